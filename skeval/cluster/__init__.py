@@ -1,0 +1,3 @@
+"""Stability and comparison of clusterings."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Feature selection inside the resampling loop."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Indices of clusterings: external, internal, and of segmentation masks."""
+
+__all__: list[str] = []

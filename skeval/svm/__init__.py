@@ -1,0 +1,3 @@
+"""Support vector machines with an honest error."""
+
+__all__: list[str] = []

@@ -1,0 +1,40 @@
+"""One entropy per call, one independent stream per repetition."""
+
+from numbers import Integral
+
+import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
+
+__all__ = ["repetition_rng", "root_seed"]
+
+
+def root_seed(random_state: int | RandomState | Generator | None) -> SeedSequence:
+    """Turn any scikit-learn `random_state` into the root seed of a call.
+
+    None gives fresh entropy from the operating system, an int is that entropy, and a generator
+    is advanced once, so that two calls with the same generator differ.
+    """
+    if random_state is None:
+        return SeedSequence()
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state must be >= 0, got {random_state}.")
+        return SeedSequence(int(random_state))
+    if isinstance(random_state, Generator):
+        return SeedSequence(random_state.integers(0, 2**32, size=4).tolist())
+    if isinstance(random_state, RandomState):
+        return SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint64).tolist())
+    raise TypeError(
+        "random_state must be None, an int, a numpy RandomState or a numpy Generator, "
+        f"got {type(random_state).__name__}."
+    )
+
+
+def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
+    """Return the stream of one repetition: child `repetition` of ``root.spawn``.
+
+    The child is addressed directly, so any block of repetitions can be drawn on its own and the
+    first 100 of 200 repetitions are the 100.
+    """
+    child = SeedSequence(root.entropy, spawn_key=(*root.spawn_key, repetition))
+    return np.random.default_rng(child)
