@@ -1,5 +1,6 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -11,6 +12,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import _num_samples as num_samples
 
 __all__ = [
+    "PAIRWISE_METRICS",
     "HasMethods",
     "Interval",
     "InvalidParameterError",
