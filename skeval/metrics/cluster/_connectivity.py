@@ -7,17 +7,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._distance_pass import DistancePass
 from skeval.metrics.cluster._neighbours import (
-    ROUNDING,
-    TIED,
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
 )
 from skeval.metrics.cluster._samples import NOISE_RULE, Samples, check_samples, metric_rule
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["border_rows", "check_n_neighbors", "connectivity_of", "connectivity_score"]
+__all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -27,12 +24,6 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
             f"n_neighbors must be smaller than the number of samples, {n_samples}, "
             f"got {n_neighbors}."
         )
-
-
-def border_rows(reduced: DistancePass) -> np.ndarray:
-    """Tell which rows may have another cluster among the neighbours within their radius."""
-    rounding = ROUNDING * reduced.sums.max()  # more than of any one distance: errs on the safe side
-    return reduced.nearest_other <= reduced.radius * (1 + TIED) + rounding
 
 
 def connectivity_of(

@@ -100,21 +100,31 @@ def squared_euclidean(a: Points, b: Points) -> np.ndarray:
     if a.shape[1] <= DIRECT_FEATURES:
         return cdist(a, b, "sqeuclidean")
     centre = a.mean(axis=0)  # near the rows, so that little cancels
-    left, right = a - centre, b - centre
-    aa, bb = squared_norms(left), squared_norms(right)
-    # one product does it all: (-2a, 1, |a|^2) . (b, |b|^2, 1)
-    left = np.column_stack([-2.0 * left, np.ones(len(aa)), aa])
-    squared = left @ np.column_stack([right, bb, np.ones(len(bb))]).T
-    return _with_close_pairs(squared, a, b, aa, bb)
+    left, aa = _operand(a, centre)
+    right, bb = _operand(b, centre)
+    left *= -2.0  # one product does it all: (-2a, 1, |a|^2) . (b, |b|^2, 1)
+    left[:, -2], left[:, -1] = 1.0, aa
+    return _with_close_pairs(left @ right.T, a, b, aa, bb)
+
+
+def _operand(points: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (x, |x|^2, 1) of the centred points, and |x|^2."""
+    operand = np.empty((len(points), len(centre) + 2))
+    centred = np.subtract(points, centre, out=operand[:, :-2])
+    operand[:, -2] = squared_norms(centred)
+    operand[:, -1] = 1.0
+    return operand, operand[:, -2].copy()
 
 
 def _with_close_pairs(
     squared: np.ndarray, a: Points, b: Points, aa: np.ndarray, bb: np.ndarray
 ) -> np.ndarray:
     """Replace, in place, what cancellation has made inexact."""
-    if squared.min() > CLOSE * (aa.max() + bb.max()):
+    rows = np.flatnonzero(squared.min(axis=1) <= CLOSE * (aa + bb.max()))
+    if not len(rows):
         return squared
-    i, j = np.nonzero(squared <= CLOSE * (aa[:, None] + bb))
+    i, j = np.nonzero(squared[rows] <= CLOSE * (aa[rows, None] + bb))
+    i = rows[i]
     step = max(1, NUMBERS_AT_ONCE // a.shape[1])
     for start in range(0, len(i), step):
         pairs = i[start : start + step], j[start : start + step]

@@ -7,12 +7,27 @@ from scipy.spatial import cKDTree
 from skeval.metrics.cluster._distance_pass import TILE_COLUMNS, TILE_ROWS, slices
 from skeval.metrics.cluster._distances import Tile
 
-__all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree"]
+__all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree", "neighbour_reach"]
 
 TIED = 1e-10  # distances that differ by less, relatively, are equal but for rounding
 ROUNDING = 1e-14  # of the largest distance; what a metric may give between equal points
 NUMBERS_AT_ONCE = 2**21
 BOUND_SAMPLE = 1024
+REACH_SAMPLE = 64
+
+
+def neighbour_reach(tile: Tile, n: int, L: int) -> np.ndarray:
+    """Return, for each of n rows, a distance that holds L others and all that tie with them.
+
+    It comes from a few rows next in sorted order, so it errs on the far side.
+    """
+    reach, few = np.empty(n), max(REACH_SAMPLE, 4 * L)
+    for rows in slices(n, TILE_ROWS):
+        first = max(0, min(rows.start, n - few))
+        block = tile(rows, slice(first, min(first + few, n)))
+        reach[rows] = np.partition(block, L, axis=1)[:, L]  # one of them may be the row itself
+        reach[rows] += ROUNDING * block.max()
+    return reach * (1 + TIED)
 
 
 def foreign_weight_by_tree(

@@ -8,7 +8,11 @@ from scipy.spatial.distance import cdist
 from skeval.metrics.cluster import _distance_pass as engine
 from skeval.metrics.cluster import _distances
 from skeval.metrics.cluster._distances import euclidean, matrix_tile, point_tile, squared_euclidean
-from skeval.metrics.cluster._neighbours import foreign_weight_by_tiles, foreign_weight_by_tree
+from skeval.metrics.cluster._neighbours import (
+    foreign_weight_by_tiles,
+    foreign_weight_by_tree,
+    neighbour_reach,
+)
 
 rng = np.random.default_rng(5)
 
@@ -29,19 +33,18 @@ def test_reductions(sizes):
     D = cdist(points, points)
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
-    found = engine.distance_pass(point_tile(euclidean, points), starts, 40, n_neighbors=2)
+    reach = rng.uniform(1, 3, 40)
+    found = engine.distance_pass(point_tile(euclidean, points), starts, 40, reach=reach)
     own = cluster[:, None] == np.arange(len(sizes))
     np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
     same = cluster[:, None] == cluster
     apart = np.where(same, np.inf, D)
-    np.testing.assert_allclose(found.nearest_other, apart.min(axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(found.border, apart.min(axis=1) <= reach)
     for k in range(len(sizes)):
         assert found.largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
             assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
-    true_radius = np.sort(D, axis=1)[:, 2]
-    assert (found.radius >= true_radius * (1 - 1e-12)).all()
 
 
 @pytest.mark.usefixtures("tile_size")
@@ -56,11 +59,35 @@ def test_within(sizes):
     np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [*SIZES, [9, 200, 3, 3, 1, 500, 10, 10]], ids=str)
+@pytest.mark.parametrize("size", [1, 4, 10, 64])
+def test_tiles_hold_whole_clusters_or_parts_of_one(sizes, size):
+    ends = np.cumsum(sizes)
+    cuts = engine.cut_points(ends - sizes, ends[-1], size)
+    assert cuts[-1] == ends[-1]
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    begin = 0
+    for cut in cuts:
+        assert 0 < cut - begin <= size
+        whole = begin in {0, *ends} and cut in ends
+        assert whole or cluster[begin] == cluster[cut - 1]
+        begin = cut
+
+
+@pytest.mark.parametrize("L", [1, 10, 399])
+def test_reach_holds_enough_neighbours(L):
+    points = rng.integers(0, 9, size=(400, 3)).astype(float)
+    reach = neighbour_reach(point_tile(euclidean, points), 400, L)
+    true = np.sort(cdist(points, points), axis=1)[:, L]
+    assert np.isfinite(reach).all()
+    assert (reach > true).all()
+
+
 def test_what_is_not_asked_for_is_not_computed():
     tile = point_tile(euclidean, rng.normal(size=(10, 2)))
     found = engine.distance_pass(tile, np.array([0, 5]), 10, sums=False)
     assert found.sums.size == 0
-    assert np.isinf(found.radius).all()
+    assert not found.border.any()
     found = engine.distance_pass(tile, np.array([0, 5]), 10, extremes=False)
     assert np.isinf(found.smallest).all()
     assert not found.largest.any()
