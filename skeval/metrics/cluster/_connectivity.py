@@ -16,6 +16,8 @@ from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
 
+TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
+
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise unless every sample has that many others."""
@@ -31,8 +33,8 @@ def connectivity_of(
 ) -> float:
     """Sum over the wanted rows; the others must be known to add nothing."""
     cluster = samples.partition.cluster
-    if not samples.suits_trees:
-        return foreign_weight_by_tiles(samples.tile, cluster, wanted, n_neighbors, n_jobs=n_jobs)
+    if not samples.suits_trees(TREE_FEATURES):
+        return foreign_weight_by_tiles(samples.tiles, cluster, wanted, n_neighbors, n_jobs=n_jobs)
     rows, workers = np.flatnonzero(wanted), effective_n_jobs(n_jobs)
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 

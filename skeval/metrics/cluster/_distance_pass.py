@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from skeval.metrics.cluster._distances import Tile
+from skeval.metrics.cluster._distances import Tiles
 
 __all__ = ["DistancePass", "Segments", "distance_pass", "slices", "within_pass"]
 
-TILE_ROWS, TILE_COLUMNS = 256, 1024  # 2 MB: a tile and its points stay in the cache
+TILE_ROWS, TILE_COLUMNS = 256, 512  # 1 MB: it stays in the cache, and malloc keeps it
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class _Strip:
     """The reductions of a strip of rows against every later column."""
 
     def __init__(
-        self, tile: Tile, starts: np.ndarray, cuts: np.ndarray, reach: np.ndarray, rows: slice
+        self, tiles: Tiles, starts: np.ndarray, cuts: np.ndarray, reach: np.ndarray, rows: slice
     ) -> None:
-        self.tile, self.starts, self.cuts, self.reach, self.rows = tile, starts, cuts, reach, rows
+        self.tiles, self.starts, self.cuts, self.reach, self.rows = tiles, starts, cuts, reach, rows
         self.segments = Segments(starts, rows)
         n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), len(starts)
         n_columns = len(reach) - rows.start
@@ -72,8 +72,9 @@ class _Strip:
         self.border = np.zeros(n_columns, dtype=bool)
 
     def reduce(self, *, sums: bool, extremes: bool) -> "_Strip":
+        strip = self.tiles(self.rows)
         for columns in self._columns():
-            block, others = self.tile(self.rows, columns), Segments(self.starts, columns)
+            block, others = strip(columns), Segments(self.starts, columns)
             if sums:
                 self._add(block, columns, others)
             if extremes:
@@ -117,7 +118,7 @@ class _Strip:
 
 
 def distance_pass(
-    tile: Tile,
+    tiles: Tiles,
     starts: np.ndarray,
     n: int,
     *,
@@ -143,7 +144,7 @@ def distance_pass(
     strip_cuts, cuts = cut_points(starts, n, TILE_ROWS), cut_points(starts, n, TILE_COLUMNS)
 
     def reduced(rows: slice) -> _Strip:
-        return _Strip(tile, starts, cuts, reach, rows).reduce(sums=sums, extremes=extremes)
+        return _Strip(tiles, starts, cuts, reach, rows).reduce(sums=sums, extremes=extremes)
 
     strips = Parallel(n_jobs, require="sharedmem", return_as="generator")(
         delayed(reduced)(rows) for rows in map(slice, [0, *strip_cuts[:-1]], strip_cuts)
@@ -187,23 +188,24 @@ def _tighten(extreme: np.ufunc, known: np.ndarray, new: np.ndarray) -> None:
 
 
 def within_pass(
-    tile: Tile, members: list[slice], *, n_jobs: int | None = None
+    tiles: Tiles, members: list[slice], *, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum over pairs and the largest distance within each cluster, both (K,)."""
     reduced = Parallel(n_jobs, require="sharedmem")(
-        delayed(_reduce_cluster)(tile, rows) for rows in members
+        delayed(_reduce_cluster)(tiles, rows) for rows in members
     )
     totals, largest = np.array(reduced, dtype=float).T
     return totals, largest
 
 
-def _reduce_cluster(tile: Tile, members: slice) -> tuple[float, float]:
+def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     total = largest = 0.0
     for rows in slices(members.stop, TILE_ROWS, start=members.start):
-        block = tile(rows, rows)
+        strip = tiles(rows)
+        block = strip(rows)
         total, largest = total + block.sum() / 2, max(largest, block.max())
         for columns in slices(members.stop, TILE_COLUMNS, start=rows.stop):
-            block = tile(rows, columns)
+            block = strip(columns)
             total, largest = total + block.sum(), max(largest, block.max())
     return total, largest
 

@@ -205,9 +205,9 @@ def internal_indices(
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
     check_n_neighbors(n_neighbors, partition.n_samples)
-    n, tile = partition.n_samples, samples.tile
-    reach = neighbour_reach(tile, n, n_neighbors)
-    reduced = distance_pass(tile, partition.starts, n, reach=reach, n_jobs=n_jobs)
+    n, tiles = partition.n_samples, samples.tiles
+    reach = neighbour_reach(tiles, n, n_neighbors)
+    reduced = distance_pass(tiles, partition.starts, n, reach=reach, n_jobs=n_jobs)
     own_sums = reduced.sums[partition.cluster, np.arange(n)]
     within = mean_of_pairs(np.add.reduceat(own_sums, partition.starts) / 2, partition.sizes)
     silhouette = silhouettes(reduced.sums, partition)

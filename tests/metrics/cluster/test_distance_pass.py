@@ -7,7 +7,13 @@ from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster import _distance_pass as engine
 from skeval.metrics.cluster import _distances
-from skeval.metrics.cluster._distances import euclidean, matrix_tile, point_tile, squared_euclidean
+from skeval.metrics.cluster._distances import (
+    euclidean,
+    euclidean_tiles,
+    matrix_tiles,
+    point_tiles,
+    squared_euclidean,
+)
 from skeval.metrics.cluster._neighbours import (
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
@@ -34,7 +40,7 @@ def test_reductions(sizes):
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     reach = rng.uniform(1, 3, 40)
-    found = engine.distance_pass(point_tile(euclidean, points), starts, 40, reach=reach)
+    found = engine.distance_pass(euclidean_tiles(points, starts), starts, 40, reach=reach)
     own = cluster[:, None] == np.arange(len(sizes))
     np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
     same = cluster[:, None] == cluster
@@ -54,7 +60,7 @@ def test_within(sizes):
     D = cdist(points, points)
     ends = np.cumsum(sizes)
     members = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    totals, largest = engine.within_pass(point_tile(euclidean, points), members)
+    totals, largest = engine.within_pass(point_tiles(euclidean, points), members)
     np.testing.assert_allclose(totals, [D[m, m].sum() / 2 for m in members], rtol=1e-12)
     np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
 
@@ -77,18 +83,18 @@ def test_tiles_hold_whole_clusters_or_parts_of_one(sizes, size):
 @pytest.mark.parametrize("L", [1, 10, 399])
 def test_reach_holds_enough_neighbours(L):
     points = rng.integers(0, 9, size=(400, 3)).astype(float)
-    reach = neighbour_reach(point_tile(euclidean, points), 400, L)
+    reach = neighbour_reach(point_tiles(euclidean, points), 400, L)
     true = np.sort(cdist(points, points), axis=1)[:, L]
     assert np.isfinite(reach).all()
     assert (reach > true).all()
 
 
 def test_what_is_not_asked_for_is_not_computed():
-    tile = point_tile(euclidean, rng.normal(size=(10, 2)))
-    found = engine.distance_pass(tile, np.array([0, 5]), 10, sums=False)
+    tiles = point_tiles(euclidean, rng.normal(size=(10, 2)))
+    found = engine.distance_pass(tiles, np.array([0, 5]), 10, sums=False)
     assert found.sums.size == 0
     assert not found.border.any()
-    found = engine.distance_pass(tile, np.array([0, 5]), 10, extremes=False)
+    found = engine.distance_pass(tiles, np.array([0, 5]), 10, extremes=False)
     assert np.isinf(found.smallest).all()
     assert not found.largest.any()
 
@@ -96,11 +102,14 @@ def test_what_is_not_asked_for_is_not_computed():
 def test_each_pair_is_computed_once():
     seen = np.zeros((30, 30), dtype=int)
 
-    def tile(rows, columns):
-        seen[rows, columns] += 1
-        return np.ones((rows.stop - rows.start, columns.stop - columns.start))
+    def strip(rows):
+        def block(columns):
+            seen[rows, columns] += 1
+            return np.ones((rows.stop - rows.start, columns.stop - columns.start))
 
-    engine.distance_pass(tile, np.array([0, 10]), 30)
+        return block
+
+    engine.distance_pass(strip, np.array([0, 10]), 30)
     pairs = np.triu_indices(30, k=1)
     assert (seen[pairs] == 1).all()
 
@@ -125,7 +134,7 @@ def test_few_pairs_are_gathered_at_a_time(monkeypatch):
 def test_a_matrix_is_read_in_order():
     D = cdist(*[rng.normal(size=(8, 2))] * 2)
     order = np.array([3, 1, 7, 0])
-    block = matrix_tile(D, order)(slice(1, 3), slice(0, 4))
+    block = matrix_tiles(D, order)(slice(1, 3))(slice(0, 4))
     np.testing.assert_array_equal(block, D[np.ix_([1, 7], order)])
 
 
@@ -136,8 +145,8 @@ def test_neighbours_by_tree_and_by_tiles_agree(L, monkeypatch):
     cluster = np.sort(rng.integers(0, 3, 60))
     everyone = np.ones(60, dtype=bool)
     by_tree = foreign_weight_by_tree(points, cluster, np.arange(60), L, n_jobs=1)
-    tile = point_tile(euclidean, points)
-    assert by_tree == pytest.approx(foreign_weight_by_tiles(tile, cluster, everyone, L), rel=1e-12)
+    tiles = point_tiles(euclidean, points)
+    assert by_tree == pytest.approx(foreign_weight_by_tiles(tiles, cluster, everyone, L), rel=1e-12)
     monkeypatch.setattr("skeval.metrics.cluster._neighbours.BOUND_SAMPLE", 1)
     monkeypatch.setattr("skeval.metrics.cluster._neighbours.NUMBERS_AT_ONCE", 1)
-    assert by_tree == pytest.approx(foreign_weight_by_tiles(tile, cluster, everyone, L), rel=1e-12)
+    assert by_tree == pytest.approx(foreign_weight_by_tiles(tiles, cluster, everyone, L), rel=1e-12)
