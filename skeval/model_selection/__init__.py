@@ -1,3 +1,9 @@
 """Estimates of error, their intervals, and P-values."""
 
-__all__: list[str] = []
+from skeval.model_selection._results import (
+    ConfidenceInterval,
+    CrossValErrorEstimate,
+    ErrorEstimate,
+)
+
+__all__ = ["ConfidenceInterval", "CrossValErrorEstimate", "ErrorEstimate"]
