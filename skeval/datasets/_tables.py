@@ -4,6 +4,7 @@ import csv
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import sklearn.datasets
@@ -97,15 +98,12 @@ def from_npz(path: Path, target: str | None) -> Table:
     """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
     refuse_target(target, path.name)
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            missing = {"X", "y"} - set(arrays.files)
-            if missing:
-                raise ValueError(
-                    f"{path.name} must hold the arrays X and y, it holds {sorted(arrays.files)}."
-                )
+        with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
+            if not {"X", "y"} <= set(arrays.files):
+                raise ValueError(f"it must hold the arrays X and y, it holds {arrays.files}")
             X, y = arrays["X"], arrays["y"]
-    except (OSError, EOFError, AttributeError) as error:
-        raise ValueError(f"{path.name} is not an NPZ file.") from error
+    except (OSError, EOFError, BadZipFile, ValueError) as error:
+        raise ValueError(f"{path.name} cannot be read: {error}.") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X must be a matrix of numbers, got {X.dtype} of shape {X.shape}.")
     return Table(X, y, [f"x{column}" for column in range(X.shape[1])])
