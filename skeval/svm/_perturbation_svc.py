@@ -244,7 +244,8 @@ decision_function_shape, break_ties
         -------
         ndarray of shape (n_samples,)
         """
-        return self.svc_.predict(self._checked(X))
+        X = self._checked(X)
+        return self.svc_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
@@ -258,7 +259,8 @@ decision_function_shape, break_ties
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        return self.svc_.decision_function(self._checked(X))
+        X = self._checked(X)
+        return self.svc_.decision_function(X)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
