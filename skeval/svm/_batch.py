@@ -12,14 +12,14 @@ import numpy as np
 from skeval.svm._newton import FeatureSystem, GramSystem
 from skeval.svm._scales import ColumnScales
 from skeval.svm._screening import screen
-from skeval.svm._solver import solve_cold, solve_warm
+from skeval.svm._solver import solve_from_sets, solve_from_values
 
 __all__ = ["BatchSolution", "LinearSVMBatch", "solve_gram_svms"]
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
 # problems: what the solvers touch in one round should stay in the cache.
 _BLOCK = 2**15
-_GRAM_BLOCK = 2**17
+_GRAM_BLOCK = 2**18
 _N_PILOTS = 24
 _TRUST = 0.3  # how near (in margins) the problems are taken to be to their mean problem
 
@@ -119,7 +119,7 @@ def _mean_problem(system_of, signs, box, problems, max_iter):
     middle = system_of(problems[:1])
     mean = box[problems].mean(axis=0, keepdims=True)
     v, b = middle.zeros(1), np.zeros(1)
-    return solve_cold(middle, signs[:1], mean, v, b, mu=1.0, max_iter=max_iter)
+    return solve_from_values(middle, signs[:1], mean, v, b, mu=1.0, max_iter=max_iter)
 
 
 def _solve_features(system_of, signs, box, max_iter) -> BatchSolution:
@@ -139,7 +139,7 @@ def _solve_features(system_of, signs, box, max_iter) -> BatchSolution:
             else:
                 v, b = np.repeat(start.v, len(at), axis=0), np.repeat(start.b, len(at))
             if strip is None:
-                found = solve_cold(system, y, C, v, b, mu=mu, max_iter=max_iter)
+                found = solve_from_values(system, y, C, v, b, mu=mu, max_iter=max_iter)
             else:
                 found = strip.solve(system, part, y, C, v, b, mu=mu, max_iter=max_iter)
             solution.put(at, y, C, found)
@@ -170,11 +170,11 @@ def _solve_grams(system_of, same_gram, signs, box, max_iter) -> BatchSolution:
             left = left[~solution.converged[left]]
     for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
         system, y, C = system_of(at), signs[at], box[at]
-        if guess is None:
-            v, b = system.zeros(len(at)), np.zeros(len(at))
-            found = solve_cold(system, y, C, v, b, mu=1.0, max_iter=max_iter)
+        if guess is None:  # all on the margin: right at once where features abound
+            a, b = np.full(C.shape, 0.5), np.zeros(len(at))
         else:
-            found = solve_warm(system, y, C, guess.repeat(len(at)), max_iter=max_iter)
+            a, b = np.repeat(guess.a, len(at), axis=0), np.repeat(guess.b, len(at))
+        found = solve_from_sets(system, y, C, a <= 0.0, a >= 1.0, a, b, max_iter=max_iter)
         solution.put(at, y, C, found)
     return solution
 
@@ -187,7 +187,7 @@ def _solve_unbound(system, signs, box, problems, max_iter, solution):
     """
     loosest = box[problems].max(axis=0, keepdims=True)
     v, b = system.zeros(1), np.zeros(1)
-    found = solve_cold(system, signs[:1], loosest, v, b, mu=1.0, max_iter=max_iter)
+    found = solve_from_values(system, signs[:1], loosest, v, b, mu=1.0, max_iter=max_iter)
     alpha = found.a * loosest
     free = (alpha > 0) & (alpha < box[problems])
     holds = (alpha <= box[problems]).all(axis=1) & free.any(axis=1) & found.settled

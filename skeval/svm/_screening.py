@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skeval.svm._active_set import ActiveSet
-from skeval.svm._solver import solve_cold
+from skeval.svm._solver import solve_from_values
 
 __all__ = ["Strip", "screen"]
 
@@ -30,7 +30,7 @@ class Strip(NamedTuple):
         bound = signs[:, self.up] * box[:, self.up]
         part = part.with_pull(system.ridge, bound @ system.Z[self.up])
         y, C = signs[:, self.inside], box[:, self.inside]
-        found = solve_cold(part, y, C, v, b, mu=mu, max_iter=max_iter)
+        found = solve_from_values(part, y, C, v, b, mu=mu, max_iter=max_iter)
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
         a[:, self.inside] = found.a
         margin = signs * (system.scores(found.v) + found.b[:, None]) - 1.0
