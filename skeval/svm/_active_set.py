@@ -36,7 +36,12 @@ def no_active_set(box, v):
     n_problems = len(box)
     never = np.zeros(n_problems, dtype=bool)
     return ActiveSet(
-        np.zeros(box.shape), np.zeros_like(v), np.zeros(n_problems), np.zeros(box.shape), never, never.copy()
+        np.zeros(box.shape),
+        np.zeros_like(v),
+        np.zeros(n_problems),
+        np.zeros(box.shape),
+        never,
+        never.copy(),
     )
 
 

@@ -42,15 +42,11 @@ def solve_from_values(system, signs, box, v, b, *, mu, max_iter) -> ActiveSet:
 def solve_from_sets(system, signs, box, low, up, a, b, *, max_iter) -> ActiveSet:
     """Solve from a guess of the active sets, and from scratch where they do not settle."""
     n_samples = box.shape[1]
-    result = active_set(
-        system, signs, box, low, up, a, b, max_iter=15, patience=n_samples
-    )
+    result = active_set(system, signs, box, low, up, a, b, max_iter=15, patience=n_samples)
     again = ~result.settled
     if again.any():
         here = system.take(again)
         v, b = here.zeros(len(signs[again])), np.zeros(np.count_nonzero(again))
-        redone = solve_from_values(
-            here, signs[again], box[again], v, b, mu=1.0, max_iter=max_iter
-        )
+        redone = solve_from_values(here, signs[again], box[again], v, b, mu=1.0, max_iter=max_iter)
         result.put(again, redone)
     return result
