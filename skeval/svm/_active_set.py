@@ -54,7 +54,7 @@ def active_set(system, signs, box, low, up, a, b, *, max_iter, patience):
     low = low | (box == 0)
     up = up & ~low
     left, before = np.arange(len(box)), np.full(len(box), box.shape[1])
-    result = None
+    result = no_active_set(box, system.zeros(len(box)))
     here, y, C = system, signs, box
     for _ in range(max_iter):
         found = _solve_sets(here, y, C, low, up, a, b)
@@ -64,10 +64,7 @@ def active_set(system, signs, box, low, up, a, b, *, max_iter, patience):
         freed = (low & (found.margin < -_ROUNDING) & (C > 0)) | (up & (found.margin > _ROUNDING))
         switches = np.count_nonzero(falls | rises | freed, axis=1)
         found.settled[...] &= switches == 0
-        if result is None:
-            result = found
-        else:
-            result.put(left, found)
+        result.put(left, found)
         keep = ~found.settled & (switches <= before + patience)
         if not keep.any():
             break
@@ -84,19 +81,18 @@ def _solve_sets(system, y, C, low, up, a, b):
     free = ~(low | up)
     a = np.where(free, a, up)
     beta = y * C * a
-    stiffness = system.stiffness / np.maximum(system.kernel_scale(), 1e-300)
+    scale = system.kernel_scale()
+    stiffness = system.stiffness / np.where(scale > 0, scale, 1.0)
     D = np.where(free, np.reshape(stiffness, (-1, 1)), 0.0)
     system.factor(D)
     v = system.coef(beta)
     b = b.copy()
     f = system.scores(v) + b[:, None]
-    for _ in range(5):
+    for _ in range(system.repeats):
         e = np.where(free, y - f, 0.0)
         dv, db, df, d_beta = system.step(D, e, beta, v)
         beta = beta + d_beta
         v, b, f = v + dv, b + db, f + df
-        if np.max(np.abs(np.where(free, y - f, 0.0))) <= 0.5 * _ROUNDING:
-            break
     a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
     any_free = free.any(axis=1)
     if not any_free.all():

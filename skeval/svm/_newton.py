@@ -29,7 +29,8 @@ class FeatureSystem:
     at their upper bound outside of `X` enter through `pull` ``= sum_i y_i C_i (x_i, 1)``.
     """
 
-    stiffness = 1e8  # in units of 1 / K_ii: what a sample on its margin is given for D
+    # For samples held on their margin: D in units of 1 / K_ii, and how often to repeat the step.
+    stiffness, repeats = 1e8, 2
 
     def __init__(self, X, ridge, pull=None):
         self.Z = np.column_stack([X, np.ones(len(X))])
@@ -121,7 +122,7 @@ class FeatureSystem:
 class GramSystem:
     """Many features: the coefficients weigh the samples, ``f = K v + b``, and ``v -> beta``."""
 
-    stiffness = 1e11
+    stiffness, repeats = 1e11, 1
 
     def __init__(self, K):
         self.K = K

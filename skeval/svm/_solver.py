@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skeval.svm._active_set import ActiveSet, active_set, no_active_set
+from skeval.svm._active_set import active_set, no_active_set
 from skeval.svm._interior_point import interior_point, start_point
 
 __all__ = ["solve_from_sets", "solve_from_values"]
@@ -11,7 +11,7 @@ __all__ = ["solve_from_sets", "solve_from_values"]
 _GAPS = (1e-2, 1e-4, 1e-6, 1e-9, 1e-12)
 
 
-def solve_from_values(system, signs, box, v, b, *, mu, max_iter) -> ActiveSet:
+def solve_from_values(system, signs, box, v, b, *, mu, max_iter):
     """Solve from coefficients and intercepts: the smaller `mu`, the more they are trusted."""
     point = start_point(system, signs, box, v, b, mu)
     result = no_active_set(box, v)
@@ -39,7 +39,7 @@ def solve_from_values(system, signs, box, v, b, *, mu, max_iter) -> ActiveSet:
     return result
 
 
-def solve_from_sets(system, signs, box, low, up, a, b, *, max_iter) -> ActiveSet:
+def solve_from_sets(system, signs, box, low, up, a, b, *, max_iter):
     """Solve from a guess of the active sets, and from scratch where they do not settle."""
     n_samples = box.shape[1]
     result = active_set(system, signs, box, low, up, a, b, max_iter=15, patience=n_samples)
