@@ -72,9 +72,7 @@ class NClustersChoice:
 
     def __str__(self) -> str:
         rows = [("rule", self.rule)]
-        for k, value, error in zip(
-            self.candidates, self.values, self.standard_errors, strict=True
-        ):
+        for k, value, error in zip(self.candidates, self.values, self.standard_errors, strict=True):
             mark = "  <- chosen" if k == self.n_clusters else ""
             rows.append((f"k = {k}", f"{value:.4f} +/- {error:.4f}{mark}"))
         return aligned(f"{self.n_clusters} clusters by {self.method}", rows)

@@ -1,5 +1,6 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._param_validation import (
@@ -21,6 +22,7 @@ except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
 
 __all__ = [
+    "PAIRWISE_METRICS",
     "HasMethods",
     "Interval",
     "InvalidParameterError",
