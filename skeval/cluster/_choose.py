@@ -165,7 +165,9 @@ def choose_n_clusters(
     >>> from sklearn.datasets import make_blobs
     >>> from skeval.cluster import choose_n_clusters
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> choice = choose_n_clusters(KMeans(n_init=5), X, n_clusters=range(1, 6), random_state=0)
+    >>> choice = choose_n_clusters(
+    ...     KMeans(n_init=2), X, n_clusters=range(1, 5), n_repeats=5, random_state=0
+    ... )
     >>> choice.n_clusters
     3
     """

@@ -10,11 +10,10 @@ from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.cluster import contingency_matrix
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array
 
+from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._random import repetition_rng, root_seed
 from skeval.utils._text import aligned
@@ -73,10 +72,17 @@ class PredictivePower:
         return aligned("predictive power", rows)
 
 
+def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the adjusted Rand index."""
+    return adjusted_rand(count_pairs(contingency(labels, predicted)))
+
+
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the share of equal labels after the best one-to-one renaming of clusters."""
-    table = contingency_matrix(labels, predicted)
-    return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(labels))
+    table = contingency(labels, predicted)
+    dense = np.zeros((len(table.row_sums), len(table.column_sums)))
+    dense[table.rows, table.columns] = table.cells
+    return float(dense[linear_sum_assignment(dense, maximize=True)].sum() / len(labels))
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
@@ -84,16 +90,15 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
 
     A cluster of one sample has no pair to lose and counts 1.
     """
-    table = contingency_matrix(labels, predicted, sparse=True)
-    sizes = np.asarray(table.sum(axis=1)).ravel()
-    kept = np.asarray((table.multiply(table) - table).sum(axis=1)).ravel()
-    pairs = sizes * (sizes - 1)
+    table = contingency(labels, predicted)
+    kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))
+    pairs = table.row_sums * (table.row_sums - 1)
     return float(np.min(kept[pairs > 0] / pairs[pairs > 0], initial=1.0))
 
 
 # Compare a half's own labels with those transferred from the other half.
 AGREEMENTS: dict[str, Agreement] = {
-    "adjusted_rand": adjusted_rand_score,
+    "adjusted_rand": adjusted_rand_agreement,
     "matched_accuracy": matched_accuracy,
     "prediction_strength": worst_cluster_strength,
 }
@@ -111,7 +116,8 @@ def seeded(clusterer: Any, rng: Generator) -> Any:
 
 def transfer(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
     """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
-    return KNeighborsClassifier(n_neighbors=1).fit(X_from, labels).predict(X_to)
+    neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
+    return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
 
 
 def halving(clusterer: Any, X: Any, agreement: Agreement, rng: Generator) -> float:
@@ -235,12 +241,12 @@ def predictive_power(
     >>> from sklearn.datasets import make_blobs
     >>> from skeval.cluster import predictive_power
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> print(predictive_power(KMeans(3, n_init=5), X, random_state=0))
+    >>> print(predictive_power(KMeans(3, n_init=2), X, n_repeats=5, random_state=0))
     predictive power
       agreement       adjusted_rand
       mean            1.0000
       standard error  0.0000
-      repeats         20
+      repeats         5
     """
     X = check_samples(X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
@@ -314,7 +320,7 @@ def prediction_strength(
     >>> from sklearn.datasets import make_blobs
     >>> from skeval.cluster import prediction_strength
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> prediction_strength(KMeans(3, n_init=5), X, random_state=0).value
+    >>> prediction_strength(KMeans(3, n_init=2), X, n_repeats=5, random_state=0).value
     1.0
     """
     return predictive_power(
