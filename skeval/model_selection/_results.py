@@ -128,9 +128,19 @@ class ErrorEstimate:
     def __str__(self) -> str:
         return aligned(f"{self.method} ({self.loss} loss)", self._lines())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the replicates, ready for JSON."""
-        interval = self.confidence_interval()
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers and an interval, without the replicates, ready for JSON.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage of the interval.
+
+        Returns
+        -------
+        dict
+        """
+        interval = self.confidence_interval(level)
         return {
             "method": self.method,
             "error": self.error,
@@ -147,22 +157,30 @@ class ErrorEstimate:
 
 @dataclass(frozen=True, eq=False)
 class CrossValErrorEstimate(ErrorEstimate):
-    """A cross-validated error; `error` pools the held-out predictions.
+    """A cross-validated error; `error` pools the held-out predictions, `replicates` are the folds.
 
-    Attributes
-    ----------
-    fold_mean : float
-        Mean of the fold errors; differs from the pooled error when folds differ in size.
-    fold_errors : ndarray of shape (n_folds,)
-        Error of each fold; nan where the fit failed.
+    Two averages exist and differ when folds differ in size: `error` is the mean loss of all
+    held-out predictions, `fold_mean` the mean of the fold errors.
     """
 
-    fold_mean: float
-    fold_errors: np.ndarray = field(repr=False)
+    @property
+    def fold_errors(self) -> np.ndarray:
+        """Error of each fold, nan where the fit failed."""
+        return self.replicates
+
+    @property
+    def fold_mean(self) -> float:
+        """Mean of the fold errors."""
+        return float(np.nanmean(self.replicates))
 
     def _lines(self) -> list[tuple[str, str]]:
-        folds = (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}")
-        return [super()._lines()[0], folds, *super()._lines()[1:]]
+        first, *rest = super()._lines()
+        return [first, (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}"), *rest]
+
+
+def standard_error_of_mean(values: np.ndarray) -> float:
+    """Return the plug-in standard error of a mean; for 0-1 values ``sqrt(p (1 - p) / n)``."""
+    return float(np.std(values) / np.sqrt(len(values)))
 
 
 def _interval_text(interval: ConfidenceInterval) -> str:
