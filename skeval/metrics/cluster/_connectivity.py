@@ -7,7 +7,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from skeval.metrics.cluster._distance_pass import DistancePass
 from skeval.metrics.cluster._neighbours import (
+    ROUNDING,
     TIED,
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
@@ -27,9 +29,10 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
         )
 
 
-def border_rows(nearest_other: np.ndarray, radius: np.ndarray) -> np.ndarray:
+def border_rows(reduced: DistancePass) -> np.ndarray:
     """Tell which rows may have another cluster among the neighbours within their radius."""
-    return nearest_other <= radius * (1 + TIED)
+    rounding = ROUNDING * reduced.sums.max()  # more than of any one distance: errs on the safe side
+    return reduced.nearest_other <= reduced.radius * (1 + TIED) + rounding
 
 
 def connectivity_of(

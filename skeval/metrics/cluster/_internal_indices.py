@@ -210,7 +210,7 @@ def internal_indices(
     own_sums = reduced.sums[partition.cluster, np.arange(partition.n_samples)]
     within = mean_of_pairs(np.add.reduceat(own_sums, partition.starts) / 2, partition.sizes)
     silhouette = silhouettes(reduced.sums, partition)
-    border = border_rows(reduced.nearest_other, reduced.radius)
+    border = border_rows(reduced)
     indices = InternalIndices(
         silhouette=float(silhouette.mean()),
         silhouette_samples=partition.unsort(silhouette),

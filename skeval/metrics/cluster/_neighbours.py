@@ -10,6 +10,7 @@ from skeval.metrics.cluster._distances import Tile
 __all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree"]
 
 TIED = 1e-10  # distances that differ by less, relatively, are equal but for rounding
+ROUNDING = 1e-14  # of the largest distance; what a metric may give between equal points
 NUMBERS_AT_ONCE = 2**21
 BOUND_SAMPLE = 1024
 
@@ -54,6 +55,7 @@ def foreign_weight_by_tiles(
 def _strip_weight(tile: Tile, cluster: np.ndarray, strip: slice, L: int) -> float:
     n = len(cluster)
     distance = np.concatenate([tile(strip, part) for part in slices(n, TILE_COLUMNS)], axis=1)
+    distance[distance <= ROUNDING * distance.max(axis=1, keepdims=True)] = 0.0
     distance[np.arange(len(distance)), np.arange(strip.start, strip.stop)] = np.inf
     step = max(1, n // max(BOUND_SAMPLE, 4 * L))  # any L others bound the L-th distance
     reach = np.partition(distance[:, ::step], L - 1, axis=1)[:, L - 1] * (1 + TIED)
