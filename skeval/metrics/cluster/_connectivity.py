@@ -7,17 +7,16 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._distance_pass import DistancePass
 from skeval.metrics.cluster._neighbours import (
-    ROUNDING,
-    TIED,
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
 )
 from skeval.metrics.cluster._samples import NOISE_RULE, Samples, check_samples, metric_rule
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["border_rows", "check_n_neighbors", "connectivity_of", "connectivity_score"]
+__all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
+
+TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -29,19 +28,13 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
         )
 
 
-def border_rows(reduced: DistancePass) -> np.ndarray:
-    """Tell which rows may have another cluster among the neighbours within their radius."""
-    rounding = ROUNDING * reduced.sums.max()  # more than of any one distance: errs on the safe side
-    return reduced.nearest_other <= reduced.radius * (1 + TIED) + rounding
-
-
 def connectivity_of(
     samples: Samples, wanted: np.ndarray, n_neighbors: int, *, n_jobs: int | None
 ) -> float:
     """Sum over the wanted rows; the others must be known to add nothing."""
     cluster = samples.partition.cluster
-    if not samples.suits_trees:
-        return foreign_weight_by_tiles(samples.tile, cluster, wanted, n_neighbors, n_jobs=n_jobs)
+    if not samples.suits_trees(TREE_FEATURES):
+        return foreign_weight_by_tiles(samples.tiles, cluster, wanted, n_neighbors, n_jobs=n_jobs)
     rows, workers = np.flatnonzero(wanted), effective_n_jobs(n_jobs)
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 

@@ -116,7 +116,7 @@ def davies_bouldin_score(
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     points, partition = samples.points, samples.partition
     if dispersion == "pairwise":
-        totals, _ = within_pass(samples.tile, partition.members, n_jobs=n_jobs)
+        totals, _ = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
         spread = mean_of_pairs(totals, partition.sizes)
     else:
         spread = mean_to_centroid(to_centroids(points, partition.members, metric), partition)

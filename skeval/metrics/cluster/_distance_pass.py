@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from skeval.metrics.cluster._distances import Tile
+from skeval.metrics.cluster._distances import Tiles
 
 __all__ = ["DistancePass", "Segments", "distance_pass", "slices", "within_pass"]
 
-TILE_ROWS, TILE_COLUMNS = 256, 1024  # 2 MB: a tile and its points stay in the cache
-RADIUS_SAMPLE = 64
+TILE_ROWS, TILE_COLUMNS = 256, 512  # 1 MB: it stays in the cache, and malloc keeps it
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,13 @@ class DistancePass:
     sums (K, n): sum of the distances from each row to each cluster.
     largest (K,): the diameter of each cluster, 0 for a singleton.
     smallest (K, K): the nearest pair of two clusters; inf on the diagonal.
-    nearest_other (n,): distance from each row to the nearest row of another cluster.
-    radius (n,): a distance within which each row has `n_neighbors` others; inf if none is known.
+    border (n,): whether a row of another cluster lies within the row's reach.
     """
 
     sums: np.ndarray
     largest: np.ndarray
     smallest: np.ndarray
-    nearest_other: np.ndarray
-    radius: np.ndarray
+    border: np.ndarray
 
 
 class Segments:
@@ -61,24 +58,23 @@ class Segments:
 class _Strip:
     """The reductions of a strip of rows against every later column."""
 
-    def __init__(self, tile: Tile, starts: np.ndarray, rows: slice, stop: int) -> None:
-        self.tile, self.starts, self.rows, self.stop = tile, starts, rows, stop
+    def __init__(
+        self, tiles: Tiles, starts: np.ndarray, cuts: np.ndarray, reach: np.ndarray, rows: slice
+    ) -> None:
+        self.tiles, self.starts, self.cuts, self.reach, self.rows = tiles, starts, cuts, reach, rows
         self.segments = Segments(starts, rows)
         n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), len(starts)
+        n_columns = len(reach) - rows.start
         self.row_sums = np.zeros((n_rows, K))
-        self.column_sums = np.zeros((n_runs, stop - rows.start))  # the strip's own columns stay 0
+        self.column_sums = np.zeros((n_runs, n_columns))  # the strip's own columns stay 0
         self.largest = np.zeros(n_runs)
         self.smallest = np.full((n_runs, K), np.inf)
-        self.row_nearest = np.full(n_rows, np.inf)
-        self.column_nearest = np.full(stop - rows.start, np.inf)
-        self.radius = np.full(n_rows, np.inf)
+        self.border = np.zeros(n_columns, dtype=bool)
 
-    def reduce(self, *, sums: bool, extremes: bool, n_neighbors: int) -> "_Strip":
+    def reduce(self, *, sums: bool, extremes: bool) -> "_Strip":
+        strip = self.tiles(self.rows)
         for columns in self._columns():
-            block, others = self.tile(self.rows, columns), Segments(self.starts, columns)
-            if columns == self.rows and 0 < n_neighbors < len(block):
-                near = block[:, : max(RADIUS_SAMPLE, 4 * n_neighbors)]  # the row itself counts 0th
-                self.radius = np.partition(near, n_neighbors, axis=1)[:, n_neighbors]
+            block, others = strip(columns), Segments(self.starts, columns)
             if sums:
                 self._add(block, columns, others)
             if extremes:
@@ -88,7 +84,8 @@ class _Strip:
 
     def _columns(self) -> Iterator[slice]:
         yield self.rows
-        yield from slices(self.stop, TILE_COLUMNS, start=self.rows.stop)
+        later = self.cuts[self.cuts > self.rows.stop]
+        yield from map(slice, [self.rows.stop, *later[:-1]], later)
 
     def _local(self, columns: slice) -> slice:
         return slice(columns.start - self.rows.start, columns.stop - self.rows.start)
@@ -110,48 +107,69 @@ class _Strip:
             return
         for _, run, other_run in self.segments.common(others):
             block[run, other_run] = np.inf  # the last use of the block
-        lowest = np.stack([block[run].min(axis=0) for run in self.segments.runs])
-        known = self.smallest[:, others.clusters]
-        np.minimum(known, np.minimum.reduceat(lowest, others.offsets, axis=1), out=known)
-        self.column_nearest[self._local(columns)] = lowest.min(axis=0)
-        np.minimum(self.row_nearest, block.min(axis=1), out=self.row_nearest)
+        known, lowest = self.smallest[:, others.clusters], block.min()
+        row_reach, column_reach = self.reach[self.rows], self.reach[columns]
+        if lowest < known.max():
+            by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])
+            np.minimum(known, np.minimum.reduceat(by_column, others.offsets, axis=1), out=known)
+        if lowest <= max(row_reach.max(), column_reach.max()):
+            self.border[: len(block)] |= block.min(axis=1) <= row_reach
+            self.border[self._local(columns)] |= block.min(axis=0) <= column_reach
 
 
 def distance_pass(
-    tile: Tile,
+    tiles: Tiles,
     starts: np.ndarray,
     n: int,
     *,
     sums: bool = True,
     extremes: bool = True,
-    n_neighbors: int = 0,
+    reach: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> DistancePass:
     """Reduce the distance matrix of `n` sorted rows by clusters.
 
-    Sums and extremes that are not asked for stay at their start values. With `n_neighbors` the
-    rows sorted next to a row bound the distance to its nearest `n_neighbors`.
+    Sums and extremes that are not asked for stay at their start values. `reach` (n,) asks, with the
+    extremes, which rows have another cluster as near as that.
     """
     K = len(starts)
+    reach = np.full(n, -np.inf) if reach is None else reach
     result = DistancePass(
         sums=np.zeros((K, n if sums else 0)),
         largest=np.zeros(K),
         smallest=np.full((K, K), np.inf),
-        nearest_other=np.full(n, np.inf),
-        radius=np.full(n, np.inf),
+        border=np.zeros(n, dtype=bool),
     )
 
+    strip_cuts, cuts = cut_points(starts, n, TILE_ROWS), cut_points(starts, n, TILE_COLUMNS)
+
     def reduced(rows: slice) -> _Strip:
-        strip = _Strip(tile, starts, rows, n)
-        return strip.reduce(sums=sums, extremes=extremes, n_neighbors=n_neighbors)
+        return _Strip(tiles, starts, cuts, reach, rows).reduce(sums=sums, extremes=extremes)
 
     strips = Parallel(n_jobs, require="sharedmem", return_as="generator")(
-        delayed(reduced)(rows) for rows in slices(n, TILE_ROWS)
+        delayed(reduced)(rows) for rows in map(slice, [0, *strip_cuts[:-1]], strip_cuts)
     )
     for strip in strips:
         _gather(result, strip, sums=sums)
     np.minimum(result.smallest, result.smallest.T, out=result.smallest)
     return result
+
+
+def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
+    """Return where tiles of at most `size` rows end: whole clusters, or equal parts of one.
+
+    Points of one cluster are alike, so that little cancels and few pairs are computed again.
+    """
+    cuts, begin = [], 0
+    for start, stop in zip(starts, [*starts[1:], n], strict=True):
+        if stop - begin > size and start > begin:
+            cuts.append(start)
+            begin = start
+        if stop - start > size:
+            parts = np.linspace(start, stop, -(-(stop - start) // size) + 1).astype(int)
+            cuts.extend(parts[1:])
+            begin = stop
+    return np.unique([*cuts, n])
 
 
 def _gather(result: DistancePass, strip: _Strip, *, sums: bool) -> None:
@@ -162,9 +180,7 @@ def _gather(result: DistancePass, strip: _Strip, *, sums: bool) -> None:
         result.sums[clusters, later] += strip.column_sums
     _tighten(np.maximum, result.largest[clusters], strip.largest)
     _tighten(np.minimum, result.smallest[clusters], strip.smallest)
-    _tighten(np.minimum, result.nearest_other[rows], strip.row_nearest)
-    _tighten(np.minimum, result.nearest_other[later], strip.column_nearest)
-    result.radius[rows] = strip.radius
+    result.border[later] |= strip.border
 
 
 def _tighten(extreme: np.ufunc, known: np.ndarray, new: np.ndarray) -> None:
@@ -172,23 +188,24 @@ def _tighten(extreme: np.ufunc, known: np.ndarray, new: np.ndarray) -> None:
 
 
 def within_pass(
-    tile: Tile, members: list[slice], *, n_jobs: int | None = None
+    tiles: Tiles, members: list[slice], *, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum over pairs and the largest distance within each cluster, both (K,)."""
     reduced = Parallel(n_jobs, require="sharedmem")(
-        delayed(_reduce_cluster)(tile, rows) for rows in members
+        delayed(_reduce_cluster)(tiles, rows) for rows in members
     )
     totals, largest = np.array(reduced, dtype=float).T
     return totals, largest
 
 
-def _reduce_cluster(tile: Tile, members: slice) -> tuple[float, float]:
+def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     total = largest = 0.0
     for rows in slices(members.stop, TILE_ROWS, start=members.start):
-        block = tile(rows, rows)
+        strip = tiles(rows)
+        block = strip(rows)
         total, largest = total + block.sum() / 2, max(largest, block.max())
         for columns in slices(members.stop, TILE_COLUMNS, start=rows.stop):
-            block = tile(rows, columns)
+            block = strip(columns)
             total, largest = total + block.sum(), max(largest, block.max())
     return total, largest
 

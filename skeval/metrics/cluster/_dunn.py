@@ -14,6 +14,8 @@ from skeval.utils._compat import validate_params
 
 __all__ = ["dunn_ratio", "dunn_score"]
 
+TREE_FEATURES = 15  # beyond, k-d trees visit nearly every point
+
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
     """Return nearest / diameter; inf where only the diameter is 0, nan where both are."""
@@ -110,10 +112,10 @@ def dunn_score(
 
 def _extremes(samples: Samples, *, n_jobs: int | None) -> tuple[float, float]:
     partition = samples.partition
-    if samples.suits_trees:
+    if samples.suits_trees(TREE_FEATURES):
         nearest = nearest_between(samples.points, partition.cluster, n_jobs=n_jobs)
         return nearest, largest_diameter(samples.points, partition.members)
     reduced = distance_pass(
-        samples.tile, partition.starts, partition.n_samples, sums=False, n_jobs=n_jobs
+        samples.tiles, partition.starts, partition.n_samples, sums=False, n_jobs=n_jobs
     )
     return float(reduced.smallest.min()), float(reduced.largest.max())

@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score
 
 from skeval.metrics.cluster._centroids import between_centroids, to_centroids
-from skeval.metrics.cluster._connectivity import border_rows, check_n_neighbors, connectivity_of
+from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
 from skeval.metrics.cluster._davies_bouldin import (
     davies_bouldin_index,
     mean_of_pairs,
@@ -21,6 +21,7 @@ from skeval.metrics.cluster._davies_bouldin import (
 )
 from skeval.metrics.cluster._distance_pass import distance_pass
 from skeval.metrics.cluster._dunn import dunn_ratio
+from skeval.metrics.cluster._neighbours import neighbour_reach
 from skeval.metrics.cluster._samples import (
     NOISE_RULE,
     Samples,
@@ -204,18 +205,17 @@ def internal_indices(
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
     check_n_neighbors(n_neighbors, partition.n_samples)
-    reduced = distance_pass(
-        samples.tile, partition.starts, partition.n_samples, n_neighbors=n_neighbors, n_jobs=n_jobs
-    )
-    own_sums = reduced.sums[partition.cluster, np.arange(partition.n_samples)]
+    n, tiles = partition.n_samples, samples.tiles
+    reach = neighbour_reach(tiles, n, n_neighbors)
+    reduced = distance_pass(tiles, partition.starts, n, reach=reach, n_jobs=n_jobs)
+    own_sums = reduced.sums[partition.cluster, np.arange(n)]
     within = mean_of_pairs(np.add.reduceat(own_sums, partition.starts) / 2, partition.sizes)
     silhouette = silhouettes(reduced.sums, partition)
-    border = border_rows(reduced)
     indices = InternalIndices(
         silhouette=float(silhouette.mean()),
         silhouette_samples=partition.unsort(silhouette),
         dunn=dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max())),
-        connectivity=connectivity_of(samples, border, n_neighbors, n_jobs=n_jobs),
+        connectivity=connectivity_of(samples, reduced.border, n_neighbors, n_jobs=n_jobs),
         mean_within=within,
         max_within=reduced.largest,
         mean_between=mean_between(reduced.sums, partition),

@@ -5,21 +5,38 @@ from joblib import Parallel, delayed
 from scipy.spatial import cKDTree
 
 from skeval.metrics.cluster._distance_pass import TILE_COLUMNS, TILE_ROWS, slices
-from skeval.metrics.cluster._distances import Tile
+from skeval.metrics.cluster._distances import Tiles
 
-__all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree"]
+__all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree", "neighbour_reach"]
 
 TIED = 1e-10  # distances that differ by less, relatively, are equal but for rounding
 ROUNDING = 1e-14  # of the largest distance; what a metric may give between equal points
 NUMBERS_AT_ONCE = 2**21
+LEAF = 100
 BOUND_SAMPLE = 1024
+REACH_SAMPLE = 64
+
+
+def neighbour_reach(tiles: Tiles, n: int, L: int) -> np.ndarray:
+    """Return, for each of n rows, a distance that holds L others and all that tie with them.
+
+    It comes from a few rows next in sorted order, so it errs on the far side.
+    """
+    reach, few = np.empty(n), max(REACH_SAMPLE, 4 * L)
+    for rows in slices(n, TILE_ROWS):
+        first = max(0, min(rows.start, n - few))
+        block = tiles(rows)(slice(first, min(first + few, n)))
+        reach[rows] = np.partition(block, L, axis=1)[:, L]  # one of them may be the row itself
+        reach[rows] += ROUNDING * block.max()
+    return reach * (1 + TIED)
 
 
 def foreign_weight_by_tree(
     points: np.ndarray, cluster: np.ndarray, rows: np.ndarray, L: int, *, n_jobs: int
 ) -> float:
     """Sum the weights of those L nearest neighbours of `rows` that lie in another cluster."""
-    tree, total, k = cKDTree(points), 0.0, L + 2  # the row itself, L others, one to see a tie
+    tree, total = cKDTree(points, leafsize=LEAF), 0.0
+    k = L + 2  # the row itself, L others, one to see a tie
     while len(rows):
         k = min(k, len(points))
         tied = []
@@ -38,7 +55,7 @@ def foreign_weight_by_tree(
 
 
 def foreign_weight_by_tiles(
-    tile: Tile, cluster: np.ndarray, wanted: np.ndarray, L: int, *, n_jobs: int | None = None
+    tiles: Tiles, cluster: np.ndarray, wanted: np.ndarray, L: int, *, n_jobs: int | None = None
 ) -> float:
     """Do the same from whole rows of the distance matrix; strips of unwanted rows are skipped.
 
@@ -47,14 +64,14 @@ def foreign_weight_by_tiles(
     height = min(TILE_ROWS, max(1, NUMBERS_AT_ONCE // len(cluster)))
     strips = [strip for strip in slices(len(cluster), height) if wanted[strip].any()]
     weights = Parallel(n_jobs, require="sharedmem")(
-        delayed(_strip_weight)(tile, cluster, strip, L) for strip in strips
+        delayed(_strip_weight)(tiles, cluster, strip, L) for strip in strips
     )
     return float(sum(weights))
 
 
-def _strip_weight(tile: Tile, cluster: np.ndarray, strip: slice, L: int) -> float:
-    n = len(cluster)
-    distance = np.concatenate([tile(strip, part) for part in slices(n, TILE_COLUMNS)], axis=1)
+def _strip_weight(tiles: Tiles, cluster: np.ndarray, strip: slice, L: int) -> float:
+    n, block = len(cluster), tiles(strip)
+    distance = np.concatenate([block(part) for part in slices(n, TILE_COLUMNS)], axis=1)
     distance[distance <= ROUNDING * distance.max(axis=1, keepdims=True)] = 0.0
     distance[np.arange(len(distance)), np.arange(strip.start, strip.stop)] = np.inf
     step = max(1, n // max(BOUND_SAMPLE, 4 * L))  # any L others bound the L-th distance

@@ -10,12 +10,13 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.utils import check_array
 
 from skeval.metrics.cluster._distances import (
-    BlockDistance,
+    DIRECT_FEATURES,
     Points,
-    Tile,
+    Tiles,
     distance_function,
-    matrix_tile,
-    point_tile,
+    euclidean_tiles,
+    matrix_tiles,
+    point_tiles,
 )
 from skeval.metrics.cluster._partition import Partition, make_partition
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
@@ -30,7 +31,6 @@ __all__ = [
 ]
 
 EUCLIDEAN = ("euclidean", "l2")
-TREE_FEATURES = 15  # beyond, a k-d tree visits nearly every point
 ROWS_AT_ONCE = 512
 MATRIX_TOLERANCE = 1e-10  # of the largest distance; what rounding may do to symmetry
 
@@ -56,20 +56,20 @@ class Samples:
         return self.metric != "precomputed"
 
     @property
-    def suits_trees(self) -> bool:
-        """Whether k-d trees answer faster than the whole distance matrix."""
-        euclidean = self.metric in EUCLIDEAN and not issparse(self.points)
-        return euclidean and self.points.shape[1] <= TREE_FEATURES
+    def is_dense_euclidean(self) -> bool:
+        return self.metric in EUCLIDEAN and not issparse(self.points)
+
+    def suits_trees(self, most_features: int) -> bool:
+        """Tell whether k-d trees answer: for dense Euclidean points of few enough features."""
+        return self.is_dense_euclidean and self.points.shape[1] <= most_features
 
     @cached_property
-    def distance(self) -> BlockDistance:
-        return distance_function(self.metric, self.points)
-
-    @cached_property
-    def tile(self) -> Tile:
+    def tiles(self) -> Tiles:
         if not self.has_points:
-            return matrix_tile(self.points, self.partition.order)
-        return point_tile(self.distance, self.points)
+            return matrix_tiles(self.points, self.partition.order)
+        if self.is_dense_euclidean and self.points.shape[1] > DIRECT_FEATURES:
+            return euclidean_tiles(self.points, self.partition.starts)
+        return point_tiles(distance_function(self.metric, self.points), self.points)
 
 
 def check_samples(

@@ -99,7 +99,7 @@ def within_cluster_distances(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise)
     partition = samples.partition
-    totals, largest = within_pass(samples.tile, partition.members, n_jobs=n_jobs)
+    totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
     mean = mean_of_pairs(totals, partition.sizes)
     return ClusterDistances(partition.names, partition.sizes, mean, largest)
 
@@ -171,7 +171,7 @@ def between_cluster_distances(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
-    reduced = distance_pass(samples.tile, partition.starts, partition.n_samples, n_jobs=n_jobs)
+    reduced = distance_pass(samples.tiles, partition.starts, partition.n_samples, n_jobs=n_jobs)
     np.fill_diagonal(reduced.smallest, np.nan)
     if has_centroids(metric):
         centroid = between_centroids(samples.points, partition.members, metric)

@@ -99,7 +99,7 @@ def silhouette_samples(
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
     reduced = distance_pass(
-        samples.tile, partition.starts, partition.n_samples, extremes=False, n_jobs=n_jobs
+        samples.tiles, partition.starts, partition.n_samples, extremes=False, n_jobs=n_jobs
     )
     return partition.unsort(silhouettes(reduced.sums, partition))
 

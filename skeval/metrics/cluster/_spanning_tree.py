@@ -8,7 +8,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from skeval.metrics.cluster._cluster_distances import ClusterDistances
-from skeval.metrics.cluster._distances import Tile
+from skeval.metrics.cluster._distances import Tiles
 from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule
 from skeval.utils._compat import validate_params
 
@@ -89,7 +89,7 @@ def mst_compactness(
     samples = check_samples(X, labels, metric=metric, noise=noise)
     partition = samples.partition
     trees = Parallel(n_jobs, require="sharedmem")(
-        delayed(_spanning_edges)(samples.tile, rows) for rows in partition.members
+        delayed(_spanning_edges)(samples.tiles, rows) for rows in partition.members
     )
     return ClusterDistances(
         labels=partition.names,
@@ -99,7 +99,7 @@ def mst_compactness(
     )
 
 
-def _spanning_edges(tile: Tile, members: slice) -> np.ndarray:
+def _spanning_edges(tiles: Tiles, members: slice) -> np.ndarray:
     """Return the edge lengths of the minimum spanning tree, by Prim's algorithm."""
     n = members.stop - members.start
     to_tree, edges, last = np.full(n, np.inf), np.empty(n - 1), 0
@@ -107,7 +107,7 @@ def _spanning_edges(tile: Tile, members: slice) -> np.ndarray:
     for step in range(n - 1):
         outside[last] = False
         row = slice(members.start + last, members.start + last + 1)
-        np.minimum(to_tree, tile(row, members)[0], out=to_tree)
+        np.minimum(to_tree, tiles(row)(members)[0], out=to_tree)
         last = int(np.where(outside, to_tree, np.inf).argmin())
         edges[step] = to_tree[last]
     return edges

@@ -7,8 +7,18 @@ from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster import _distance_pass as engine
 from skeval.metrics.cluster import _distances
-from skeval.metrics.cluster._distances import euclidean, matrix_tile, point_tile, squared_euclidean
-from skeval.metrics.cluster._neighbours import foreign_weight_by_tiles, foreign_weight_by_tree
+from skeval.metrics.cluster._distances import (
+    euclidean,
+    euclidean_tiles,
+    matrix_tiles,
+    point_tiles,
+    squared_euclidean,
+)
+from skeval.metrics.cluster._neighbours import (
+    foreign_weight_by_tiles,
+    foreign_weight_by_tree,
+    neighbour_reach,
+)
 
 rng = np.random.default_rng(5)
 
@@ -29,19 +39,18 @@ def test_reductions(sizes):
     D = cdist(points, points)
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
-    found = engine.distance_pass(point_tile(euclidean, points), starts, 40, n_neighbors=2)
+    reach = rng.uniform(1, 3, 40)
+    found = engine.distance_pass(euclidean_tiles(points, starts), starts, 40, reach=reach)
     own = cluster[:, None] == np.arange(len(sizes))
     np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
     same = cluster[:, None] == cluster
     apart = np.where(same, np.inf, D)
-    np.testing.assert_allclose(found.nearest_other, apart.min(axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(found.border, apart.min(axis=1) <= reach)
     for k in range(len(sizes)):
         assert found.largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
             assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
-    true_radius = np.sort(D, axis=1)[:, 2]
-    assert (found.radius >= true_radius * (1 - 1e-12)).all()
 
 
 @pytest.mark.usefixtures("tile_size")
@@ -51,17 +60,41 @@ def test_within(sizes):
     D = cdist(points, points)
     ends = np.cumsum(sizes)
     members = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    totals, largest = engine.within_pass(point_tile(euclidean, points), members)
+    totals, largest = engine.within_pass(point_tiles(euclidean, points), members)
     np.testing.assert_allclose(totals, [D[m, m].sum() / 2 for m in members], rtol=1e-12)
     np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [*SIZES, [9, 200, 3, 3, 1, 500, 10, 10]], ids=str)
+@pytest.mark.parametrize("size", [1, 4, 10, 64])
+def test_tiles_hold_whole_clusters_or_parts_of_one(sizes, size):
+    ends = np.cumsum(sizes)
+    cuts = engine.cut_points(ends - sizes, ends[-1], size)
+    assert cuts[-1] == ends[-1]
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    begin = 0
+    for cut in cuts:
+        assert 0 < cut - begin <= size
+        whole = begin in {0, *ends} and cut in ends
+        assert whole or cluster[begin] == cluster[cut - 1]
+        begin = cut
+
+
+@pytest.mark.parametrize("L", [1, 10, 399])
+def test_reach_holds_enough_neighbours(L):
+    points = rng.integers(0, 9, size=(400, 3)).astype(float)
+    reach = neighbour_reach(point_tiles(euclidean, points), 400, L)
+    true = np.sort(cdist(points, points), axis=1)[:, L]
+    assert np.isfinite(reach).all()
+    assert (reach > true).all()
+
+
 def test_what_is_not_asked_for_is_not_computed():
-    tile = point_tile(euclidean, rng.normal(size=(10, 2)))
-    found = engine.distance_pass(tile, np.array([0, 5]), 10, sums=False)
+    tiles = point_tiles(euclidean, rng.normal(size=(10, 2)))
+    found = engine.distance_pass(tiles, np.array([0, 5]), 10, sums=False)
     assert found.sums.size == 0
-    assert np.isinf(found.radius).all()
-    found = engine.distance_pass(tile, np.array([0, 5]), 10, extremes=False)
+    assert not found.border.any()
+    found = engine.distance_pass(tiles, np.array([0, 5]), 10, extremes=False)
     assert np.isinf(found.smallest).all()
     assert not found.largest.any()
 
@@ -69,11 +102,14 @@ def test_what_is_not_asked_for_is_not_computed():
 def test_each_pair_is_computed_once():
     seen = np.zeros((30, 30), dtype=int)
 
-    def tile(rows, columns):
-        seen[rows, columns] += 1
-        return np.ones((rows.stop - rows.start, columns.stop - columns.start))
+    def strip(rows):
+        def block(columns):
+            seen[rows, columns] += 1
+            return np.ones((rows.stop - rows.start, columns.stop - columns.start))
 
-    engine.distance_pass(tile, np.array([0, 10]), 30)
+        return block
+
+    engine.distance_pass(strip, np.array([0, 10]), 30)
     pairs = np.triu_indices(30, k=1)
     assert (seen[pairs] == 1).all()
 
@@ -98,7 +134,7 @@ def test_few_pairs_are_gathered_at_a_time(monkeypatch):
 def test_a_matrix_is_read_in_order():
     D = cdist(*[rng.normal(size=(8, 2))] * 2)
     order = np.array([3, 1, 7, 0])
-    block = matrix_tile(D, order)(slice(1, 3), slice(0, 4))
+    block = matrix_tiles(D, order)(slice(1, 3))(slice(0, 4))
     np.testing.assert_array_equal(block, D[np.ix_([1, 7], order)])
 
 
@@ -109,8 +145,8 @@ def test_neighbours_by_tree_and_by_tiles_agree(L, monkeypatch):
     cluster = np.sort(rng.integers(0, 3, 60))
     everyone = np.ones(60, dtype=bool)
     by_tree = foreign_weight_by_tree(points, cluster, np.arange(60), L, n_jobs=1)
-    tile = point_tile(euclidean, points)
-    assert by_tree == pytest.approx(foreign_weight_by_tiles(tile, cluster, everyone, L), rel=1e-12)
+    tiles = point_tiles(euclidean, points)
+    assert by_tree == pytest.approx(foreign_weight_by_tiles(tiles, cluster, everyone, L), rel=1e-12)
     monkeypatch.setattr("skeval.metrics.cluster._neighbours.BOUND_SAMPLE", 1)
     monkeypatch.setattr("skeval.metrics.cluster._neighbours.NUMBERS_AT_ONCE", 1)
-    assert by_tree == pytest.approx(foreign_weight_by_tiles(tile, cluster, everyone, L), rel=1e-12)
+    assert by_tree == pytest.approx(foreign_weight_by_tiles(tiles, cluster, everyone, L), rel=1e-12)
