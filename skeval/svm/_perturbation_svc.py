@@ -232,6 +232,11 @@ decision_function_shape, break_ties
         """Intercepts of the decision functions."""
         return self.svc_.intercept_
 
+    @property
+    def n_iter_(self) -> np.ndarray:
+        """Iterations of `SVC` for each pair of classes."""
+        return self.svc_.n_iter_
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
 
