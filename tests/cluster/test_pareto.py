@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.stability import dominates as beats
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
@@ -36,6 +36,7 @@ def criteria(draw):
     return draw(st.lists(row, min_size=m, max_size=m)), directions
 
 
+@settings(deadline=None)
 @given(criteria())
 def test_dominance_equals_the_definition(data):
     values, directions = data

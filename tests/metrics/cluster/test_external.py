@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import external as reference
@@ -90,6 +90,7 @@ def test_worked_example_digit_for_digit():
     assert f"{result.pair_f1:.6f}" == "0.476190"
 
 
+@settings(deadline=None)
 @given(partitions())
 def test_every_index_equals_its_definition(pair):
     expected = reference.all_indices(*pair)
@@ -99,6 +100,7 @@ def test_every_index_equals_its_definition(pair):
     )
 
 
+@settings(deadline=None)
 @given(weighted_partitions(st.floats(0.01, 5)))
 def test_weighted_indices_equal_their_definition(data):
     true, pred, weight = data
@@ -107,6 +109,7 @@ def test_weighted_indices_equal_their_definition(data):
     assert result.to_dict() == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@settings(deadline=None)
 @given(weighted_partitions(st.integers(0, 4)))
 def test_whole_weights_repeat_samples(data):
     true, pred, weight = data
@@ -120,6 +123,7 @@ def test_whole_weights_repeat_samples(data):
         assert value == pytest.approx(quiet(function, *repeated), abs=1e-12), name
 
 
+@settings(deadline=None)
 @given(weighted_partitions(st.floats(0.1, 1)), st.floats(0.1, 1))
 def test_scale_of_weights_up_to_one_does_not_matter(data, scale):
     true, pred, weight = data
@@ -132,6 +136,7 @@ def test_symmetry_table_is_complete():
     assert set(external_indices([0], [0]).to_dict()) == SYMMETRIC | NOT_SYMMETRIC
 
 
+@settings(deadline=None)
 @given(partitions())
 def test_symmetry(pair):
     result = quiet(external_indices, *pair).to_dict()
@@ -141,6 +146,7 @@ def test_symmetry(pair):
     assert result["pair_precision"] == swapped["pair_recall"]
 
 
+@settings(deadline=None)
 @given(partitions(), st.randoms(use_true_random=False))
 def test_names_and_order_of_samples_do_not_matter(pair, random):
     order = list(range(len(pair[0])))
@@ -152,6 +158,7 @@ def test_names_and_order_of_samples_do_not_matter(pair, random):
     )
 
 
+@settings(deadline=None)
 @given(partitions(min_size=2, max_size=30))
 def test_scikit_learn_agrees(pair):
     result = quiet(external_indices, *pair)
@@ -287,6 +294,7 @@ def test_many_clusters_on_both_sides():
     assert inverse_purity_score(true, pred) == table.max(axis=1).sum() / 2000
 
 
+@settings(deadline=None)
 @given(partitions())
 def test_coassociation_matrix(pair):
     labels = pair[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.external import mask_rand
 from sklearn.exceptions import UndefinedMetricWarning
@@ -50,6 +50,7 @@ def test_hard_masks_equal_scikit_learn_on_the_label_image(library, dtype):
     assert mask_adjusted_rand_score(*masks) == pytest.approx(expected, abs=1e-14)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 5))
 def test_label_images_of_any_size(seed, height, width):
     true, pred = images(seed, (height, width))
