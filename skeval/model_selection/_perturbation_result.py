@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from skeval.model_selection._results import ConfidenceInterval, aligned
+from skeval.model_selection._results import ConfidenceInterval
 from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
 
 __all__ = ["INTERVALS", "PerturbationInterval", "interval_of_draws"]
 
