@@ -72,7 +72,7 @@ class BootstrapErrorEstimate(ErrorEstimate):
             ("resubstitution", f"{self.resubstitution:.4f}"),
             ("out-of-bag", f"{self.oob:.4f} (mean over {self.average})"),
         ]
-        if self.method == ".632+":
+        if self.method.endswith(".632+"):
             rows.append(("no information", f"{self.no_information:.4f}"))
             rows.append(("relative overfitting", f"{self.relative_overfitting:.4f}"))
         return rows
