@@ -112,8 +112,8 @@ def holdout_error(
     -------
     HoldoutErrorEstimate
         ``confidence_interval(method=)`` takes "wilson" (default), "exact", "wald" or "normal"
-        under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the normal
-        interval is too short for few errors and has no width for none.
+        under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the
+        normal interval is too short for few errors and has no width for none.
 
     Raises
     ------
