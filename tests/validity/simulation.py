@@ -39,6 +39,29 @@ class GaussianClasses:
         return float((missed + false_alarm) / 2)
 
 
+@dataclass(frozen=True)
+class GroupedClasses(GaussianClasses):
+    """Samples come in groups of four that share a label and a shift; groups are independent."""
+
+    shift: float = 0.7
+
+    @property
+    def groups(self) -> np.ndarray:
+        return np.arange(self.n_samples) // 4
+
+    def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        whole = GaussianClasses(self.n_samples // 4, self.n_features, self.separation)
+        centres, labels = whole.draw(rng)
+        centres[:, 0] -= (labels - 0.5) * self.separation
+        centres *= self.shift
+        centres[:, 0] += (labels - 0.5) * self.separation
+        noise = rng.normal(size=(self.n_samples, self.n_features))
+        return centres[self.groups] + noise, labels[self.groups]
+
+    def true_error(self, model: Any) -> float:
+        return np.nan
+
+
 def linear_rule(model: Any) -> tuple[np.ndarray, float]:
     """Normal vector and offset of a fitted LDA or nearest-centroid rule."""
     if hasattr(model, "coef_"):
