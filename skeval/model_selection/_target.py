@@ -67,6 +67,8 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
         raise TypeError(
             f"estimator must have the methods fit and predict, got {type(estimator).__name__}."
         )
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}.")
     check_same_length(X=X, y=y, groups=groups)
     X, groups = indexable(X, groups)
     y = check_y("y", y)
