@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from functools import singledispatch
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -163,7 +164,7 @@ def fit_and_predict(
 
 def check_error_score(error_score: float | str) -> None:
     """Raise unless `error_score` is "raise" or nan."""
-    if error_score != "raise" and not (isinstance(error_score, float) and np.isnan(error_score)):
+    if error_score != "raise" and not (isinstance(error_score, Real) and np.isnan(error_score)):
         raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
 
 
