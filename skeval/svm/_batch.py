@@ -68,10 +68,9 @@ class LinearSVMBatch:
         self.X = X
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
-        self._few_features = 2 * p < n
         ridge = self._columns.ridge()
         self._system: FeatureSystem | GramSystem
-        if self._few_features:
+        if 2 * p < n:
             self._system = FeatureSystem(self._columns.standard, ridge)
         else:
             self._system = GramSystem(self._columns.gram(ridge))
@@ -94,14 +93,13 @@ class LinearSVMBatch:
             if scale_weights is None:
                 return self._system
             ridge = self._columns.ridge(scale_weights[problems])
-            if self._few_features:
+            if isinstance(self._system, FeatureSystem):
                 return self._system.with_ridge(ridge)
             return GramSystem(self._columns.gram(ridge))
 
-        same_system = scale_weights is None
-        if self._few_features:
+        if isinstance(self._system, FeatureSystem):
             return _solve_features(system_of, signs, box, max_iter)
-        return _solve_grams(system_of, same_system, signs, box, max_iter)
+        return _solve_grams(system_of, scale_weights is None, signs, box, max_iter)
 
 
 def solve_gram_svms(
@@ -201,7 +199,7 @@ def _solve_unbound(system, signs, box, problems, max_iter, solution):
     loosest = box[problems].max(axis=0, keepdims=True)
     found = _solve_from_margins(system, signs[:1], loosest, max_iter)
     alpha = found.a * loosest
-    free = (alpha > 0) & (alpha < box[problems])
+    free = (found.a > 1e-7) & (alpha < (1.0 - 1e-7) * box[problems])  # the intercept is unique
     holds = (alpha <= box[problems]).all(axis=1) & free.any(axis=1) & found.settled
     at = problems[holds]
     solution.decision[at] = signs[:1] * (found.margin + 1.0)

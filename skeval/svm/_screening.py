@@ -47,6 +47,6 @@ def screen(margins: np.ndarray) -> Strip | None:
     spread = _DEVIATIONS * margins.std(axis=0)
     low, up = centre - spread > 0.0, centre + spread < 0.0
     inside = np.flatnonzero(~(low | up))
-    if len(inside) > _WORTHWHILE * margins.shape[1]:
+    if not 0 < len(inside) <= _WORTHWHILE * margins.shape[1]:
         return None
     return Strip(inside, low, up)

@@ -27,7 +27,7 @@ def solve_from_values(system, signs, box, v, b, *, mu, max_iter):
             continue
         found = active_set(
             system.take(ready), signs[ready], box[ready], low[ready], up[ready],
-            point.a[ready], point.b[ready], max_iter=8, patience=2,
+            point.a[ready], point.b[ready], max_iter=min(8, max_iter), patience=2,
         )  # fmt: skip
         result.put(left[ready], found)
         again = ~ready
@@ -41,8 +41,8 @@ def solve_from_values(system, signs, box, v, b, *, mu, max_iter):
 
 def solve_from_sets(system, signs, box, low, up, a, b, *, max_iter):
     """Solve from a guess of the active sets, and from scratch where they do not settle."""
-    n_samples = box.shape[1]
-    result = active_set(system, signs, box, low, up, a, b, max_iter=15, patience=n_samples)
+    rounds, n_samples = min(15, max_iter), box.shape[1]
+    result = active_set(system, signs, box, low, up, a, b, max_iter=rounds, patience=n_samples)
     again = ~result.settled
     if again.any():
         here = system.take(again)
