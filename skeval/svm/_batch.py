@@ -147,7 +147,8 @@ def _solve_features(system_of, signs, box, max_iter):
         strip = screen(signs[done] * solution.decision[done] - 1.0)
         if strip is not None:
             part = system_of(left[:1]).take_samples(strip.inside)
-            solve(left, partial(strip.solve, part), 2 * size)
+            near = left[strip.admits(signs[left], box[left])]
+            solve(near, partial(strip.solve, part), 2 * size)
             left = left[~solution.converged[left]]
     solve(left, solve_from_values, size)
     return solution
