@@ -1,3 +1,30 @@
 """Estimates of error, their intervals, and P-values."""
 
-__all__: list[str] = []
+from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
+from skeval.model_selection._cross_validation import cross_val_error
+from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
+from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
+from skeval.model_selection._resubstitution import resubstitution_error
+from skeval.model_selection._results import (
+    ConfidenceInterval,
+    CrossValErrorEstimate,
+    ErrorEstimate,
+)
+from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
+
+__all__ = [
+    "BootstrapErrorEstimate",
+    "BootstrapSplit",
+    "ConfidenceInterval",
+    "CrossValErrorEstimate",
+    "ErrorEstimate",
+    "HoldoutErrorEstimate",
+    "HoldoutSize",
+    "bootstrap_error",
+    "cross_val_error",
+    "holdout_error",
+    "holdout_size",
+    "refit_632",
+    "resubstitution_error",
+    "score_632",
+]

@@ -1,0 +1,159 @@
+"""The one loop over fits: a plan in, predictions out, block by block."""
+
+import warnings
+from collections.abc import Iterator
+from functools import singledispatch
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.pipeline import Pipeline
+
+from skeval.model_selection._plan import PlanBlock, ResamplingPlan
+from skeval.model_selection._target import Target
+from skeval.utils._compat import safe_indexing
+
+__all__ = ["BatchEngine", "PredictedBlock", "batch_engine", "resampled_predictions"]
+
+
+class PredictedBlock(NamedTuple):
+    """The predictions of one block.
+
+    Attributes
+    ----------
+    block : PlanBlock
+    predictions : ndarray of shape (n_fits, n_samples)
+        Class codes (-1 where untested) or numbers (nan where untested).
+    failed : bool ndarray of shape (n_fits,)
+        Fits that raised, under ``error_score=numpy.nan``.
+    """
+
+    block: PlanBlock
+    predictions: np.ndarray
+    failed: np.ndarray
+
+
+class BatchEngine(Protocol):
+    """What predicts all fits of a block at once."""
+
+    def __call__(self, block: PlanBlock) -> np.ndarray:
+        """Return the predictions of a block as `PredictedBlock` holds them."""
+
+
+@singledispatch
+def batch_engine(estimator: Any, X: Any, target: Target, transformers: tuple) -> BatchEngine | None:
+    """Return the engine that serves an estimator behind some transformers, None if there is none.
+
+    Packages of engines register an implementation for the type of the last step of a pipeline;
+    it returns None for parameters, subclasses, transformers or data that it does not serve.
+    """
+    return None
+
+
+def find_batch_engine(estimator: Any, X: Any, target: Target) -> BatchEngine | None:
+    """Return the batch engine of a bare estimator or of a pipeline that ends in one."""
+    if type(estimator) is Pipeline and estimator.memory is None:
+        *transformers, final = (step for _, step in estimator.steps if step != "passthrough")
+        return batch_engine(final, X, target, tuple(transformers))
+    return batch_engine(estimator, X, target, ())
+
+
+def resampled_predictions(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    plan: ResamplingPlan,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    error_score: float | str = "raise",
+) -> Iterator[PredictedBlock]:
+    """Yield the predictions of every fit of a plan.
+
+    The generic path clones, fits and predicts through `joblib.Parallel` with no backend forced;
+    where a batch engine serves the estimator, it solves each block at once and agrees with it.
+    """
+    check_error_score(error_score)
+    engine = find_batch_engine(estimator, X, target)
+    n_failed = 0
+    with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
+        for block in plan.blocks():
+            if engine is not None:
+                yield PredictedBlock(block, engine(block), np.zeros(len(block), dtype=bool))
+                continue
+            rows = parallel(
+                delayed(fit_and_predict)(estimator, X, target.y, fit, error_score)
+                for fit in fits_of(block)
+            )
+            predicted = gathered(target, block, rows)
+            n_failed += int(predicted.failed.sum())
+            yield predicted
+    report_failures(n_failed, plan.n_fits)
+
+
+def fits_of(block: PlanBlock) -> Iterator[tuple]:
+    """Yield (training rows, weights or None, tested rows, order or None) of each fit."""
+    for r, train in enumerate(block.train):
+        rows = np.flatnonzero(train)
+        weights = None
+        if train.dtype.kind == "f":
+            weights = train[rows]
+        else:
+            rows = np.repeat(rows, train[rows])
+        yield rows, weights, np.flatnonzero(block.test[r]), _row(block.order, r)
+
+
+def _row(array: np.ndarray | None, r: int) -> np.ndarray | None:
+    return None if array is None else array[r]
+
+
+def fit_and_predict(
+    estimator: Any, X: Any, y: np.ndarray, fit: tuple, error_score: float | str
+) -> np.ndarray | None:
+    """Fit a clone on the training rows and predict the tested ones; None if it raises."""
+    rows, weights, tested, order = fit
+    labels = y if order is None else y[order]
+    model = clone(estimator)
+    try:
+        model.fit(safe_indexing(X, rows), labels[rows], **weight_parameters(estimator, weights))
+        return model.predict(safe_indexing(X, tested))
+    except Exception:
+        if error_score == "raise":
+            raise
+        return None
+
+
+def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand sample weights to `fit`."""
+    return {} if weights is None else {"sample_weight": weights}
+
+
+def gathered(target: Target, block: PlanBlock, rows: list[np.ndarray | None]) -> PredictedBlock:
+    """Put the predictions of single fits into one array."""
+    predictions = target.empty_predictions(len(block))
+    failed = np.array([row is None for row in rows], dtype=bool)
+    for r, row in enumerate(rows):
+        if row is not None:
+            predictions[r, block.test[r]] = target.encode(row)
+    return PredictedBlock(block, predictions, failed)
+
+
+def check_error_score(error_score: float | str) -> None:
+    """Raise unless `error_score` is "raise" or nan."""
+    if error_score != "raise" and not (isinstance(error_score, float) and np.isnan(error_score)):
+        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
+
+
+def report_failures(n_failed: int, n_fits: int) -> None:
+    """Warn of fits that failed; raise when none is left."""
+    if n_failed == n_fits:
+        raise ValueError(f"all {n_fits} fits failed; error_score='raise' shows the first error.")
+    if n_failed:
+        warnings.warn(
+            f"{n_failed} of {n_fits} fits failed and are left out of the estimate; "
+            "error_score='raise' shows the first error.",
+            FitFailedWarning,
+            stacklevel=3,
+        )
