@@ -1,3 +1,5 @@
 """Simulated data with a known error, and loaders."""
 
-__all__: list[str] = []
+from skeval.datasets._tables import load_table
+
+__all__ = ["load_table"]
