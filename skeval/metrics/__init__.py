@@ -22,6 +22,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
+from skeval.metrics._bleu import bleu_score, log_bleu_score, sentence_bleu_score
 from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
     error_rate,
@@ -49,6 +50,7 @@ __all__ = [
     "auc",
     "average_precision_score",
     "averaged_precision_recall_fscore",
+    "bleu_score",
     "break_even_point",
     "confusion_matrix",
     "cost_curve",
@@ -60,6 +62,7 @@ __all__ = [
     "expected_loss",
     "f1_score",
     "fbeta_score",
+    "log_bleu_score",
     "macro_fbeta_score",
     "mean_absolute_error",
     "mean_squared_error",
@@ -73,5 +76,6 @@ __all__ = [
     "roc_auc_score",
     "roc_curve",
     "root_mean_squared_error",
+    "sentence_bleu_score",
     "weighted_fbeta_score",
 ]

@@ -29,13 +29,15 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
     return float((1 + beta**2) * precision * recall / (beta**2 * precision + recall))
 
 
-def _divide(part: Floats, whole: Floats, zero_division: float | str, message: str) -> Floats:
-    """Return part / whole, with `zero_division` for 0/0; `message` has a {} for the places."""
+def _divide(
+    part: Floats, whole: Floats, zero_division: float | str, what: str, classes: list[object]
+) -> Floats:
+    """Return part / whole, with `zero_division` for 0/0."""
     empty = whole == 0
     if zero_division == "warn" and empty.any():
+        concerned = [label for label, is_empty in zip(classes, empty, strict=True) if is_empty]
         warnings.warn(
-            f"{message.format(np.flatnonzero(empty).tolist())} It is set to 0; "
-            "zero_division= says otherwise.",
+            f"{what} is 0/0 for {concerned[:10]} and set to 0; zero_division= says otherwise.",
             UndefinedMetricWarning,
             stacklevel=4,
         )
@@ -47,21 +49,20 @@ def class_precision_recall(
     tp: Floats, fp: Floats, fn: Floats, classes: NDArray[np.generic], zero_division: float | str
 ) -> tuple[Floats, Floats]:
     """Return precision and recall of each class."""
-    named = f"of {classes.tolist()}" if len(classes) <= 20 else f"of {len(classes)} classes"
-    precision = _divide(
-        tp, tp + fp, zero_division, f"Precision is 0/0 (never predicted) at {{}} {named}."
-    )
-    recall = _divide(tp, tp + fn, zero_division, f"Recall is 0/0 (never true) at {{}} {named}.")
+    names = classes.tolist()
+    precision = _divide(tp, tp + fp, zero_division, "Precision (never predicted)", names)
+    recall = _divide(tp, tp + fn, zero_division, "Recall (never true)", names)
     return precision, recall
 
 
 def pooled_precision_recall(
-    tp: Floats, fp: Floats, fn: Floats, zero_division: float | str
+    tp: Floats, fp: Floats, fn: Floats, classes: NDArray[np.generic], zero_division: float | str
 ) -> tuple[float, float]:
     """Return precision and recall of the counts summed over classes."""
     tp, fp, fn = (np.atleast_1d(counts.sum()) for counts in (tp, fp, fn))
-    precision = _divide(tp, tp + fp, zero_division, "Pooled precision is 0/0 (at {}).")
-    recall = _divide(tp, tp + fn, zero_division, "Pooled recall is 0/0 (at {}).")
+    names = [classes.tolist()]
+    precision = _divide(tp, tp + fp, zero_division, "Precision (never predicted)", names)
+    recall = _divide(tp, tp + fn, zero_division, "Recall (never true)", names)
     return float(precision[0]), float(recall[0])
 
 

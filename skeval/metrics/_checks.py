@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
-__all__ = ["check_binary_scores", "check_labels", "check_weights", "undefined"]
+from skeval.utils._checks import check_y
+
+__all__ = ["check_binary_scores", "check_labels", "check_weights", "undefined", "warn_undefined"]
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64]:
@@ -32,6 +34,8 @@ def check_labels(
 ) -> NDArray[np.generic]:
     """Return the classes in order: those given, without repeats, or all that occur, sorted."""
     check_consistent_length(y_true, y_pred)
+    assert_all_finite(y_true, input_name="y_true")
+    assert_all_finite(y_pred, input_name="y_pred")
     present = unique_labels(y_true, y_pred)
     if labels is None:
         return present
@@ -51,7 +55,7 @@ def check_binary_scores(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Return (is positive, score, weight), each of shape (n_samples,)."""
     check_consistent_length(y_true, y_score, sample_weight)
-    labels = column_or_1d(y_true)
+    labels = check_y("y_true", y_true)
     score = check_array(
         column_or_1d(y_score), ensure_2d=False, dtype=np.float64, input_name="y_score"
     )
@@ -77,5 +81,10 @@ def _positive_label(classes: list[object], pos_label: object) -> object:
 
 def undefined(reason: str) -> float:
     """Warn that a metric has no value on these data, and return nan in its place."""
-    warnings.warn(f"{reason} The metric is nan.", UndefinedMetricWarning, stacklevel=3)
+    warn_undefined(f"{reason} The metric is nan.")
     return float("nan")
+
+
+def warn_undefined(message: str) -> None:
+    """Warn of a 0/0 at the line that called the public function."""
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)

@@ -167,10 +167,10 @@ def averaged_precision_recall_fscore(
     classes = check_labels(y_true, y_pred, labels)
     counts = _class_counts(y_true, y_pred, classes, labels, sample_weight)
     if isinstance(average, str) and average == "micro":
-        precision, recall = pooled_precision_recall(*counts, zero_division)
+        precision, recall = pooled_precision_recall(*counts, classes, zero_division)
     else:
-        each = class_precision_recall(*counts, classes, zero_division)
         weight = class_weights(average, classes, counts[0] + counts[2])
+        each = class_precision_recall(*counts, classes, zero_division)
         precision, recall = (weighted_mean(values, weight) for values in each)
     return precision, recall, f_beta(precision, recall, beta)
 
