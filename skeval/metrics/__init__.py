@@ -41,6 +41,7 @@ from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
+from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 
 __all__ = [
     "CostCurve",
@@ -62,8 +63,11 @@ __all__ = [
     "expected_loss",
     "f1_score",
     "fbeta_score",
+    "get_scorer",
+    "get_scorer_names",
     "log_bleu_score",
     "macro_fbeta_score",
+    "make_clustering_scorer",
     "mean_absolute_error",
     "mean_squared_error",
     "micro_fbeta_score",
