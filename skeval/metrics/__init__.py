@@ -37,16 +37,22 @@ from skeval.metrics._cost import (
     expected_cost,
     probability_cost,
 )
+from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
+from skeval.metrics._plot._cost_curve import CostCurveDisplay
+from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 
 __all__ = [
     "CostCurve",
+    "CostCurveBand",
+    "CostCurveDisplay",
     "CurveDominance",
     "ExpectedLoss",
+    "PrecisionRecallDisplay",
     "accuracy_score",
     "auc",
     "average_precision_score",
@@ -55,6 +61,7 @@ __all__ = [
     "break_even_point",
     "confusion_matrix",
     "cost_curve",
+    "cost_curve_band",
     "cost_sensitive_error",
     "curve_dominance",
     "error_norm",
