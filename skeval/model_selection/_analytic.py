@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import expit, logit
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
@@ -40,7 +41,7 @@ def analytic_methods(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> tu
     if type_of_target(y_true) not in family.targets:
         return ()
     if function in _AVERAGED_OR_BINARY and arguments.get("average", "binary") != "binary":
-        return ("delta",) if arguments["average"] in ("macro", "micro", "weighted") else ()
+        return _DELTA if arguments["average"] in ("macro", "micro", "weighted") else ()
     return family.methods
 
 
@@ -62,11 +63,21 @@ def analytic_interval(
         return limits, float(np.sqrt(estimate * (1 - estimate) / n))
     if how == "t":
         return _t_interval(_losses(function, arguments, y_true, y_pred), level, function)
-    variance = (_auc_variance if how == "delong" else _delta)(
-        function, arguments, y_true, y_pred
-    )
+    by_ranks = "delong" in _FAMILIES[function].methods
+    variance = (_auc_variance if by_ranks else _delta)(function, arguments, y_true, y_pred)
     error = float(np.sqrt(variance))
-    return normal_interval(estimate, error, level, (0.0, 1.0)), error
+    if how == "normal":
+        return normal_interval(estimate, error, level, (0.0, 1.0)), error
+    return _logit_interval(estimate, error, level), error
+
+
+def _logit_interval(estimate: float, error: float, level: float) -> Limits:
+    """Return the normal interval on the log-odds scale, where it covers better near 0 and 1."""
+    if not error > 0:
+        return estimate + 0 * error, estimate + 0 * error
+    centre, error = logit(estimate), error / (estimate * (1 - estimate))
+    low, high = expit(normal_interval(centre, error, level))
+    return float(low), float(high)
 
 
 def _trials(
@@ -168,19 +179,21 @@ class _Family(NamedTuple):
 
 
 _PROPORTION = tuple(PROPORTION_INTERVALS)
+_DELTA = ("delta", "normal")
+_DELONG = ("delong", "normal")
 _FAMILIES: dict[Callable[..., Any], _Family] = {
     metrics.error_rate: _Family(_PROPORTION),
     sk.zero_one_loss: _Family(_PROPORTION),
     sk.accuracy_score: _Family(_PROPORTION),
     sk.precision_score: _Family(_PROPORTION, _SKLEARN_F),
     sk.recall_score: _Family(_PROPORTION, _SKLEARN_F),
-    sk.f1_score: _Family(("delta",), _SKLEARN_F),
-    sk.fbeta_score: _Family(("delta",), _SKLEARN_F | {"beta"}),
-    metrics.macro_fbeta_score: _Family(("delta",), _OUR_F),
-    metrics.micro_fbeta_score: _Family(("delta",), _OUR_F),
-    metrics.weighted_fbeta_score: _Family(("delta",), _OUR_F | {"class_weight"}),
-    sk.roc_auc_score: _Family(("delong",), targets=frozenset({"binary"})),
-    metrics.ranking_loss: _Family(("delong",), frozenset({"pos_label"}), frozenset({"binary"})),
+    sk.f1_score: _Family(_DELTA, _SKLEARN_F),
+    sk.fbeta_score: _Family(_DELTA, _SKLEARN_F | {"beta"}),
+    metrics.macro_fbeta_score: _Family(_DELTA, _OUR_F),
+    metrics.micro_fbeta_score: _Family(_DELTA, _OUR_F),
+    metrics.weighted_fbeta_score: _Family(_DELTA, _OUR_F | {"class_weight"}),
+    sk.roc_auc_score: _Family(_DELONG, targets=frozenset({"binary"})),
+    metrics.ranking_loss: _Family(_DELONG, frozenset({"pos_label"}), frozenset({"binary"})),
     sk.mean_squared_error: _Family(("t",), targets=_NUMBERS),
     sk.mean_absolute_error: _Family(("t",), targets=_NUMBERS),
     sk.root_mean_squared_error: _Family(("t",), targets=_CLASSES | {"continuous"}),
