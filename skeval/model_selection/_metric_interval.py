@@ -1,40 +1,36 @@
 """A confidence interval for any metric."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval.metrics import bleu_score, log_bleu_score
 from skeval.metrics._bleu import bleu_options, bleu_statistics, log_bleu
-from skeval.metrics._checks import check_weights
+from skeval.metrics._checks import check_weights, warn_undefined
 from skeval.model_selection._analytic import analytic_interval, analytic_methods, unwrapped
 from skeval.model_selection._bca import bca_levels
+from skeval.model_selection._resampled_values import Statistic, resampled_values, value_or_nan
 from skeval.model_selection._resamples import DrawingUnits, drawing_units
 from skeval.model_selection._results import ConfidenceInterval, aligned
 from skeval.utils._checks import check_level, check_option
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
-from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._random import RandomStateLike, root_seed
 
 __all__ = ["MetricInterval", "metric_interval"]
 
 Floats = NDArray[np.float64]
-Statistic = Callable[[NDArray[np.intp]], float]
 _METHODS = (
     *("auto", "analytic", "percentile", "bca"),
     *("wilson", "exact", "wald", "delong", "delta", "normal", "t"),
 )
 _BCA_UNITS = 1000  # above it "auto" spares the one metric call per unit that BCa needs
-_BLOCK = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +214,7 @@ def metric_interval(
     units = drawing_units(n, codes, groups)
     if used == "auto":
         used = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-    replicates = _replicates(statistic, units, n_resamples, root_seed(random_state), n_jobs)
+    replicates = resampled_values(statistic, units, n_resamples, root_seed(random_state), n_jobs)
     limits, used = _bootstrap_limits(statistic, units, replicates, estimate, level, used)
     finite = replicates[np.isfinite(replicates)]
     error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
@@ -300,49 +296,6 @@ def _bleu_statistic(
     return statistic
 
 
-def _replicates(
-    statistic: Statistic,
-    units: DrawingUnits,
-    n_resamples: int,
-    root: SeedSequence,
-    n_jobs: int | None,
-) -> Floats:
-    """Return the statistic on each resample, nan where it is undefined."""
-    starts = range(0, n_resamples, _BLOCK)
-    blocks = [range(start, min(start + _BLOCK, n_resamples)) for start in starts]
-    jobs = (delayed(_replicate_block)(statistic, units, root, block) for block in blocks)
-    values = np.concatenate(list(Parallel(n_jobs=n_jobs)(jobs)))
-    n_undefined = int((~np.isfinite(values)).sum())
-    if n_undefined:
-        _warn(
-            f"The metric is undefined on {n_undefined} of {n_resamples} resamples, which are left "
-            "out; stratify=True keeps every class in every resample."
-        )
-    return values
-
-
-def _replicate_block(
-    statistic: Statistic, units: DrawingUnits, root: SeedSequence, block: range
-) -> Floats:
-    sample = np.arange(len(units.unit))
-    return np.array(
-        [
-            _value_or_nan(statistic, np.repeat(sample, units.draw(repetition_rng(root, b))))
-            for b in block
-        ]
-    )
-
-
-def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
-    """Return nan where the metric has no value on a resample although it has one on the data."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        try:
-            return statistic(indices)
-        except ValueError:
-            return np.nan
-
-
 def _bootstrap_limits(
     statistic: Statistic,
     units: DrawingUnits,
@@ -362,7 +315,9 @@ def _bootstrap_limits(
             corrected = bca_levels(finite, estimate, jackknife, level)
             if np.isnan(corrected).any():
                 method = "percentile"
-                _warn("All replicates lie on one side of the estimate: percentile, not BCa.")
+                warn_undefined(
+                    "All replicates lie on one side of the estimate: percentile, not BCa."
+                )
             else:
                 levels = corrected
         low, high = np.quantile(finite, levels)
@@ -374,7 +329,7 @@ def _bootstrap_limits(
 def _jackknife(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
     """Return the statistic without each unit, an array for each stratum."""
     values = [
-        np.array([_value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
+        np.array([value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
         for stratum in units.strata
     ]
     return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
@@ -382,10 +337,6 @@ def _jackknife(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
 
 def _warn_if_degenerate(low: float, high: float) -> None:
     if np.isnan(low) or np.isnan(high):
-        _warn("The interval of the metric is undefined on these data: nan.")
+        warn_undefined("The interval of the metric is undefined on these data: nan.")
     elif low == high:
-        _warn(f"The interval has no width: nothing varies around {low}.")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+        warn_undefined(f"The interval has no width: nothing varies around {low}.")
