@@ -6,12 +6,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from skeval.utils._compat import num_samples, safe_indexing
 
 __all__ = ["RecordedEstimator", "recorded_outputs"]
 
-_RESPONSES = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+_RESPONSES = ("predict", "decision_function", "predict_proba")
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -26,8 +27,18 @@ class RecordedEstimator:
         self._tags = tags
         if classes is not None:
             self.classes_ = classes
-        for name, values in outputs.items():
-            setattr(self, name, values.__getitem__)
+
+    @available_if(lambda self: "predict" in self.outputs)
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return self.outputs["predict"][rows]
+
+    @available_if(lambda self: "decision_function" in self.outputs)
+    def decision_function(self, rows: np.ndarray) -> np.ndarray:
+        return self.outputs["decision_function"][rows]
+
+    @available_if(lambda self: "predict_proba" in self.outputs)
+    def predict_proba(self, rows: np.ndarray) -> np.ndarray:
+        return self.outputs["predict_proba"][rows]
 
     def positive_score(self) -> np.ndarray:
         """Return the score of the second class for every sample."""

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose
 from reference import metric_intervals as slow
 from scipy import stats
@@ -281,7 +282,8 @@ def test_sample_weight_travels_with_its_sample():
     assert_allclose(index.replicates, result.replicates)
 
 
-def test_seeds_and_jobs():
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_seeds_and_jobs(backend):
     y, p = classes()
 
     def run(seed, n_resamples=120, n_jobs=None):
@@ -295,7 +297,8 @@ def test_seeds_and_jobs():
             n_jobs=n_jobs,
         ).replicates
 
-    assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
+    with parallel_config(backend=backend):
+        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
     assert_allclose(run(0), run(0, 240)[:120], rtol=0)
     assert (run(0) != run(1)).any()
     assert (run(None) != run(None)).any()
