@@ -4,6 +4,8 @@ from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_
 from skeval.model_selection._cross_validation import cross_val_error
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
+from skeval.model_selection._perturbation import perturbation_interval
+from skeval.model_selection._perturbation_result import PerturbationInterval
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import (
     ConfidenceInterval,
@@ -20,10 +22,12 @@ __all__ = [
     "ErrorEstimate",
     "HoldoutErrorEstimate",
     "HoldoutSize",
+    "PerturbationInterval",
     "bootstrap_error",
     "cross_val_error",
     "holdout_error",
     "holdout_size",
+    "perturbation_interval",
     "refit_632",
     "resubstitution_error",
     "score_632",

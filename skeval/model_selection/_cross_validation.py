@@ -171,7 +171,7 @@ def shuffled_splitter(
     if counts.min() < n_folds:
         raise ValueError(
             f"cv={n_folds} folds need at least {n_folds} members of each class, class "
-            f"{target.classes[counts.argmin()].item()!r} has {counts.min()}."
+            f"{target.classes.tolist()[counts.argmin()]!r} has {counts.min()}."
         )
     splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
     return splitter(n_folds, shuffle=True, random_state=seed)

@@ -195,7 +195,7 @@ def _totals_and_effective_sizes(
     if totals.min() == 0:
         raise ValueError(
             "sample_weight must be positive for a sample of each class, it is 0 throughout class "
-            f"{classes[totals.argmin()].item()!r}."
+            f"{classes.tolist()[totals.argmin()]!r}."
         )
     return totals, totals**2 / np.bincount(codes, weights=weight**2)
 

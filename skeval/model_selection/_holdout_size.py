@@ -99,7 +99,7 @@ def holdout_size(
     --------
     >>> from skeval.model_selection import holdout_size
     >>> holdout_size(0.1, 0.03).n_samples
-    383
+    388
     >>> holdout_size([0.05, 0.3], 0.03, priors=[0.9, 0.1], allocation="optimal").per_class
     (203, 48)
     """

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan
 from skeval.model_selection._target import Target
+from skeval.model_selection._weights import weight_parameters
 from skeval.utils._compat import safe_indexing
 
 __all__ = ["BatchEngine", "PredictedBlock", "batch_engine", "resampled_predictions"]
@@ -123,11 +124,6 @@ def fit_and_predict(
         if error_score == "raise":
             raise
         return None
-
-
-def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the keyword arguments that hand sample weights to `fit`."""
-    return {} if weights is None else {"sample_weight": weights}
 
 
 def gathered(target: Target, block: PlanBlock, rows: list[np.ndarray | None]) -> PredictedBlock:

@@ -69,7 +69,9 @@ def drawing_units(n_samples: int, codes: np.ndarray | None, groups: Any) -> Draw
     if groups is not None:
         names, unit = np.unique(np.asarray(groups), return_inverse=True)
         if len(names) < 2:
-            raise ValueError(f"groups must hold at least two groups, got one: {names[0]!r}.")
+            raise ValueError(
+                f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
+            )
         return DrawingUnits(unit, (np.arange(len(names)),))
     if codes is None:
         return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
@@ -131,7 +133,7 @@ def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> N
     if sizes.min() < 2:
         raise ValueError(
             "y must hold at least 2 members of each class for a bootstrap, class "
-            f"{classes[sizes.argmin()].item()!r} has {sizes.min()}."
+            f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()}."
         )
 
 
@@ -152,5 +154,5 @@ def undrawable(classes: np.ndarray | None, codes: np.ndarray | None) -> str:
     sizes = np.bincount(codes)
     return (
         f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
-        f"{classes[sizes.argmin()].item()!r} has {sizes.min()} of {sizes.sum()} samples."
+        f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
     )

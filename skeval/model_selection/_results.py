@@ -128,9 +128,19 @@ class ErrorEstimate:
     def __str__(self) -> str:
         return aligned(f"{self.method} ({self.loss} loss)", self._lines())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the replicates, ready for JSON."""
-        interval = self.confidence_interval()
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers and an interval, without the replicates, ready for JSON.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage of the interval.
+
+        Returns
+        -------
+        dict
+        """
+        interval = self.confidence_interval(level)
         return {
             "method": self.method,
             "error": self.error,

@@ -52,9 +52,8 @@ class Target:
         codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
         unknown = self.classes[codes] != predicted
         if np.any(unknown):
-            raise ValueError(
-                f"estimator must predict labels that are in y, got {predicted[unknown][0]!r}."
-            )
+            stranger = predicted[unknown].tolist()[0]
+            raise ValueError(f"estimator must predict labels that are in y, got {stranger!r}.")
         return codes
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
@@ -75,5 +74,5 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
         return X, Target(y, None, y), groups
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes, got one: {classes[0]!r}.")
+        raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
     return X, Target(y, classes, codes), groups

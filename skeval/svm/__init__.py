@@ -1,3 +1,5 @@
 """Support vector machines with an honest error."""
 
-__all__: list[str] = []
+from skeval.svm._perturbation_svc import PerturbationResamplingSVC
+
+__all__ = ["PerturbationResamplingSVC"]
