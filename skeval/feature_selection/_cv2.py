@@ -169,7 +169,9 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must hold at least two classes, got one: {self.classes_.tolist()[0]!r}.")
+            raise ValueError(
+                f"y must hold at least two classes, got one: {self.classes_.tolist()[0]!r}."
+            )
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
         if self.cv is not None:

@@ -14,8 +14,7 @@ from skeval.utils._compat import safe_indexing
 
 __all__ = ["DecisionEngine", "resampled_scores"]
 
-ACCURACY = (None, "accuracy")
-"""The values of `scoring` that ask a classifier for the fraction of correct predictions."""
+Scores = float | dict[str, float]
 
 
 @runtime_checkable
@@ -33,7 +32,7 @@ class KnownDecisions(ClassifierMixin, BaseEstimator):
     about: they are the ones that the values are of.
     """
 
-    def __init__(self, decisions: np.ndarray, classes: np.ndarray) -> None:
+    def __init__(self, decisions: np.ndarray, classes: Any) -> None:
         self.decisions = decisions
         self.classes = classes
         self.classes_ = classes
@@ -61,7 +60,7 @@ def resampled_scores(
     scoring: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> Iterator[list[dict[str, float]]]:
+) -> Iterator[list[Scores]]:
     """Yield, stage by stage, the mean score over the fits of each repetition, by metric.
 
     A stage is a range of repetitions, which the caller may leave before the next.
@@ -93,11 +92,51 @@ def scoring_is_accuracy(scoring: Any, target: Target) -> bool:
 
 def repetition_scores(
     estimator: Any, X: Any, y: np.ndarray, block: PlanBlock, scorer: Any
-) -> dict[str, float]:
+) -> Scores:
     """Fit and score each fold of one repetition; return the means."""
     scores = []
-    for fit, (rows, weights, tested, order) in enumerate(fits_of(block)):
+    for rows, _, tested, order in fits_of(block):
         labels = y if order is None else y[order]
         model = clone(estimator).fit(safe_indexing(X, rows), labels[rows])
         scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
     return means(scores)
+
+
+def engine_scores(
+    engine: BatchEngine, X: Any, target: Target, blocks: list[PlanBlock], scorer: Any, scoring: Any
+) -> list[Scores]:
+    """Solve some repetitions at once and score each of their fits; return the means."""
+    block = concatenated(blocks)
+    if isinstance(engine, DecisionEngine) and not scoring_is_accuracy(scoring, target):
+        scores = stand_in_scores(engine, X, target, block, scorer)
+    else:
+        scores = accuracies(engine, target, block).tolist()
+    ends = np.cumsum([len(part) for part in blocks])
+    return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
+
+
+def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> np.ndarray:
+    """Return the fraction of the tested samples that each fit predicts correctly."""
+    truth = target.codes if block.order is None else target.codes[block.order]
+    correct = (engine(block) == truth) & block.test
+    return correct.sum(axis=1) / block.test.sum(axis=1)
+
+
+def stand_in_scores(
+    engine: DecisionEngine, X: Any, target: Target, block: PlanBlock, scorer: Any
+) -> list[Any]:
+    """Return what a scorer says of each fit, given its decision values."""
+    scores: list[Any] = []
+    for r, decisions in enumerate(engine.decisions(block)):
+        tested = np.flatnonzero(block.test[r])
+        labels = target.y if block.order is None else target.y[block.order[r]]
+        model = KnownDecisions(decisions[tested], target.classes)
+        scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
+    return scores
+
+
+def means(scores: list[Any]) -> Scores:
+    """Return the mean over the fits of a repetition, of each metric if there are several."""
+    if isinstance(scores[0], dict):
+        return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return float(np.mean(scores))
