@@ -5,6 +5,7 @@ integer multiple repeats it, a random factor perturbs it), in their labels, or i
 the columns. Arrays in, arrays out: what a result means is the caller's business.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,14 +13,14 @@ import numpy as np
 from skeval.svm._newton import FeatureSystem, GramSystem
 from skeval.svm._scales import ColumnScales
 from skeval.svm._screening import screen
-from skeval.svm._solver import solve_cold, solve_warm
+from skeval.svm._solver import solve_from_sets, solve_from_values
 
 __all__ = ["BatchSolution", "LinearSVMBatch", "solve_gram_svms"]
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
 # problems: what the solvers touch in one round should stay in the cache.
 _BLOCK = 2**15
-_GRAM_BLOCK = 2**17
+_GRAM_BLOCK = 2**18
 _N_PILOTS = 24
 _TRUST = 0.3  # how near (in margins) the problems are taken to be to their mean problem
 
@@ -59,20 +60,30 @@ class BatchSolution(NamedTuple):
 class LinearSVMBatch:
     """Linear SVMs on the rows of X (n, p), which is prepared once.
 
-    With fewer features than samples nothing of size n x n is formed.
+    Where ``2 p < n`` nothing of size n x n is formed; elsewhere the Gram matrix, at most twice
+    the size of X, is the faster way.
     """
 
-    def __init__(self, X):
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
-        self._few_features = p < n
+        self._few_features = 2 * p < n
         ridge = self._columns.ridge()
+        self._system: FeatureSystem | GramSystem
         if self._few_features:
             self._system = FeatureSystem(self._columns.standard, ridge)
         else:
             self._system = GramSystem(self._columns.gram(ridge))
 
-    def solve(self, signs, box, *, scale_weights=None, max_iter=60) -> BatchSolution:
+    def solve(
+        self,
+        signs: np.ndarray,
+        box: np.ndarray,
+        *,
+        scale_weights: np.ndarray | None = None,
+        max_iter: int = 60,
+    ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Given `scale_weights` (B, n), problem
@@ -93,7 +104,9 @@ class LinearSVMBatch:
         return _solve_grams(system_of, same_system, signs, box, max_iter)
 
 
-def solve_gram_svms(K, signs, box, *, max_iter=60) -> BatchSolution:
+def solve_gram_svms(
+    K: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 60
+) -> BatchSolution:
     """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
     system = GramSystem(K)
     return _solve_grams(system.take, K.ndim == 2, signs, box, max_iter)
@@ -109,74 +122,74 @@ def _blocks(problems, size):
     return (problems[i : i + size] for i in range(0, len(problems), size))
 
 
-def _spread(problems, count):
-    """Return `count` of the problems, evenly spread."""
-    return problems[np.linspace(0, len(problems) - 1, count).astype(int)]
-
-
-def _mean_problem(system_of, signs, box, problems, max_iter):
-    """Solve the problem of the mean box, where labels are the same: a guess for all of them."""
-    middle = system_of(problems[:1])
-    mean = box[problems].mean(axis=0, keepdims=True)
-    v, b = middle.zeros(1), np.zeros(1)
-    return solve_cold(middle, signs[:1], mean, v, b, mu=1.0, max_iter=max_iter)
-
-
-def _solve_features(system_of, signs, box, max_iter) -> BatchSolution:
+def _solve_features(system_of, signs, box, max_iter):
+    """Few features: from the mean problem, and on a strip, where the labels are the same."""
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     solution = BatchSolution.empty(*box.shape)
     left = _solvable(signs, box)
     size = max(8, _BLOCK // box.shape[1])
-    start, mu = None, 1.0
+    start = None
+
+    def solve(problems, solver, size):
+        for at in _blocks(problems, size):
+            system = system_of(at)
+            v, b, mu = _starts(system, start, len(at))
+            found = solver(system, signs[at], box[at], v, b, mu=mu, max_iter=max_iter)
+            solution.put(at, signs[at], box[at], found)
+
     if same_labels and len(left):
-        start, mu = _mean_problem(system_of, signs, box, left, max_iter), _TRUST
-
-    def solve(problems, strip=None, part=None):
-        for at in _blocks(problems, size if strip is None else 2 * size):
-            system, y, C = system_of(at), signs[at], box[at]
-            if start is None:
-                v, b = system.zeros(len(at)), np.zeros(len(at))
-            else:
-                v, b = np.repeat(start.v, len(at), axis=0), np.repeat(start.b, len(at))
-            if strip is None:
-                found = solve_cold(system, y, C, v, b, mu=mu, max_iter=max_iter)
-            else:
-                found = strip.solve(system, part, y, C, v, b, mu=mu, max_iter=max_iter)
-            solution.put(at, y, C, found)
-
-    if start is not None and len(left) >= 4 * _N_PILOTS:
-        pilots = _spread(left, _N_PILOTS)
-        solve(pilots)
+        middle, mean = system_of(left[:1]), box[left].mean(axis=0, keepdims=True)
+        zeros = middle.zeros(1), np.zeros(1)
+        start = solve_from_values(middle, signs[:1], mean, *zeros, mu=1.0, max_iter=max_iter)
+    if same_labels and len(left) >= 4 * _N_PILOTS:
+        pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
+        solve(pilots, solve_from_values, size)
+        left = np.setdiff1d(left, pilots)
         done = pilots[solution.converged[pilots]]
         strip = screen(signs[done] * solution.decision[done] - 1.0)
-        left = np.setdiff1d(left, pilots)
         if strip is not None:
-            solve(left, strip, system_of(left[:1]).take_samples(strip.inside))
+            part = system_of(left[:1]).take_samples(strip.inside)
+            solve(left, partial(strip.solve, part), 2 * size)
             left = left[~solution.converged[left]]
-    solve(left)
+    solve(left, solve_from_values, size)
     return solution
 
 
-def _solve_grams(system_of, same_gram, signs, box, max_iter) -> BatchSolution:
+def _starts(system, start, count):
+    if start is None or not start.settled[0]:
+        return system.zeros(count), np.zeros(count), 1.0
+    return np.repeat(start.v, count, axis=0), np.repeat(start.b, count), _TRUST
+
+
+def _solve_grams(system_of, same_gram, signs, box, max_iter):
+    """Many features: active sets from the mean problem's, or from all samples on the margin."""
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     n = box.shape[1]
     solution = BatchSolution.empty(*box.shape)
     left = _solvable(signs, box)
     guess = None
     if same_labels and len(left):
-        guess = _mean_problem(system_of, signs, box, left, max_iter)
         if same_gram:
-            _solve_unbound(system_of(left), signs, box, left, max_iter, solution)
+            _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
             left = left[~solution.converged[left]]
+        mean = box.mean(axis=0, keepdims=True)
+        guess = _solve_from_margins(system_of(left[:1]), signs[:1], mean, max_iter)
     for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
         system, y, C = system_of(at), signs[at], box[at]
         if guess is None:
-            v, b = system.zeros(len(at)), np.zeros(len(at))
-            found = solve_cold(system, y, C, v, b, mu=1.0, max_iter=max_iter)
+            found = _solve_from_margins(system, y, C, max_iter)
         else:
-            found = solve_warm(system, y, C, guess.repeat(len(at)), max_iter=max_iter)
+            a, b = np.repeat(guess.a, len(at), axis=0), np.repeat(guess.b, len(at))
+            found = solve_from_sets(system, y, C, a <= 0.0, a >= 1.0, a, b, max_iter=max_iter)
         solution.put(at, y, C, found)
     return solution
+
+
+def _solve_from_margins(system, signs, box, max_iter):
+    """Start with every sample on its margin: right at once where features abound."""
+    bound = np.zeros(box.shape, dtype=bool)
+    a, b = np.full(box.shape, 0.5), np.zeros(len(box))
+    return solve_from_sets(system, signs, box, bound, bound, a, b, max_iter=max_iter)
 
 
 def _solve_unbound(system, signs, box, problems, max_iter, solution):
@@ -186,8 +199,7 @@ def _solve_unbound(system, signs, box, problems, max_iter, solution):
     the optimum there too.
     """
     loosest = box[problems].max(axis=0, keepdims=True)
-    v, b = system.zeros(1), np.zeros(1)
-    found = solve_cold(system, signs[:1], loosest, v, b, mu=1.0, max_iter=max_iter)
+    found = _solve_from_margins(system, signs[:1], loosest, max_iter)
     alpha = found.a * loosest
     free = (alpha > 0) & (alpha < box[problems])
     holds = (alpha <= box[problems]).all(axis=1) & free.any(axis=1) & found.settled

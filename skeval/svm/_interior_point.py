@@ -72,7 +72,7 @@ def _step(system, y, C, at, gap, total):
     D = C * H
     system.factor(D)
     margin = s - x
-    _, _, df = system.step(D, -y * margin, beta, v)
+    _, _, df, _ = system.step(D, -y * margin, beta, v)
     dm = y * df
     da = H * (-margin - dm)
     up, down = da / a, da / c
@@ -85,7 +85,7 @@ def _step(system, y, C, at, gap, total):
     r_s = mu / a + s * (up * (1.0 + up) - 1.0)
     r_x = mu / c - x * (down * (1.0 - down) + 1.0)
     target = r_s - r_x
-    dv, db, df = system.step(D, y * target, beta, v)
+    dv, db, df, _ = system.step(D, y * target, beta, v)
     da = H * (target - y * df)
     up, down = da / a, da / c
     ds, dx = r_s - s * up, r_x + x * down

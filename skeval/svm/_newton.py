@@ -29,6 +29,9 @@ class FeatureSystem:
     at their upper bound outside of `X` enter through `pull` ``= sum_i y_i C_i (x_i, 1)``.
     """
 
+    # For samples held on their margin: D in units of 1 / K_ii, and how often to repeat the step.
+    stiffness, repeats = 1e8, 2
+
     def __init__(self, X, ridge, pull=None):
         self.Z = np.column_stack([X, np.ones(len(X))])
         self.ridge = ridge
@@ -79,6 +82,10 @@ class FeatureSystem:
     def scores(self, w):
         return w @ self.Z[:, :-1].T
 
+    @property
+    def rank(self):
+        return self.Z.shape[1]
+
     def squared_norm(self, w):
         return np.einsum("bj,bj->b", w * self.ridge, w)
 
@@ -108,11 +115,14 @@ class FeatureSystem:
         right = self.moments(beta + D * e)
         right[:, :-1] -= self.ridge * w
         d = np.linalg.solve(self._matrix, right[:, :, None])[:, :, 0]
-        return d[:, :-1], d[:, -1], d @ self.Z.T
+        df = d @ self.Z.T
+        return d[:, :-1], d[:, -1], df, D * (e - df)
 
 
 class GramSystem:
     """Many features: the coefficients weigh the samples, ``f = K v + b``, and ``v -> beta``."""
+
+    stiffness, repeats = 1e11, 1
 
     def __init__(self, K):
         self.K = K
@@ -133,6 +143,10 @@ class GramSystem:
         if self.K.ndim == 2:
             return v @ self.K
         return np.matmul(v[:, None, :], self.K)[:, 0]
+
+    @property
+    def rank(self):
+        return self.K.shape[-1]
 
     def squared_norm(self, v):
         return np.einsum("bi,bi->b", v, self.scores(v))
@@ -163,7 +177,7 @@ class GramSystem:
 
     def step(self, D, e, beta, v):
         S, lag = self._root, beta - v
-        right = e - self.scores(lag)
+        right = e - self.scores(lag) if lag.any() else e
         if self._inside is not None:
             right = np.take_along_axis(right, self._inside, axis=1)
         u = np.linalg.solve(self._matrix, np.stack([S * right, S], axis=2))
@@ -171,11 +185,8 @@ class GramSystem:
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
         db = excess / np.where(weight == 0, 1.0, weight)
         change = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])
-        if self._inside is None:
-            dv = lag + change
-        else:
-            dv = lag.copy()
-            np.put_along_axis(
-                dv, self._inside, np.take_along_axis(lag, self._inside, 1) + change, axis=1
-            )
-        return dv, db, self.scores(dv) + db[:, None]
+        if self._inside is not None:
+            inside, change = change, np.zeros_like(beta)
+            np.put_along_axis(change, self._inside, inside, axis=1)
+        dv = lag + change
+        return dv, db, self.scores(dv) + db[:, None], change

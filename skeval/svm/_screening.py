@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval.svm._active_set import ActiveSet
-from skeval.svm._solver import solve_cold
+from skeval.svm._solver import solve_from_values
 
 __all__ = ["Strip", "screen"]
 
@@ -25,12 +24,12 @@ class Strip(NamedTuple):
     low: np.ndarray
     up: np.ndarray
 
-    def solve(self, system, part, signs, box, v, b, *, mu, max_iter) -> ActiveSet:
-        """Solve on the strip (`part` of `system`); `settled` only where every sample agrees."""
+    def solve(self, part, system, signs, box, v, b, *, mu, max_iter):
+        """Solve on the strip (`part`, of `system`); `settled` only where every sample agrees."""
         bound = signs[:, self.up] * box[:, self.up]
         part = part.with_pull(system.ridge, bound @ system.Z[self.up])
         y, C = signs[:, self.inside], box[:, self.inside]
-        found = solve_cold(part, y, C, v, b, mu=mu, max_iter=max_iter)
+        found = solve_from_values(part, y, C, v, b, mu=mu, max_iter=max_iter)
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
         a[:, self.inside] = found.a
         margin = signs * (system.scores(found.v) + found.b[:, None]) - 1.0
@@ -40,8 +39,10 @@ class Strip(NamedTuple):
         return found._replace(a=a, margin=margin, settled=settled)
 
 
-def screen(margins) -> Strip | None:
+def screen(margins: np.ndarray) -> Strip | None:
     """Return the strip that pilot margins (problems, samples) suggest, None if not worthwhile."""
+    if len(margins) < 2:
+        return None
     centre = margins.mean(axis=0)
     spread = _DEVIATIONS * margins.std(axis=0)
     low, up = centre - spread > 0.0, centre + spread < 0.0
