@@ -36,7 +36,7 @@ class TwoClassF:
         self.X = X
         self.squares = X * X
         # sums over integers are exact in any order, and so are their ties
-        whole = (X == np.rint(X)).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
+        whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
         self._rounded = np.where(whole, 0.0, 1.0)
 
     def select(self, counts: np.ndarray, positive: np.ndarray, k: int) -> FSelection:

@@ -16,7 +16,14 @@ from skeval.model_selection._target import Target
 from skeval.model_selection._weights import weight_parameters
 from skeval.utils._compat import safe_indexing
 
-__all__ = ["BatchEngine", "PredictedBlock", "batch_engine", "resampled_predictions"]
+__all__ = [
+    "BatchEngine",
+    "PredictedBlock",
+    "batch_engine",
+    "find_batch_engine",
+    "resampled_predictions",
+    "selection_engine",
+]
 
 
 class PredictedBlock(NamedTuple):
@@ -53,12 +60,26 @@ def batch_engine(estimator: Any, X: Any, target: Target, transformers: tuple) ->
     return None
 
 
+@singledispatch
+def selection_engine(
+    transformer: Any, estimator: Any, X: Any, target: Target, transformers: tuple
+) -> BatchEngine | None:
+    """Return the engine of a transformer (what is dispatched on) in front of an estimator.
+
+    `transformers` are the steps before it. Asked where `batch_engine` has none for the estimator.
+    """
+    return None
+
+
 def find_batch_engine(estimator: Any, X: Any, target: Target) -> BatchEngine | None:
     """Return the batch engine of a bare estimator or of a pipeline that ends in one."""
-    if type(estimator) is Pipeline and estimator.memory is None:
-        *transformers, final = (step for _, step in estimator.steps if step != "passthrough")
-        return batch_engine(final, X, target, tuple(transformers))
-    return batch_engine(estimator, X, target, ())
+    if type(estimator) is not Pipeline or estimator.memory is not None:
+        return batch_engine(estimator, X, target, ())
+    *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
+    engine = batch_engine(final, X, target, tuple(before))
+    if engine is None and before:
+        return selection_engine(before[-1], final, X, target, tuple(before[:-1]))
+    return engine
 
 
 def resampled_predictions(

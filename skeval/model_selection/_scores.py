@@ -6,6 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.utils.metaestimators import available_if
 
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan, concatenated
 from skeval.model_selection._predict import BatchEngine, find_batch_engine, fits_of
@@ -15,6 +17,7 @@ from skeval.utils._compat import safe_indexing
 __all__ = ["DecisionEngine", "resampled_scores"]
 
 Scores = float | dict[str, float]
+Scorer = type(make_scorer(accuracy_score))
 
 
 @runtime_checkable
@@ -25,25 +28,38 @@ class DecisionEngine(Protocol):
         """Return the decision values of a block, shape (n_fits, n_samples), nan where untested."""
 
 
-class KnownDecisions(ClassifierMixin, BaseEstimator):
-    """A fitted two-class rule of which only its decision values are left.
+class UnknownSamplesError(AttributeError):
+    """What a stand-in raises where only the fitted estimator itself could answer."""
 
-    It stands in for the estimator that a scorer is given, and ignores the samples it is asked
-    about: they are the ones that the values are of.
+
+class KnownDecisions(ClassifierMixin, BaseEstimator):
+    """A fitted two-class rule of which only the decision values of some samples are left.
+
+    It stands in for the estimator that a scorer is given. The signs and the order of the values
+    are those of the estimator, the values themselves nearly; so `decision_function` is there for
+    scorers that are known to use no more than the order.
     """
 
-    def __init__(self, decisions: np.ndarray, classes: Any) -> None:
+    def __init__(self, X: Any, decisions: np.ndarray, classes: Any, ranks: bool) -> None:
+        self.X = X
         self.decisions = decisions
         self.classes = classes
+        self.ranks = ranks
         self.classes_ = classes
 
+    def _known(self, X: Any) -> np.ndarray:
+        if X is not self.X:
+            raise UnknownSamplesError("only the samples that were tested are known")
+        return self.decisions
+
+    @available_if(lambda rule: rule.ranks)
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the known values."""
-        return self.decisions
+        return self._known(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class that each value stands for; as in libsvm, 0 means the second."""
-        return self.classes[(self.decisions >= 0).astype(np.intp)]
+        return self.classes[(self._known(X) >= 0).astype(np.intp)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -68,26 +84,49 @@ def resampled_scores(
     engine = engine_for(estimator, X, target, scoring)
     with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
         for start, stop in stages:
-            blocks = (plan.draw(r) for r in range(start, stop))
+            blocks: Iterable[PlanBlock] = (plan.draw(r) for r in range(start, stop))
             if engine is not None:
-                yield engine_scores(engine, X, target, list(blocks), scorer, scoring)
-            else:
-                yield parallel(
-                    delayed(repetition_scores)(estimator, X, target.y, block, scorer)
-                    for block in blocks
-                )
+                blocks = list(blocks)
+                scores = engine_scores(engine, X, target, blocks, scorer, scoring)
+                if scores is not None:
+                    yield scores
+                    continue
+                engine = None
+            yield parallel(
+                delayed(repetition_scores)(estimator, X, target.y, block, scorer)
+                for block in blocks
+            )
 
 
 def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> BatchEngine | None:
     """Return the batch engine that can serve a metric."""
     engine = find_batch_engine(estimator, X, target)
-    served = isinstance(engine, DecisionEngine) or scoring_is_accuracy(scoring, target)
+    if scoring_is_accuracy(scoring, target):
+        return engine
+    served = isinstance(engine, DecisionEngine) and uses_responses(scoring)
     return engine if served else None
 
 
 def scoring_is_accuracy(scoring: Any, target: Target) -> bool:
     """Whether predictions are all that a metric needs, and it is the default one."""
     return target.classes is not None and (scoring is None or scoring == "accuracy")
+
+
+def uses_responses(scoring: Any) -> bool:
+    """Whether scorers are made by scikit-learn: these use nothing but predictions."""
+    return all(isinstance(part, str | Scorer) for part in parts_of(scoring))
+
+
+def uses_ranks(scoring: Any) -> bool:
+    """Whether scorers are scikit-learn's own: of decision values these use no more than order."""
+    return all(isinstance(part, str) for part in parts_of(scoring))
+
+
+def parts_of(scoring: Any) -> list[Any]:
+    """Return the scorers that an argument `scoring` names."""
+    if isinstance(scoring, dict):
+        return list(scoring.values())
+    return list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
 
 
 def repetition_scores(
@@ -104,13 +143,18 @@ def repetition_scores(
 
 def engine_scores(
     engine: BatchEngine, X: Any, target: Target, blocks: list[PlanBlock], scorer: Any, scoring: Any
-) -> list[Scores]:
-    """Solve some repetitions at once and score each of their fits; return the means."""
+) -> list[Scores] | None:
+    """Solve some repetitions at once and score each of their fits; return the means.
+
+    None if the scorer needs the fitted estimator itself.
+    """
     block = concatenated(blocks)
     if isinstance(engine, DecisionEngine) and not scoring_is_accuracy(scoring, target):
-        scores = stand_in_scores(engine, X, target, block, scorer)
+        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
     else:
         scores = accuracies(engine, target, block).tolist()
+    if scores is None:
+        return None
     ends = np.cumsum([len(part) for part in blocks])
     return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
 
@@ -123,15 +167,19 @@ def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> np.ndar
 
 
 def stand_in_scores(
-    engine: DecisionEngine, X: Any, target: Target, block: PlanBlock, scorer: Any
-) -> list[Any]:
-    """Return what a scorer says of each fit, given its decision values."""
+    engine: DecisionEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
+) -> list[Any] | None:
+    """Return what a scorer says of each fit, given its decision values; None if it needs more."""
     scores: list[Any] = []
     for r, decisions in enumerate(engine.decisions(block)):
         tested = np.flatnonzero(block.test[r])
         labels = target.y if block.order is None else target.y[block.order[r]]
-        model = KnownDecisions(decisions[tested], target.classes)
-        scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
+        samples = safe_indexing(X, tested)
+        model = KnownDecisions(samples, decisions[tested], target.classes, ranks)
+        try:
+            scores.append(scorer(model, samples, labels[tested]))
+        except AttributeError:
+            return None
     return scores
 
 
