@@ -33,6 +33,7 @@ ESTIMATORS = {
     "forest": lambda seed: RandomForestClassifier(random_state=seed),
 }
 QUICK_BOOTSTRAPS = 50
+QUICK_RESAMPLES = 100
 
 
 class Parser(argparse.ArgumentParser):
@@ -85,7 +86,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--jobs", type=int, help="number of joblib workers")
     add("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
-    add("--quick", action="store_true", help="50 resamples, no leave-one-out")
+    add("--quick", action="store_true", help="fewer resamples, no leave-one-out")
     return parser
 
 
@@ -106,6 +107,7 @@ def run_evaluate(options: argparse.Namespace) -> str:
             table.y,
             cv=options.folds,
             n_bootstraps=bootstraps,
+            n_resamples=QUICK_RESAMPLES if quick else 500,
             leave_one_out=False if quick else None,
             confidence_level=options.level,
             random_state=options.seed,

@@ -43,6 +43,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         y,
         cv=3,
         n_bootstraps=5,
+        n_resamples=100,
         leave_one_out=False,
         confidence_level=0.9,
         random_state=7,

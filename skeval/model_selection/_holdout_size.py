@@ -8,8 +8,8 @@ import numpy as np
 
 from skeval.model_selection._holdout import check_priors
 from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_quantile
-from skeval.model_selection._results import aligned
 from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
 
 __all__ = ["HoldoutSize", "holdout_size"]
 

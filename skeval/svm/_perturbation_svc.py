@@ -232,6 +232,11 @@ decision_function_shape, break_ties
         """Intercepts of the decision functions."""
         return self.svc_.intercept_
 
+    @property
+    def n_iter_(self) -> np.ndarray:
+        """Iterations of `SVC` for each pair of classes."""
+        return self.svc_.n_iter_
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
 
@@ -244,7 +249,8 @@ decision_function_shape, break_ties
         -------
         ndarray of shape (n_samples,)
         """
-        return self.svc_.predict(self._checked(X))
+        X = self._checked(X)
+        return self.svc_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
@@ -258,7 +264,8 @@ decision_function_shape, break_ties
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        return self.svc_.decision_function(self._checked(X))
+        X = self._checked(X)
+        return self.svc_.decision_function(X)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

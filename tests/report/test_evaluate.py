@@ -11,6 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import bootstrap_error, cross_val_error, resubstitution_error
@@ -187,8 +190,55 @@ def test_one_class(iris):
         skeval.evaluate(GaussianNB(), iris[0], np.zeros(150, dtype=int))
 
 
+@pytest.fixture(scope="module")
+def two_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile(["a", "b"], 30)
+    X[:, 0] += 2 * (y == "b")
+    return X, y
+
+
+def test_perturbation_of_a_linear_svm(two_classes):
+    X, y = two_classes
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    report = skeval.evaluate(model, X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    safer, published = report.perturbation
+    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
+    assert safer.error == published.error == report["cross-validation"].error
+    assert len(safer.statistics) == 40
+    assert report.to_dict()["perturbation"][0]["low"] == safer.low
+    lines = str(report).splitlines()
+    assert lines[8].startswith("SVM, perturbed cross-validation")
+    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[8]
+    assert lines[10].startswith("Of the SVM intervals")
+
+
+def test_text_says_when_perturbed_training_is_too_short():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 80)), np.tile([0, 1], 20)
+    report = skeval.evaluate(
+        SVC(kernel="linear"), X, y, n_bootstraps=10, n_resamples=40, random_state=0
+    )
+    assert "trust that of perturbed cross-validation: the training error is less" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (SVC(kernel="rbf"), {}),
+        (GaussianNB(), {}),
+        (SVC(kernel="linear"), {"n_resamples": 0}),
+        (SVC(kernel="linear"), {"groups": np.repeat(np.arange(30), 2)}),
+    ],
+)
+def test_no_perturbation(two_classes, model, options):
+    report = skeval.evaluate(model, *two_classes, n_bootstraps=5, random_state=0, **options)
+    assert report.perturbation is None
+    assert "perturbed" not in str(report)
+
+
 def test_verbose_names_each_step(iris, capsys):
     skeval.evaluate(GaussianNB(), *iris, n_bootstraps=5, leave_one_out=False, verbose=1)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "skeval: bootstrap (4 of 4)" in captured.err
+    assert "skeval: bootstrap ..." in captured.err
