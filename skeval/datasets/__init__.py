@@ -1,3 +1,6 @@
 """Simulated data with a known error, and loaders."""
 
-__all__: list[str] = []
+from skeval.datasets._gaussian_classes import GaussianClasses, make_gaussian_classes
+from skeval.datasets._tables import load_table
+
+__all__ = ["GaussianClasses", "load_table", "make_gaussian_classes"]

@@ -1,3 +1,6 @@
 """Every estimate of one classifier side by side."""
 
-__all__: list[str] = []
+from skeval.report._evaluate import evaluate
+from skeval.report._report import EvaluationReport
+
+__all__ = ["EvaluationReport", "evaluate"]

@@ -5,10 +5,12 @@ from numbers import Integral
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
-__all__ = ["repetition_rng", "root_seed"]
+__all__ = ["RandomStateLike", "repetition_rng", "root_seed"]
+
+RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
-def root_seed(random_state: int | RandomState | Generator | None) -> SeedSequence:
+def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """Turn any scikit-learn `random_state` into the root seed of a call.
 
     None gives fresh entropy from the operating system, an int is that entropy, and a generator
@@ -16,6 +18,8 @@ def root_seed(random_state: int | RandomState | Generator | None) -> SeedSequenc
     """
     if random_state is None:
         return SeedSequence()
+    if isinstance(random_state, SeedSequence):  # handed on inside the package
+        return random_state
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, got {random_state}.")

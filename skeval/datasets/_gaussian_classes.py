@@ -1,0 +1,147 @@
+"""Two Gaussian classes, on which the error of a linear rule is known exactly."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from skeval.utils._checks import check_count
+from skeval.utils._random import RandomStateLike, root_seed
+
+__all__ = ["GaussianClasses", "make_gaussian_classes"]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianClasses:
+    """A sample of two Gaussian classes and what is known of them.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : int ndarray of shape (n_samples,)
+        Labels 0 and 1.
+    mean : ndarray of shape (n_features,)
+        Mean of class 1; that of class 0 is its negative. Both covariances are the identity.
+    prior : float
+        Probability of class 1.
+    """
+
+    X: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    mean: np.ndarray = field(repr=False)
+    prior: float
+
+    def true_error(self, coef: Any, intercept: Any) -> float:
+        r"""Return the exact error of the rule "class 1 where ``x @ coef + intercept > 0``".
+
+        .. math:: P_1 \Phi(-(w'\mu + b)/\|w\|) + P_0 \Phi((-w'\mu + b)/\|w\|)
+
+        Parameters
+        ----------
+        coef : array-like of shape (n_features,) or (1, n_features)
+            Normal vector `w`, as in the `coef_` of a linear classifier.
+        intercept : float or array-like of one element
+            Offset `b`, as in its `intercept_`.
+
+        Returns
+        -------
+        float
+            Between `bayes_error` and 1.
+
+        Raises
+        ------
+        ValueError
+            If `coef` does not have one value for each feature.
+        """
+        w, b = np.ravel(coef).astype(float), float(np.ravel(intercept)[0])
+        if w.shape != self.mean.shape:
+            raise ValueError(f"coef must have {self.mean.size} values, got {w.size}.")
+        norm_of_w = np.linalg.norm(w)
+        if norm_of_w == 0:  # the same answer everywhere
+            return 1 - self.prior if b > 0 else self.prior
+        shift = w @ self.mean
+        missed = norm.cdf(-(shift + b) / norm_of_w)
+        false = norm.cdf((-shift + b) / norm_of_w)
+        return float(self.prior * missed + (1 - self.prior) * false)
+
+    @property
+    def bayes_error(self) -> float:
+        """Smallest error that any rule can have."""
+        squared = float(self.mean @ self.mean)
+        if squared == 0 or self.prior in (0, 1):
+            return min(self.prior, 1 - self.prior)
+        return self.true_error(2 * self.mean, np.log(self.prior / (1 - self.prior)))
+
+
+def make_gaussian_classes(
+    n_samples: int = 100,
+    n_features: int = 20,
+    *,
+    n_informative: int | None = None,
+    separation: float = 2.0,
+    prior: float = 0.5,
+    random_state: RandomStateLike = None,
+) -> GaussianClasses:
+    r"""Draw independent samples of two Gaussian classes with a known best error.
+
+    With probability `prior` a sample is of class 1, :math:`x \sim N(\mu, I)`, else of class 0,
+    :math:`x \sim N(-\mu, I)`. The distance of the means, `separation`, is spread evenly over the
+    first `n_informative` features; for equal priors the best error is
+    :math:`\Phi(-separation/2)`.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of samples; the class sizes are random, but each class has two members at least.
+    n_features : int, default=20
+        Number of features.
+    n_informative : int, default=None
+        Number of features whose mean differs; None means all.
+    separation : float, default=2.0
+        Euclidean distance between the class means, >= 0.
+    prior : float, default=0.5
+        Probability of class 1, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    GaussianClasses
+        With `X`, `y`, `bayes_error` and the method `true_error` of a linear rule.
+
+    Raises
+    ------
+    ValueError
+        If an argument lies outside its range.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from skeval.datasets import make_gaussian_classes
+    >>> data = make_gaussian_classes(50, 5, separation=2, random_state=0)
+    >>> rule = SVC(kernel="linear").fit(data.X, data.y)
+    >>> round(data.bayes_error, 4)
+    0.1587
+    >>> data.true_error(rule.coef_, rule.intercept_) > data.bayes_error
+    True
+    """
+    n_samples = check_count("n_samples", n_samples, 4)
+    n_features = check_count("n_features", n_features)
+    n_informative = check_count("n_informative", n_informative or n_features)
+    if n_informative > n_features:
+        raise ValueError(f"n_informative must be <= {n_features}, got {n_informative}.")
+    if not 0 <= separation < np.inf:
+        raise ValueError(f"separation must be >= 0, got {separation!r}.")
+    if not 0 < prior < 1:
+        raise ValueError(f"prior must fulfil 0 < prior < 1, got {prior!r}.")
+    rng = np.random.default_rng(root_seed(random_state))
+    mean = np.zeros(n_features)
+    mean[:n_informative] = separation / 2 / np.sqrt(n_informative)
+    y = (rng.random(n_samples) < prior).astype(int)
+    for label in (0, 1):
+        missing = max(0, 2 - np.sum(y == label))
+        y[np.flatnonzero(y != label)[:missing]] = label
+    X = rng.normal(size=(n_samples, n_features)) + np.where(y[:, None] == 1, mean, -mean)
+    return GaussianClasses(X, y, mean, float(prior))

@@ -1,0 +1,225 @@
+"""Features and labels from a bundled set or a file."""
+
+import csv
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import sklearn.datasets
+
+__all__ = ["BUNDLED", "Table", "load_table"]
+
+BUNDLED = ("breast_cancer", "iris", "wine", "digits")
+DEFAULT_TARGET = "target"
+FEW = 8
+
+
+class Table(NamedTuple):
+    """Features and labels.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    feature_names : list of str
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: list[str]
+
+
+def load_table(source: str | PathLike, *, target: str | None = None) -> Table:
+    """Load numeric features and labels.
+
+    Parameters
+    ----------
+    source : str or path-like
+        The name of a bundled scikit-learn set (breast_cancer, iris, wine, digits), or a file:
+        CSV with a header (separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`,
+        or Parquet (which needs pandas).
+    target : str, default=None
+        The column that holds the labels, in a CSV or Parquet file; None means "target".
+
+    Returns
+    -------
+    Table
+        Named tuple of `X` (n_samples, n_features), `y` (n_samples,) and `feature_names`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such set or file.
+    ValueError
+        If the file is empty, has fewer than two rows, lacks the target column, or holds a feature
+        that is not a number; the message names row or column.
+
+    Examples
+    --------
+    >>> from skeval.datasets import load_table
+    >>> X, y, names = load_table("iris")
+    >>> X.shape, names[0]
+    ((150, 4), 'sepal length (cm)')
+    """
+    if str(source) in BUNDLED:
+        return bundled(str(source), target)
+    path = Path(source)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"no file {str(source)!r}, and no bundled set of that name: {', '.join(BUNDLED)}."
+        )
+    if path.suffix == ".npz":
+        return from_npz(path, target)
+    if path.suffix in (".parquet", ".pq"):
+        header, columns = parquet_columns(path)
+    elif path.suffix in (".csv", ".tsv", ".txt"):
+        header, columns = csv_columns(path)
+    else:
+        raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
+    return from_columns(header, columns, target, path.name)
+
+
+def bundled(name: str, target: str | None) -> Table:
+    """Return a set that comes with scikit-learn."""
+    refuse_target(target, f"the bundled set {name}")
+    data = getattr(sklearn.datasets, f"load_{name}")()
+    return Table(data.data, data.target, [str(feature) for feature in data.feature_names])
+
+
+def refuse_target(target: str | None, source: str) -> None:
+    """Raise when a target column is asked of a source that has none."""
+    if target is not None:
+        raise ValueError(f"target={target!r} names a column, but {source} has its own labels.")
+
+
+def from_npz(path: Path, target: str | None) -> Table:
+    """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
+    refuse_target(target, path.name)
+    try:
+        with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
+            if not {"X", "y"} <= set(arrays.files):
+                raise ValueError(f"it must hold the arrays X and y, it holds {arrays.files}")
+            X, y = arrays["X"], arrays["y"]
+    except (OSError, EOFError, BadZipFile, ValueError) as error:
+        raise ValueError(f"{path.name} cannot be read: {error}.") from error
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(f"X must be a matrix of numbers, got {X.dtype} of shape {X.shape}.")
+    return Table(X, y, [f"x{column}" for column in range(X.shape[1])])
+
+
+def parquet_columns(path: Path) -> tuple[list[str], list[Any]]:
+    """Return the names and the columns of a Parquet file."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ValueError(
+            'a Parquet file needs pandas: pip install "skeval[pandas]", or save it as CSV.'
+        ) from error
+    try:
+        frame = pd.read_parquet(path)
+    except Exception as error:  # every engine raises its own kind
+        raise ValueError(f"{path.name} is not a Parquet file: {error}.") from error
+    columns = [frame[name].astype(object).to_numpy() for name in frame.columns]
+    return [str(name) for name in frame.columns], columns
+
+
+def csv_columns(path: Path) -> tuple[list[str], list[Any]]:
+    """Return the header and the columns, as text, of a CSV file."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = file.readline()
+            file.seek(0)
+            delimiter = max(",;\t", key=first.count)
+            rows = list(csv.reader(file, delimiter=delimiter, strict=True))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path.name} must be UTF-8 text: {error.reason}.") from error
+    except csv.Error as error:
+        raise ValueError(f"{path.name} is not a CSV file: {error}.") from error
+    rows = [row for row in rows if row]
+    if not rows:
+        raise ValueError(f"{path.name} is empty.")
+    header, *body = rows
+    for number, row in enumerate(body, start=2):
+        if len(row) != len(header):
+            raise ValueError(
+                f"{path.name}: row {number} has {len(row)} fields, the header has {len(header)}."
+            )
+    return header, list(zip(*body, strict=True)) if body else [() for _ in header]
+
+
+def from_columns(header: list[str], columns: list[Any], target: str | None, source: str) -> Table:
+    """Split columns into numeric features and labels."""
+    name = DEFAULT_TARGET if target is None else target
+    if header.count(name) != 1:
+        found = "no column" if name not in header else "two columns"
+        raise ValueError(
+            f"{source} has {found} {name!r} for the target; its columns are {shortened(header)}. "
+            "Name one with --target (target=)."
+        )
+    if len(header) < 2:
+        raise ValueError(f"{source} has no column beside the target {name!r}.")
+    position = header.index(name)
+    labels = columns[position]
+    if len(labels) < 2:
+        raise ValueError(f"{source} must hold at least two rows of data, it holds {len(labels)}.")
+    features = [
+        numeric(values, feature, source)
+        for feature, values in zip(header, columns, strict=True)
+        if feature != name
+    ]
+    return Table(
+        np.column_stack(features),
+        label_values(labels, name, source),
+        [feature for feature in header if feature != name],
+    )
+
+
+def shortened(names: list[str]) -> str:
+    """Return the first few names as one text."""
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(repr(name) for name in names[:FEW]) + more
+
+
+def numeric(values: Any, name: str, source: str) -> np.ndarray:
+    """Return a column as numbers, or say which value is none."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        for row, value in enumerate(values, start=2):
+            text = "" if value is None else str(value).strip()
+            if not text:
+                raise ValueError(
+                    f"{source}: column {name!r} has no value in row {row}; impute or drop it."
+                ) from None
+            if not is_number(text):
+                raise ValueError(
+                    f"{source}: column {name!r} must hold numbers, row {row} has {text!r}; "
+                    "encode it (one-hot, for example) or drop it."
+                ) from None
+        raise
+
+
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def label_values(values: Any, name: str, source: str) -> np.ndarray:
+    """Return labels as integers where all of them are, as text otherwise."""
+    texts = ["" if value is None else str(value).strip() for value in values]
+    for row, text in enumerate(texts, start=2):
+        if text in ("", "nan", "None", "<NA>"):
+            raise ValueError(f"{source}: the target column {name!r} has no value in row {row}.")
+    numbers = [float(text) for text in texts if is_number(text)]
+    if len(numbers) < len(texts):
+        return np.array(texts)
+    array = np.array(numbers)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{source}: the target column {name!r} must be finite.")
+    return array.astype(int) if np.all(array == np.round(array)) else array

@@ -1,0 +1,181 @@
+"""The error on held-out folds."""
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+
+from skeval.model_selection._loss import LossLike, resolve_loss
+from skeval.model_selection._plan import fold_plan
+from skeval.model_selection._predict import resampled_predictions
+from skeval.model_selection._results import CrossValErrorEstimate
+from skeval.model_selection._target import Target, check_task
+from skeval.utils._random import RandomStateLike, root_seed
+
+__all__ = ["cross_val_error", "resolve_folds", "resolve_splitter"]
+
+DEFAULT_FOLDS = 10
+
+
+def cross_val_error(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    groups: Any = None,
+    loss: LossLike = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    error_score: float | str = "raise",
+) -> CrossValErrorEstimate:
+    r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
+
+    Every sample is predicted by an estimator that was fitted without it. Two averages exist, and
+    differ when folds differ in size: `error` is pooled over all held-out predictions,
+
+    .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
+
+    and `fold_mean` is the mean of the fold errors. Smaller is better, 0 is best.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    cv : int, splitter or iterable of (train, test), default=None
+        None means 10 folds. A number of folds is drawn *shuffled* with `random_state`, stratified
+        for a classifier, and never splits a group when `groups` is given. A scikit-learn
+        splitter is used as it is, for example ``LeaveOneOut()``.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, for the splitter.
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
+        squared error for regressors.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling when `cv` is a number.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or leave the fold out, count and warn.
+
+    Returns
+    -------
+    CrossValErrorEstimate
+        `replicates`, also `fold_errors`, holds the error of each fold.
+
+    Raises
+    ------
+    ValueError
+        If a number of folds `cv` exceeds the members of a class or the groups, `cv` yields no
+        indices of samples, `y` holds one class only, or `X` and `y` differ in length.
+
+    Notes
+    -----
+    The standard error is that of the mean of the per-sample losses. It ignores that the folds
+    share training samples; no unbiased estimate of that variance exists [1]_.
+
+    References
+    ----------
+    .. [1] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
+       cross-validation. Journal of Machine Learning Research 5, 1089-1105.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import LeaveOneOut
+    >>> from sklearn.svm import SVC
+    >>> from skeval.model_selection import cross_val_error
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = cross_val_error(SVC(kernel="linear"), X, y, cv=LeaveOneOut())
+    >>> round(result.error, 4)
+    0.02
+    >>> print(result.confidence_interval())
+    [0.0068, 0.0571] (95 %, wilson)
+    """
+    X, target, groups = check_task(estimator, X, y, groups)
+    rule = resolve_loss(loss, target)
+    plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
+    sums, tests = np.zeros(len(target)), np.zeros(len(target))
+    fold_errors, n_failed = [], 0
+    for block, predictions, failed in resampled_predictions(
+        estimator, X, target, plan, n_jobs=n_jobs, verbose=verbose, error_score=error_score
+    ):
+        losses = rule.of_block(target, block, predictions)
+        losses[failed] = np.nan
+        tested = ~np.isnan(losses)
+        sums += np.where(tested, losses, 0).sum(axis=0)
+        tests += tested.sum(axis=0)
+        fold_errors.append(row_means(losses))
+        n_failed += int(failed.sum())
+    error = float(sums.sum() / tests.sum())
+    spread = np.sqrt(np.sum((sums - error * tests) ** 2))
+    return CrossValErrorEstimate(
+        "cross-validation",
+        error,
+        float(spread / tests.sum()),
+        int(np.count_nonzero(tests)),
+        rule.name,
+        np.concatenate(fold_errors),
+        n_failed=n_failed,
+    )
+
+
+def row_means(losses: np.ndarray) -> np.ndarray:
+    """Return the mean of the tested entries of each row, nan where there is none."""
+    tested = ~np.isnan(losses)
+    with np.errstate(invalid="ignore"):
+        return np.where(tested, losses, 0).sum(axis=1) / tested.sum(axis=1)
+
+
+def resolve_folds(
+    cv: Any, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Return the (train, test) indices that an argument `cv` means."""
+    return resolve_splitter(cv, target, groups, random_state).split(X, target.y, groups)
+
+
+def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
+    """Return the splitter that an argument `cv` means."""
+    if cv is None or isinstance(cv, Integral):
+        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+        return shuffled_splitter(n_folds, target, groups, random_state)
+    return check_cv(cv, target.y, classifier=target.classes is not None)
+
+
+def shuffled_splitter(
+    n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
+) -> BaseCrossValidator:
+    """Return shuffled folds, stratified by class and never splitting a group."""
+    seed = int(root_seed(random_state).generate_state(1)[0])
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
+        )
+    if target.classes is None:
+        if groups is None:
+            return KFold(n_folds, shuffle=True, random_state=seed)
+        return GroupKFold(n_folds, shuffle=True, random_state=seed)
+    counts = np.bincount(target.codes)
+    if counts.min() < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} members of each class, class "
+            f"{target.classes.tolist()[counts.argmin()]!r} has {counts.min()}."
+        )
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return splitter(n_folds, shuffle=True, random_state=seed)

@@ -1,0 +1,241 @@
+"""The error on a separate test set, sampled at random or class by class."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from skeval.model_selection._intervals import stratified_wilson_interval
+from skeval.model_selection._results import ErrorEstimate
+from skeval.utils._checks import check_targets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["HoldoutErrorEstimate", "Priors", "check_priors", "holdout_error"]
+
+Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutErrorEstimate(ErrorEstimate):
+    """The error on a test set.
+
+    Attributes
+    ----------
+    n_errors : float
+        Number of wrong predictions, a sum of weights when samples have weights.
+    classes, class_errors, class_sizes : ndarray of shape (n_classes,)
+        Each class of the test set, the error within it and its (effective) number of samples.
+    priors : ndarray of shape (n_classes,) or None
+        The known priors under selective sampling, None under random sampling.
+    variance_reduction : float or None
+        Variance of the same number of samples drawn at random minus `standard_error` squared;
+        positive when selective sampling gained. None under random sampling.
+    """
+
+    n_errors: float
+    effective_size: float
+    classes: np.ndarray = field(repr=False)
+    class_errors: np.ndarray = field(repr=False)
+    class_sizes: np.ndarray = field(repr=False)
+    priors: np.ndarray | None = None
+    variance_reduction: float | None = None
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        if self.priors is None:
+            return super().interval_methods
+        return ("stratified_wilson", "normal")
+
+    @property
+    def _interval_size(self) -> float:
+        return self.effective_size
+
+    def _interval(self, level: float, method: str) -> tuple[float, float]:
+        if method == "stratified_wilson" and self.priors is not None:
+            wrong = self.class_errors * self.class_sizes
+            return stratified_wilson_interval(wrong, self.class_sizes, self.priors, level)
+        return super()._interval(level, method)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        rows = [*super()._lines(), ("errors", f"{self.n_errors:g}")]
+        if self.variance_reduction is not None:
+            rows.append(("variance reduction", f"{self.variance_reduction:.3g}"))
+        return rows
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the error and the number of samples of each class as a data frame."""
+        import pandas as pd
+
+        columns = {"error": self.class_errors, "n_samples": self.class_sizes}
+        if self.priors is not None:
+            columns["prior"] = self.priors
+        return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
+
+
+def holdout_error(
+    y_true: Any, y_pred: Any, *, priors: Priors | None = None, sample_weight: Any = None
+) -> HoldoutErrorEstimate:
+    r"""Estimate the error rate on a test set that took no part in training.
+
+    *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
+
+    .. math:: \hat\epsilon = k / N, \qquad \mathrm{var}(\hat\epsilon) = \epsilon(1-\epsilon)/N .
+
+    *Selective sampling*: :math:`N_c` samples were drawn from each class `c`, whose prior
+    :math:`P_c` is known, and :math:`k_c` are wrong:
+
+    .. math::
+
+        \hat\epsilon' = \sum_c P_c k_c / N_c, \qquad
+        \mathrm{var}(\hat\epsilon') = \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / N_c .
+
+    Both are unbiased fractions in [0, 1]; smaller is better.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels.
+    priors : dict or array-like of shape (n_classes,), default=None
+        Prior of each class, by label or in the order of the sorted labels of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples. The variance uses the effective number of samples,
+        :math:`(\sum w)^2 / \sum w^2`.
+
+    Returns
+    -------
+    HoldoutErrorEstimate
+        ``confidence_interval(method=)`` takes "wilson" (default), "exact", "wald" or "normal"
+        under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the
+        normal interval is too short for few errors and has no width for none.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, weights are negative or all zero within a class, or `priors` are
+        negative, do not sum to 1 or do not name exactly the classes of `y_true`.
+
+    Notes
+    -----
+    Some notes print the binomial probability with :math:`(1-\epsilon)^k`; the exponent is `N - k`.
+    With allocation proportional to the priors, selective sampling has the smaller variance by
+    :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the plug-in
+    difference for the allocation at hand, which may be negative.
+
+    References
+    ----------
+    .. [1] Yan, X. and Su, X. G. (2010). Stratified Wilson and Newcombe confidence intervals for
+       multiple binomial proportions. Statistics in Biopharmaceutical Research 2, 329-335.
+       :doi:`10.1198/sbr.2009.0049`
+
+    Examples
+    --------
+    >>> from skeval.model_selection import holdout_error
+    >>> y_true = ["a"] * 50 + ["b"] * 50
+    >>> y_pred = ["a"] * 45 + ["b"] * 55
+    >>> print(holdout_error(y_true, y_pred))
+    hold-out (zero_one loss)
+      error           0.0500
+      standard error  0.0218
+      95 % interval   [0.0215, 0.1118] (wilson)
+      samples tested  100
+      errors          5
+    >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).error
+    0.09...
+    """
+    y_true, y_pred = check_targets(y_true, y_pred)
+    _check_labels(y_true, y_pred)
+    weight = _check_weight(sample_weight, len(y_true))
+    wrong = (y_true != y_pred).astype(float)
+    classes, codes = np.unique(y_true, return_inverse=True)
+    totals, sizes = _totals_and_effective_sizes(codes, weight, classes)
+    class_errors = np.bincount(codes, weights=weight * wrong) / totals
+    random_error = float(np.average(wrong, weights=weight))
+    n_effective = float(weight.sum() ** 2 / np.sum(weight**2))
+    fields = {
+        "n_errors": float(np.sum(weight * wrong)),
+        "effective_size": n_effective,
+        "classes": classes,
+        "class_errors": class_errors,
+        "class_sizes": sizes,
+    }
+    error, variance = random_error, random_error * (1 - random_error) / n_effective
+    if priors is not None:
+        prior = check_priors(priors, classes)
+        error = float(prior @ class_errors)
+        variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
+        fields["priors"] = prior
+        fields["variance_reduction"] = error * (1 - error) / n_effective - variance
+    return HoldoutErrorEstimate(
+        "hold-out", error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
+    )
+
+
+def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
+    """Raise where labels cannot be equal, rather than count every prediction as wrong."""
+    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
+        if y.dtype.kind == "f" and np.any(y != np.floor(y)):
+            raise ValueError(
+                f"{name} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
+                "scores and regression targets have no error rate."
+            )
+    if isinstance(y_true.tolist()[0], str) != isinstance(y_pred.tolist()[0], str):
+        raise ValueError(
+            "y_true and y_pred must both hold numbers or both hold strings, got dtypes "
+            f"{y_true.dtype} and {y_pred.dtype}."
+        )
+
+
+def _check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight", estimator="skeval"
+    )
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weight.shape}.")
+    if weight.min() < 0:
+        raise ValueError(f"sample_weight must be >= 0, got {weight.min():g}.")
+    return weight
+
+
+def _totals_and_effective_sizes(
+    codes: np.ndarray, weight: np.ndarray, classes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    totals = np.bincount(codes, weights=weight)
+    if totals.min() == 0:
+        raise ValueError(
+            "sample_weight must be positive for a sample of each class, it is 0 throughout class "
+            f"{classes.tolist()[totals.argmin()]!r}."
+        )
+    return totals, totals**2 / np.bincount(codes, weights=weight**2)
+
+
+def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
+    """Return the priors in the order of the classes."""
+    labels = classes.tolist()
+    if hasattr(priors, "to_dict"):  # a pandas Series is read by its labels, never by its order
+        priors = priors.to_dict()
+    if isinstance(priors, Mapping):
+        if set(priors) != set(labels):
+            raise ValueError(
+                f"priors must name exactly the classes of y_true, {labels}; got {list(priors)}."
+            )
+        priors = [priors[label] for label in labels]
+    values = np.asarray(priors, dtype=float)
+    if values.shape != (len(labels),):
+        raise ValueError(
+            f"priors must hold one value for each of the {len(labels)} classes {labels}, "
+            f"got shape {values.shape}."
+        )
+    if not values.min() >= 0:
+        raise ValueError(f"priors must be >= 0, got {values.min():g}.")
+    if not np.isclose(values.sum(), 1, rtol=0, atol=1e-8):
+        raise ValueError(f"priors must sum to 1, got {values.sum():g}.")
+    return values

@@ -1,0 +1,298 @@
+"""A confidence interval of the error by perturbation resampling."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+from skeval.model_selection._cross_validation import resolve_folds
+from skeval.model_selection._loss import Loss, LossLike, resolve_loss
+from skeval.model_selection._perturbation_result import PerturbationInterval, interval_of_draws
+from skeval.model_selection._plan import (
+    PlanBlock,
+    ResamplingPlan,
+    concatenated,
+    fold_plan,
+    whole_plan,
+)
+from skeval.model_selection._predict import PredictedBlock, resampled_predictions
+from skeval.model_selection._target import Target, check_task
+from skeval.model_selection._weights import check_takes_weights
+from skeval.utils._checks import check_count, check_option
+from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+
+__all__ = ["perturbation_interval"]
+
+STATISTICS = ("resubstitution", "cross_validation")
+
+Draw = Callable[[int], np.ndarray]
+
+
+def perturbation_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_resamples: int = 1000,
+    statistic: str = "resubstitution",
+    interval: str = "normal",
+    level: float = 0.95,
+    cv: Any = 10,
+    groups: Any = None,
+    loss: LossLike = None,
+    weights: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> PerturbationInterval:
+    r"""Return a confidence interval of the error by perturbation resampling.
+
+    The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
+    and variance 1; for a support vector machine that minimises
+    :math:`\sum_i G_i \{(1 - y_i f(x_i))_+ + \lambda w'w\}` [1]_. With :math:`e_i` the loss of
+    sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` that under weights,
+
+    .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i(\theta^*) - AE(\hat\theta) \}
+
+    imitates the deviation of the error from its estimate. ``statistic="cross_validation"``, which
+    is not in [1]_, runs the cross-validation again under the weights, which enter training and
+    evaluation:
+
+    .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i^{CV}(\theta^*) - CV \} .
+
+    With :math:`q_u` the quantiles of `W*`, the interval around the cross-validated error `CV` is
+
+    - "normal": :math:`CV \mp z_{1-a/2}\, sd(W^*)/\sqrt n`,
+    - "pivotal": :math:`[CV - q_{1-a/2}/\sqrt n,\; CV - q_{a/2}/\sqrt n]`,
+    - "symmetric": :math:`CV \mp q_{1-a}(|W^*|)/\sqrt n`,
+    - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, as some notes print it; for comparison only,
+
+    clipped to [0, 1] for 0-1 loss.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any classifier or regressor whose `fit` takes `sample_weight`, or a pipeline that ends in
+        one; within a pipeline every step that takes weights is given them.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    n_resamples : int, default=1000
+        Number of perturbations.
+    statistic : {"resubstitution", "cross_validation"}, default="resubstitution"
+        What is perturbed.
+    interval : {"normal", "pivotal", "symmetric", "quantile"}, default="normal"
+        Form of the interval.
+    level : float, default=0.95
+        Nominal coverage.
+    cv : int, splitter or iterable of (train, test), default=10
+        Folds, as in `cross_val_error`; repeated splitters are averaged for each sample.
+    groups : array-like of shape (n_samples,), default=None
+        Groups for the splitter.
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
+        squared error for regressors.
+    weights : array-like of shape (n_resamples, n_samples), default=None
+        Use these perturbations `G` instead of drawing them from the exponential distribution.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples themselves; they multiply `G` in training and evaluation.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the folds and perturbations.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Returns
+    -------
+    PerturbationInterval
+        With all draws, which can be read again at another level or in another form.
+
+    Raises
+    ------
+    TypeError
+        If the estimator does not take `sample_weight`; the step is named.
+    ValueError
+        If `weights` are negative, all zero in a row or of the wrong shape; if there are too few
+        perturbations for the quantile asked; if classes are more than two and the loss is not 0-1.
+
+    Warns
+    -----
+    UserWarning
+        If the resubstitution error is below half the cross-validated one: `W*` degenerates when
+        the estimator overfits, and ``statistic="cross_validation"`` is the one to use.
+
+    Notes
+    -----
+    A fit depends on the ratios of the weights only: they are divided by their mean over the
+    training samples. Notes that print :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|` lack the
+    centring and have a factor `n` too much; that quantity has no limit.
+
+    References
+    ----------
+    .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+       prediction errors of support vector machine classifiers. Journal of Machine Learning
+       Research 9, 521-540.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from skeval.model_selection import perturbation_interval
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = perturbation_interval(RidgeClassifier(), X, y, n_resamples=50, random_state=0)
+    >>> result.low < result.error < result.high
+    True
+    """
+    X, target, groups = check_task(estimator, X, y, groups)
+    check_takes_weights(estimator)
+    rule = resolve_loss(loss, target)
+    check_loss(rule, target)
+    check_option("statistic", statistic, STATISTICS)
+    own = check_sample_weight(sample_weight, len(target))
+    fold_root, draw_root = root_seed(random_state).spawn(2)
+    if weights is None:
+        n_resamples = check_count("n_resamples", n_resamples)
+        draw = exponential(draw_root, len(target))
+    else:
+        given = check_weights("weights", weights, (None, len(target)))
+        n_resamples, draw = len(given), given.__getitem__
+    interval_of_draws(0.0, np.zeros(n_resamples), level, interval)  # refuse before the work
+    folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
+    plans = {
+        "resubstitution": whole_plan(len(target)),
+        "cross_validation": fold_plan(len(target), folds),
+    }
+
+    def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
+        plan = weighted_plan(base, n, draw, own)
+        results = resampled_predictions(estimator, X, target, plan, n_jobs=n_jobs, verbose=verbose)
+        return mean_losses(results, target, rule, plan.fits_per_repetition)
+
+    errors = {}
+    for name, base in plans.items():
+        (plain,) = losses(base, 1, lambda _: np.ones(len(target)))
+        errors[name] = weighted_mean(plain[0], own)
+    perturbed = losses(plans[statistic], n_resamples, draw)
+    statistics = perturbed_statistics(perturbed, draw, own, errors[statistic])
+    error, apparent = errors["cross_validation"], errors["resubstitution"]
+    if statistic == "resubstitution" and apparent < error / 2:
+        warn_of_overfitting(apparent, error)
+    result = PerturbationInterval(
+        error,
+        np.nan,
+        np.nan,
+        float(level),
+        apparent,
+        statistics,
+        interval,
+        statistic,
+        len(target),
+        rule.name,
+    )
+    found = result.confidence_interval()
+    return replace(result, low=found.low, high=found.high)
+
+
+def check_loss(rule: Loss, target: Target) -> None:
+    """Raise when a loss other than 0-1 is asked of more than two classes."""
+    if target.classes is not None and len(target.classes) > 2 and rule.name != "zero_one":
+        raise ValueError(
+            f"loss must be 0-1 loss for more than two classes, got {rule.name!r} for "
+            f"{len(target.classes)} classes."
+        )
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Return the samples' own weights, 1 by default."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    return check_weights("sample_weight", sample_weight, (n_samples,))
+
+
+def check_weights(name: str, weights: Any, shape: tuple[int | None, ...]) -> np.ndarray:
+    """Return weights as floats; raise unless non-negative, not all zero and of the shape."""
+    weights = check_array(
+        weights, ensure_2d=False, dtype=float, input_name=name, estimator="skeval"
+    )
+    if weights.ndim != len(shape) or weights.shape[-1] != shape[-1]:
+        wanted = ", ".join("n_resamples" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} must have shape ({wanted}), got {weights.shape}.")
+    if weights.min() < 0:
+        raise ValueError(f"{name} must be >= 0, got {weights.min():g}.")
+    if not weights.any(axis=-1).all():
+        raise ValueError(f"{name} must not be all zero, row {int(np.argmin(weights.any(-1)))} is.")
+    return weights
+
+
+def exponential(root: np.random.SeedSequence, n_samples: int) -> Draw:
+    """Return the draw of weights with mean and variance 1 for each repetition."""
+    return lambda repetition: repetition_rng(root, repetition).exponential(size=n_samples)
+
+
+def weighted_plan(
+    base: ResamplingPlan, n_resamples: int, draw: Draw, own: np.ndarray
+) -> ResamplingPlan:
+    """Repeat all fits of a plan under each of the perturbations.
+
+    The weights are divided by their mean over the training samples, so that the penalty of the fit
+    is perturbed with its loss.
+    """
+    fits = concatenated([base.draw(r) for r in range(base.n_repetitions)])
+    sizes = fits.train.sum(axis=1, keepdims=True)
+
+    def weighted(repetition: int) -> PlanBlock:
+        perturbed = fits.train * draw(repetition)
+        perturbed *= own * (sizes / perturbed.sum(axis=1, keepdims=True))
+        return PlanBlock(perturbed, fits.test)
+
+    return ResamplingPlan(base.n_samples, n_resamples, weighted, len(fits))
+
+
+def mean_losses(
+    results: Iterable[PredictedBlock], target: Target, rule: Loss, fits_per_repetition: int
+) -> Iterator[np.ndarray]:
+    """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
+    for block, predictions, _ in results:
+        losses = rule.of_block(target, block, predictions)
+        losses = losses.reshape(-1, fits_per_repetition, len(target))
+        tests = np.isfinite(losses).sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            yield np.nansum(losses, axis=1) / tests
+
+
+def weighted_mean(losses: np.ndarray, weights: np.ndarray) -> float:
+    """Return the mean loss of the samples that were tested."""
+    tested = np.isfinite(losses)
+    return float(np.average(losses[tested], weights=weights[tested]))
+
+
+def perturbed_statistics(
+    losses: Iterable[np.ndarray], draw: Draw, own: np.ndarray, error: float
+) -> np.ndarray:
+    """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition."""
+    share = own / own.mean()
+    statistics: list[float] = []
+    for block in losses:
+        for row in block:
+            tested = np.isfinite(row)
+            perturbation = (draw(len(statistics)) * share)[tested]
+            total = perturbation @ (row[tested] - error)
+            statistics.append(float(total / np.sqrt(tested.sum())))
+    return np.array(statistics)
+
+
+def warn_of_overfitting(apparent: float, error: float) -> None:
+    """Say that the resubstitution statistic has degenerated."""
+    warnings.warn(
+        f"the resubstitution error ({apparent:.4f}) is below half the cross-validated error "
+        f"({error:.4f}): the estimator overfits and the interval is too short; use "
+        "statistic='cross_validation'.",
+        UserWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,81 @@
+"""The error on the samples that the estimator was fitted on."""
+
+from typing import Any
+
+import numpy as np
+
+from skeval.model_selection._loss import LossLike, resolve_loss
+from skeval.model_selection._plan import whole_plan
+from skeval.model_selection._predict import resampled_predictions
+from skeval.model_selection._results import ErrorEstimate, standard_error_of_mean
+from skeval.model_selection._target import Target, check_task
+
+__all__ = ["full_fit_predictions", "resubstitution_error"]
+
+
+def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = None) -> ErrorEstimate:
+    r"""Estimate the error on the training samples themselves.
+
+    With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
+
+    .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
+
+    This is the empirical risk, also called training or apparent error. It is optimistic: the best
+    value 0 says nothing of new samples (1-nearest-neighbour always reaches it).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline; it is cloned, never fitted itself.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
+        squared error for regressors.
+
+    Returns
+    -------
+    ErrorEstimate
+        `replicates` holds the n losses. The intervals describe the sampling of the n losses
+        only, not the optimism.
+
+    Raises
+    ------
+    ValueError
+        If `y` holds one class only, or `X` and `y` differ in length.
+    TypeError
+        If `estimator` has no `predict`.
+
+    See Also
+    --------
+    bootstrap_error : Corrects the optimism.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import resubstitution_error
+    >>> X, y = load_iris(return_X_y=True)
+    >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).error
+    0.0
+    """
+    X, target, _ = check_task(estimator, X, y)
+    rule = resolve_loss(loss, target)
+    predictions = full_fit_predictions(estimator, X, target)
+    losses = rule(target.y, target.decode(predictions))
+    return ErrorEstimate(
+        "resubstitution",
+        float(losses.mean()),
+        standard_error_of_mean(losses),
+        len(losses),
+        rule.name,
+        losses,
+    )
+
+
+def full_fit_predictions(estimator: Any, X: Any, target: Target) -> np.ndarray:
+    """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
+    (result,) = resampled_predictions(estimator, X, target, whole_plan(len(target)))
+    return result.predictions[0]

@@ -1,0 +1,188 @@
+"""What the estimators of error return: frozen, with their replicates, printable."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_interval
+from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
+
+__all__ = ["ConfidenceInterval", "CrossValErrorEstimate", "ErrorEstimate"]
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval:
+    """A two-sided confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, in the unit of the estimate.
+    level : float
+        Nominal coverage, between 0 and 1.
+    method : str
+        How it was made.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+    def __str__(self) -> str:
+        return f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %, {self.method})"
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorEstimate:
+    """An estimate of the expected loss of a classifier or regressor.
+
+    Attributes
+    ----------
+    method : str
+        The name of the estimator.
+    error : float
+        The estimate, in the unit of the loss (a fraction for 0-1 loss). Smaller is better.
+    standard_error : float
+        Its estimated standard error, same unit.
+    n_samples : int
+        Number of distinct samples that were tested.
+    loss : str
+        Name of the loss.
+    replicates : ndarray
+        What was averaged: per-sample losses, fold errors or the errors of the resamples.
+    n_failed : int
+        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+    """
+
+    method: str
+    error: float
+    standard_error: float
+    n_samples: int
+    loss: str
+    replicates: np.ndarray = field(repr=False)
+    n_failed: int = field(default=0, kw_only=True)
+
+    _proportion: ClassVar[bool] = True
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        if self._proportion and self.loss == "zero_one":
+            return (*PROPORTION_INTERVALS, "normal")
+        return ("normal",)
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        if self.loss == "zero_one":
+            return (0.0, 1.0)
+        return (0.0 if self.loss in ("squared", "absolute") else -np.inf, np.inf)
+
+    def confidence_interval(
+        self, level: float = 0.95, method: str | None = None
+    ) -> ConfidenceInterval:
+        """Return a confidence interval of the error.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage, between 0 and 1.
+        method : str, default=None
+            One of `interval_methods`; None takes the first.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        check_level(level)
+        method = check_option("method", method or self.interval_methods[0], self.interval_methods)
+        low, high = self._interval(level, method)
+        return ConfidenceInterval(low, high, float(level), method)
+
+    def _interval(self, level: float, method: str) -> tuple[float, float]:
+        if method == "normal":
+            return normal_interval(self.error, self.standard_error, level, self._bounds)
+        n = self._interval_size
+        return PROPORTION_INTERVALS[method](self.error * n, n, level)
+
+    @property
+    def _interval_size(self) -> float:
+        return self.n_samples
+
+    def _lines(self) -> list[tuple[str, str]]:
+        interval = self.confidence_interval()
+        rows = [
+            ("error", f"{self.error:.4f}"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            (f"{100 * interval.level:g} % interval", _interval_text(interval)),
+            ("samples tested", f"{self.n_samples}"),
+        ]
+        if self.n_failed:
+            rows.append(("failed fits", f"{self.n_failed}"))
+        return rows
+
+    def __str__(self) -> str:
+        return aligned(f"{self.method} ({self.loss} loss)", self._lines())
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Return the numbers and an interval, without the replicates, ready for JSON.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage of the interval.
+
+        Returns
+        -------
+        dict
+        """
+        interval = self.confidence_interval(level)
+        return {
+            "method": self.method,
+            "error": self.error,
+            "standard_error": self.standard_error,
+            "low": interval.low,
+            "high": interval.high,
+            "level": interval.level,
+            "interval": interval.method,
+            "n_samples": self.n_samples,
+            "n_failed": self.n_failed,
+            "loss": self.loss,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValErrorEstimate(ErrorEstimate):
+    """A cross-validated error; `error` pools the held-out predictions, `replicates` are the folds.
+
+    Two averages exist and differ when folds differ in size: `error` is the mean loss of all
+    held-out predictions, `fold_mean` the mean of the fold errors.
+    """
+
+    @property
+    def fold_errors(self) -> np.ndarray:
+        """Error of each fold, nan where the fit failed."""
+        return self.replicates
+
+    @property
+    def fold_mean(self) -> float:
+        """Mean of the fold errors."""
+        return float(np.nanmean(self.replicates))
+
+    def _lines(self) -> list[tuple[str, str]]:
+        first, *rest = super()._lines()
+        return [first, (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}"), *rest]
+
+
+def standard_error_of_mean(values: np.ndarray) -> float:
+    """Return the plug-in standard error of a mean; for 0-1 values ``sqrt(p (1 - p) / n)``."""
+    return float(np.std(values) / np.sqrt(len(values)))
+
+
+def _interval_text(interval: ConfidenceInterval) -> str:
+    return f"[{interval.low:.4f}, {interval.high:.4f}] ({interval.method})"

@@ -1,0 +1,217 @@
+"""The bootstrap as a scikit-learn splitter, and model selection by .632."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import type_of_target
+
+from skeval.model_selection._resamples import (
+    bootstrap_plan,
+    check_class_sizes,
+    drawing_units,
+)
+from skeval.utils._checks import check_count, check_y
+from skeval.utils._compat import num_samples
+from skeval.utils._random import RandomStateLike
+
+__all__ = ["BootstrapSplit", "refit_632", "score_632"]
+
+
+class BootstrapSplit:
+    """Bootstrap resamples as train sets, the samples that they leave out as test sets.
+
+    A scikit-learn cross-validator for ``cv=``. The training indices repeat samples; the same seed
+    gives the resamples of `bootstrap_error`. Groups that are passed to `split` are drawn whole.
+
+    Parameters
+    ----------
+    n_splits : int, default=200
+        Number of resamples.
+    stratify : bool, default=False
+        Draw within each class.
+    include_resubstitution : bool, default=False
+        Put a split (all, all) first, for `score_632` and `refit_632`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the resamples.
+
+    See Also
+    --------
+    score_632 : The .632 estimate of the scores of such a split.
+    refit_632 : Model selection by it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import BootstrapSplit, score_632
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = BootstrapSplit(50, include_resubstitution=True, random_state=0)
+    >>> scores = cross_validate(KNeighborsClassifier(), X, y, cv=cv)["test_score"]
+    >>> round(score_632(scores), 3)
+    0.963
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 200,
+        *,
+        stratify: bool = False,
+        include_resubstitution: bool = False,
+        random_state: RandomStateLike = None,
+    ) -> None:
+        self.n_splits = check_count("n_splits", n_splits)
+        self.stratify = stratify
+        self.include_resubstitution = include_resubstitution
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({values})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits + bool(self.include_resubstitution)
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the training indices, with repetitions, and the test indices of each resample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; only their number matters.
+        y : array-like of shape (n_samples,), default=None
+            Labels, of which every resample holds two; anything but labels is not looked at.
+        groups : array-like of shape (n_samples,), default=None
+            Groups that are drawn whole.
+
+        Yields
+        ------
+        train, test : int ndarray
+        """
+        n_samples = num_samples(X)
+        classes, codes = _classes(y)
+        if self.stratify:
+            if codes is None:
+                raise ValueError("stratify=True needs class labels in y.")
+            check_class_sizes(classes, codes)
+        units = drawing_units(n_samples, codes if self.stratify else None, groups)
+        plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
+        everything = np.arange(n_samples)
+        if self.include_resubstitution:
+            yield everything, everything
+        for block in plan.blocks():
+            for counts, test in zip(block.train, block.test, strict=True):
+                yield np.repeat(everything, counts), np.flatnonzero(test)
+
+
+def _classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+    if y is None:
+        return None, None
+    with warnings.catch_warnings():  # of many classes: whole numbers may be a regression target
+        warnings.simplefilter("ignore", UserWarning)
+        kind = type_of_target(y)
+    if kind not in ("binary", "multiclass"):
+        return None, None
+    return np.unique(check_y("y", y), return_inverse=True)
+
+
+def score_632(scores: Any) -> float:
+    """Return the .632 estimate ``0.368 scores[0] + 0.632 mean(scores[1:])`` of any score.
+
+    Parameters
+    ----------
+    scores : array-like of shape (1 + n_resamples,)
+        The resubstitution score, then the out-of-bag score of each resample, as ``cv=
+        BootstrapSplit(include_resubstitution=True)`` yields them.
+
+    Returns
+    -------
+    float
+        In the unit and direction of the scores; the mean is that over resamples.
+
+    Raises
+    ------
+    ValueError
+        If `scores` is not a vector of at least two finite numbers.
+
+    See Also
+    --------
+    bootstrap_error : The same of a loss, with its standard error.
+
+    Examples
+    --------
+    >>> from skeval.model_selection import score_632
+    >>> round(score_632([1.0, 0.8, 0.9]), 4)
+    0.9052
+    """
+    values = check_array(
+        scores, ensure_2d=False, dtype=float, input_name="scores", estimator="score_632"
+    )
+    if values.ndim != 1 or len(values) < 2:
+        raise ValueError(
+            "scores must hold the resubstitution score and at least one out-of-bag score, "
+            f"got shape {values.shape}."
+        )
+    return float(0.368 * values[0] + 0.632 * values[1:].mean())
+
+
+def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
+    """Return the index of the candidate with the best .632 score, for ``refit=``.
+
+    Parameters
+    ----------
+    cv_results : dict
+        The `cv_results_` of a search with ``cv=BootstrapSplit(include_resubstitution=True)``.
+    metric : str, default="score"
+        The metric of a search with several; bind it with `functools.partial`.
+
+    Returns
+    -------
+    int
+        Position in ``cv_results["params"]``. Note that `mean_test_score` of such a search mixes
+        the resubstitution score in; `score_632` of a candidate's split scores is the estimate.
+
+    Raises
+    ------
+    ValueError
+        If `cv_results` has no such metric.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import BootstrapSplit, refit_632
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = BootstrapSplit(30, include_resubstitution=True, random_state=0)
+    >>> grid = {"n_neighbors": [1, 15, 120]}
+    >>> search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=refit_632)
+    >>> search.fit(X, y).best_params_
+    {'n_neighbors': 1}
+    """
+    columns: list[np.ndarray] = []
+    while f"split{len(columns)}_test_{metric}" in cv_results:
+        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
+    if len(columns) < 2:
+        raise ValueError(f"cv_results must hold split scores of the metric {metric!r}.")
+    scores = np.array(columns, dtype=float)
+    estimates = 0.368 * scores[0] + 0.632 * scores[1:].mean(axis=0)
+    if np.isnan(estimates).all():
+        raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")
+    return int(np.nanargmax(estimates))

@@ -1,0 +1,80 @@
+"""The target of a supervised task: classes as codes, or numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import indexable
+
+from skeval.utils._checks import check_same_length, check_y
+
+__all__ = ["Target", "check_task"]
+
+UNTESTED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target as the estimators see it (`y`) and as the reductions do (`codes`).
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+    classes : ndarray of shape (n_classes,) or None
+        The sorted labels; None for regression.
+    codes : ndarray of shape (n_samples,)
+        Positions in `classes`; `y` itself for regression.
+    """
+
+    y: np.ndarray
+    classes: np.ndarray | None
+    codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def empty_predictions(self, n_fits: int) -> np.ndarray:
+        """Return predictions of which none is made yet."""
+        fill: float = np.nan if self.classes is None else UNTESTED
+        return np.full((n_fits, len(self)), fill, dtype=float if self.classes is None else np.intp)
+
+    def encode(self, predicted: np.ndarray) -> np.ndarray:
+        """Return predicted labels as codes, numbers as they are."""
+        predicted = np.asarray(predicted)
+        if predicted.ndim != 1:
+            raise ValueError(
+                "estimator must predict one value for each sample (shape (n_samples,)), "
+                f"got an array of shape {predicted.shape}."
+            )
+        if self.classes is None:
+            return predicted
+        codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
+        unknown = self.classes[codes] != predicted
+        if np.any(unknown):
+            stranger = predicted[unknown].tolist()[0]
+            raise ValueError(f"estimator must predict labels that are in y, got {stranger!r}.")
+        return codes
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Return codes as the labels they stand for."""
+        return codes if self.classes is None else self.classes[codes]
+
+
+def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
+    """Check what every estimator of error is given; return indexable X, the target and groups."""
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+        raise TypeError(
+            f"estimator must have the methods fit and predict, got {type(estimator).__name__}."
+        )
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}.")
+    check_same_length(X=X, y=y, groups=groups)
+    X, groups = indexable(X, groups)
+    y = check_y("y", y)
+    if not is_classifier(estimator):
+        return X, Target(y, None, y), groups
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
+    return X, Target(y, classes, codes), groups

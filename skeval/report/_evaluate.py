@@ -1,0 +1,172 @@
+"""Every estimate of the error of one estimator, in one call."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skeval.model_selection import ErrorEstimate, PerturbationInterval
+from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_folds
+from skeval.model_selection._loss import LossLike
+from skeval.model_selection._target import Target, check_task
+from skeval.report._report import EvaluationReport
+from skeval.report._steps import Steps, ends_in_linear_svc
+from skeval.report._warnings import plain_warnings
+from skeval.utils._checks import check_count, check_level
+from skeval.utils._random import RandomStateLike, root_seed
+
+__all__ = ["evaluate"]
+
+LEAVE_ONE_OUT_LIMIT = 1000
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    n_bootstraps: int = 200,
+    n_resamples: int = 500,
+    leave_one_out: bool | None = None,
+    confidence_level: float = 0.95,
+    loss: LossLike = None,
+    groups: Any = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    error_score: float | str = "raise",
+) -> EvaluationReport:
+    """Estimate the error of an estimator in every way, side by side.
+
+    Resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
+    bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval; for
+    a linear support vector machine the perturbation intervals around its cross-validated error;
+    and warnings in plain words where a number should not be taken at its face. Errors are mean
+    losses: fractions in [0, 1] for 0-1 loss, 0 is best.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    cv : int, splitter or iterable of (train, test), default=None
+        Folds, as in `cross_val_error`; None means 10, or as many as the smallest class has
+        members.
+    n_bootstraps : int, default=200
+        Number of bootstrap resamples.
+    n_resamples : int, default=500
+        Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
+    leave_one_out : bool, default=None
+        Whether to run leave-one-out; None does up to 1,000 samples.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals.
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
+        squared error for regressors.
+    groups : array-like of shape (n_samples,), default=None
+        Groups that no split takes apart.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of all splits and resamples.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 names each step on standard error.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or leave it out, count and warn.
+
+    Returns
+    -------
+    EvaluationReport
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks a rule; the message names argument, rule and value.
+
+    See Also
+    --------
+    skeval.model_selection.cross_val_error : Cross-validation alone.
+    skeval.model_selection.bootstrap_error : The bootstrap alone.
+
+    Examples
+    --------
+    >>> import skeval
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> report = skeval.evaluate(SVC(kernel="linear"), X, y, n_bootstraps=50, random_state=0)
+    >>> round(report["leave-one-out"].error, 4)
+    0.02
+    """
+    check_level(confidence_level)
+    n_bootstraps = check_count("n_bootstraps", n_bootstraps)
+    n_resamples = check_count("n_resamples", n_resamples, 0)
+    X, target, groups = check_task(estimator, X, y, groups)
+    seed = int(root_seed(random_state).generate_state(1)[0])
+    cv, notes = default_folds(cv, target)
+    folds = list(resolve_folds(cv, X, target, groups, seed))
+    steps = Steps(estimator, X, target, groups, folds, loss, seed, n_jobs, error_score)
+    say = progress(verbose)
+    estimates: list[ErrorEstimate] = []
+    for name, found in (
+        ("resubstitution", steps.resubstitution()),
+        ("hold-out", steps.hold_out()),
+        ("cross-validation", steps.cross_validation()),
+        ("bootstrap", steps.bootstrap(n_bootstraps)),
+    ):
+        say(name)
+        estimates += found
+    if len(target) <= LEAVE_ONE_OUT_LIMIT if leave_one_out is None else leave_one_out:
+        say("leave-one-out")
+        estimates[3:3] = steps.leave_one_out()
+    perturbation: tuple[PerturbationInterval, ...] = ()
+    if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
+        say("perturbation")
+        perturbation = tuple(steps.perturbation(n_resamples, confidence_level))
+    return EvaluationReport(
+        estimates=tuple(estimates),
+        perturbation=perturbation or None,
+        warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
+        confidence_level=float(confidence_level),
+        n_samples=len(target),
+        n_features=np.shape(X)[1],
+        class_sizes=class_sizes(target),
+        estimator=repr(estimator),
+        seed=seed,
+    )
+
+
+def progress(verbose: int) -> Callable[[str], None]:
+    """Return what names each step on standard error, or nothing."""
+
+    def say(step: str) -> None:
+        if verbose:
+            print(f"skeval: {step} ...", file=sys.stderr, flush=True)
+
+    return say
+
+
+def default_folds(cv: Any, target: Target) -> tuple[Any, list[str]]:
+    """Return `cv`, or ten folds, or as many as the smallest class allows and a note of it."""
+    if cv is not None or target.classes is None:
+        return cv, []
+    sizes = np.bincount(target.codes)
+    if sizes.min() >= DEFAULT_FOLDS or sizes.min() < 2:
+        return DEFAULT_FOLDS, []
+    return int(sizes.min()), [
+        f"Class {target.classes[sizes.argmin()]} has {sizes.min()} members, fewer than "
+        f"{DEFAULT_FOLDS} folds need: cross-validation used {sizes.min()} folds."
+    ]
+
+
+def class_sizes(target: Target) -> dict[Any, int] | None:
+    """Return the number of samples of each class."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes)
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))

@@ -1,0 +1,154 @@
+"""What `evaluate` returns: estimates side by side, and what to make of them."""
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skeval.model_selection import ErrorEstimate, PerturbationInterval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EvaluationReport"]
+
+PERTURBED = {
+    "cross_validation": "perturbed cross-validation",
+    "resubstitution": "perturbed training",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationReport:
+    """Every estimate of the error of one estimator.
+
+    Attributes
+    ----------
+    estimates : tuple of ErrorEstimate
+        From the most optimistic to the most careful.
+    perturbation : tuple of PerturbationInterval or None
+        For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
+        resubstitution statistic.
+    warnings : tuple of str
+        What a reader should know before quoting a number, in plain words.
+    confidence_level : float
+        Nominal coverage of the intervals.
+    n_samples, n_features : int
+        Size of the data.
+    class_sizes : dict or None
+        Number of samples of each class; None for regression.
+    estimator : str
+        The estimator, as it prints itself.
+    seed : int
+        The seed of all splits and resamples: ``random_state=seed`` repeats the evaluation.
+    """
+
+    estimates: tuple[ErrorEstimate, ...]
+    perturbation: tuple[PerturbationInterval, ...] | None
+    warnings: tuple[str, ...]
+    confidence_level: float
+    n_samples: int
+    n_features: int
+    class_sizes: dict[Any, int] | None
+    estimator: str
+    seed: int
+
+    def __getitem__(self, method: str) -> ErrorEstimate:
+        """Return the estimate of a name."""
+        for estimate in self.estimates:
+            if estimate.method == method:
+                return estimate
+        names = ", ".join(repr(estimate.method) for estimate in self.estimates)
+        raise KeyError(f"no estimate {method!r}; there are {names}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain Python objects, without the replicates."""
+        classes = self.class_sizes
+        return {
+            "estimator": self.estimator,
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "class_sizes": classes and {str(name): size for name, size in classes.items()},
+            "seed": self.seed,
+            "confidence_level": self.confidence_level,
+            "estimates": [e.to_dict(self.confidence_level) for e in self.estimates],
+            "perturbation": [result.to_dict() for result in self.perturbation or ()],
+            "warnings": list(self.warnings),
+        }
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """Return `to_dict` as JSON, and write it to a file when a path is given.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(self.to_dict(), indent=2)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row for each estimate; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by method.
+        """
+        import pandas as pd
+
+        rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
+        return pd.DataFrame(rows).set_index("method")
+
+    def __str__(self) -> str:
+        head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
+        rows = [self._row(estimate.method, estimate) for estimate in self.estimates]
+        for result in self.perturbation or ():
+            rows.append(self._row(f"SVM, {PERTURBED[result.statistic]}", result))
+        lines = _table([head, *rows])
+        if self.perturbation:
+            lines.append(trusted_perturbation(*self.perturbation))
+        return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
+
+    def _row(
+        self, name: str, estimate: ErrorEstimate | PerturbationInterval
+    ) -> tuple[str, str, str, str]:
+        interval = estimate.confidence_interval(self.confidence_level)
+        return (
+            name,
+            f"{estimate.error:.4f}",
+            f"{estimate.standard_error:.4f}",
+            f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
+        )
+
+
+def trusted_perturbation(
+    cross_validation: PerturbationInterval, resubstitution: PerturbationInterval
+) -> str:
+    """Say which of the two perturbation intervals to trust, and why."""
+    if resubstitution.resubstitution < resubstitution.error / 2:
+        return (
+            "Of the SVM intervals trust that of perturbed cross-validation: the training error is "
+            "less than half the cross-validated one, and there perturbed training is too short."
+        )
+    return (
+        "Of the SVM intervals that of perturbed cross-validation is the safer; perturbed training "
+        "is the published one and holds when samples are many and features few."
+    )
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return rows in aligned columns: first and last to the left, the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for first, *middle, last in rows:
+        numbers = [f"{value:>{width}}" for value, width in zip(middle, widths[1:-1], strict=True)]
+        lines.append("  ".join([f"{first:<{widths[0]}}", *numbers, last]))
+    return lines

@@ -1,0 +1,62 @@
+"""Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+
+from skeval.utils._compat import num_samples
+
+__all__ = [
+    "check_count",
+    "check_level",
+    "check_option",
+    "check_same_length",
+    "check_targets",
+    "check_y",
+]
+
+
+def check_level(level: float) -> None:
+    """Raise unless `level` lies strictly between 0 and 1."""
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise ValueError(f"level must fulfil 0 < level < 1, got {level!r}.")
+
+
+def check_count(name: str, value: Any, minimum: int = 1) -> int:
+    """Return `value` as an int, or raise unless it is an integer of at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be an integer >= {minimum}, got {value!r}.")
+    return int(value)
+
+
+def check_option(name: str, value: str, options: Iterable[str]) -> str:
+    """Return `value`, or raise unless it is one of the options."""
+    options = tuple(options)
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
+    return value
+
+
+def check_same_length(**arrays: Any) -> None:
+    """Raise unless the arrays that are given (not None) have the same number of samples."""
+    sizes = {name: num_samples(array) for name, array in arrays.items() if array is not None}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(
+            f"{' and '.join(sizes)} must have the same length, "
+            f"got {' and '.join(map(str, sizes.values()))}."
+        )
+
+
+def check_y(name: str, y: Any) -> np.ndarray:
+    """Return `y` as a non-empty 1-D array without missing or infinite values."""
+    y = check_array(y, ensure_2d=False, dtype=None, input_name=name, estimator="skeval")
+    return column_or_1d(y)
+
+
+def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return both label vectors as 1-D arrays of the same, positive, length."""
+    check_same_length(y_true=y_true, y_pred=y_pred)
+    return check_y("y_true", y_true), check_y("y_pred", y_pred)

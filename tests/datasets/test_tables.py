@@ -1,0 +1,130 @@
+"""Files in, numbers out; what is wrong with a file is said by row and column."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from skeval.datasets import load_table
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(as_frame=True).frame
+
+
+def test_bundled():
+    X, y, names = load_table("wine")
+    np.testing.assert_array_equal(X, load_wine().data)
+    np.testing.assert_array_equal(y, load_wine().target)
+    assert names[0] == "alcohol"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_keeps_every_digit(tmp_path, wine, separator):
+    path = tmp_path / "wine.csv"
+    wine.rename(columns={"target": "class"}).to_csv(path, index=False, sep=separator)
+    X, y, names = load_table(path, target="class")
+    np.testing.assert_array_equal(X, load_wine().data)
+    np.testing.assert_array_equal(y, load_wine().target)
+    assert y.dtype.kind == "i"
+    assert names == load_wine().feature_names
+
+
+def test_csv_quoting_byte_order_mark_and_text_labels(tmp_path):
+    path = tmp_path / "quoted.csv"
+    path.write_text('"a, b",target,"c\nd"\r\n1,yes,2\r\n3,"n, o",4\r\n', encoding="utf-8-sig")
+    X, y, names = load_table(path)
+    assert X.tolist() == [[1, 2], [3, 4]]
+    assert y.tolist() == ["yes", "n, o"]
+    assert names == ["a, b", "c\nd"]
+
+
+def test_parquet(tmp_path, wine):
+    path = tmp_path / "wine.parquet"
+    wine.to_parquet(path)
+    X, y, _ = load_table(path)
+    np.testing.assert_array_equal(X, load_wine().data)
+    np.testing.assert_array_equal(y, load_wine().target)
+
+
+def test_parquet_without_pandas(tmp_path, wine, monkeypatch):
+    wine.to_parquet(tmp_path / "wine.parquet")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ValueError, match="a Parquet file needs pandas: pip install"):
+        load_table(tmp_path / "wine.parquet")
+
+
+def test_npz(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    np.savez(tmp_path / "iris.npz", X=X, y=y.astype(str))
+    table = load_table(tmp_path / "iris.npz")
+    np.testing.assert_array_equal(table.X, X)
+    assert table.y.tolist() == y.astype(str).tolist()
+
+
+def test_npz_executes_nothing(tmp_path):
+    labels = np.array([{"not": "a label"}, None, "x"], dtype=object)
+    np.savez(tmp_path / "objects.npz", X=np.eye(3), y=labels)
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        load_table(tmp_path / "objects.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", r"a\.csv is empty"),
+        ("a.csv", "\n\n", r"a\.csv is empty"),
+        ("a.csv", "x,target\n", "must hold at least two rows of data, it holds 0"),
+        ("a.csv", "x,target\n1,0\n", "must hold at least two rows of data, it holds 1"),
+        ("a.csv", "x,y\n1,0\n2,1\n", "has no column 'target' for the target; .*'x', 'y'"),
+        ("a.csv", "target,target\n1,0\n2,1\n", "has two columns 'target'"),
+        ("a.csv", "target\n1\n2\n", "has no column beside the target 'target'"),
+        ("a.csv", "x,target\n1,0\n2\n", "row 3 has 1 fields, the header has 2"),
+        ("a.csv", "x,target\n1,0\nred,1\n", "column 'x' must hold numbers, row 3 has 'red'"),
+        ("a.csv", "x,target\n1,0\n,1\n", "column 'x' has no value in row 3"),
+        ("a.csv", "x,target\n1,0\n2,\n", "target column 'target' has no value in row 3"),
+        ("a.csv", "x,target\n1,0\n2,inf\n", "target column 'target' must be finite"),
+        ("a.csv", b"\xff\xfe\x00x", "must be UTF-8 text"),
+        ("a.csv", 'x,target\n"1"2,0\n', "is not a CSV file"),
+        ("a.npz", b"not a zip", r"a\.npz cannot be read"),
+        ("a.parquet", b"not parquet", "is not a Parquet file"),
+        ("a.xls", "x", "must end in .csv, .tsv, .npz or .parquet"),
+    ],
+)
+def test_bad_files(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=message):
+        load_table(path)
+
+
+def test_npz_without_labels(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(3))
+    with pytest.raises(ValueError, match=r"must hold the arrays X and y, it holds \['X'\]"):
+        load_table(tmp_path / "a.npz")
+
+
+def test_npz_of_the_wrong_shape(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.ones(3), y=np.ones(3))
+    with pytest.raises(ValueError, match=r"X must be a matrix of numbers, got float64 of shape"):
+        load_table(tmp_path / "a.npz")
+
+
+def test_target_of_a_set_that_has_its_own():
+    with pytest.raises(ValueError, match="target='x' names a column, but the bundled set iris"):
+        load_table("iris", target="x")
+
+
+def test_missing_file():
+    with pytest.raises(FileNotFoundError, match=r"no file 'absent\.csv', and no bundled set"):
+        load_table("absent.csv")
+
+
+def test_a_hundred_columns_are_not_all_listed(tmp_path):
+    path = tmp_path / "wide.csv"
+    pd.DataFrame(np.ones((3, 100))).to_csv(path, index=False)
+    with pytest.raises(ValueError, match="'7' and 92 more"):
+        load_table(path)

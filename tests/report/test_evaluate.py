@@ -1,0 +1,244 @@
+"""evaluate: its parts equal the single functions, its warnings appear when they should."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import LeaveOneOut
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import skeval
+from skeval.model_selection import bootstrap_error, cross_val_error, resubstitution_error
+
+METHODS = [
+    "resubstitution",
+    "hold-out (1/3)",
+    "cross-validation",
+    "leave-one-out",
+    "bootstrap oob",
+    "bootstrap .632",
+    "bootstrap .632+",
+]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def report(iris):
+    return skeval.evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3)
+
+
+def test_estimates_are_those_of_the_single_functions(iris, report):
+    seed = report.seed
+    assert [estimate.method for estimate in report.estimates] == METHODS
+    single = {
+        "resubstitution": resubstitution_error(GaussianNB(), *iris),
+        "cross-validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
+        "leave-one-out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
+        "bootstrap .632+": bootstrap_error(GaussianNB(), *iris, n_resamples=30, random_state=seed),
+    }
+    for name, expected in single.items():
+        assert report[name].error == expected.error
+        assert report[name].standard_error == expected.standard_error
+        np.testing.assert_array_equal(report[name].replicates, expected.replicates)
+    assert report["hold-out (1/3)"].n_samples == 50
+
+
+def test_its_seed_repeats_it(iris, report):
+    again = skeval.evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3, n_jobs=2)
+    assert again.to_dict() == report.to_dict()
+
+
+def test_text_is_aligned_and_complete(report):
+    lines = str(report).splitlines()
+    table = lines[: len(METHODS) + 1]
+    assert [line[:16].rstrip() for line in table] == ["estimate", *METHODS]
+    assert len({line.index("  [") for line in table[1:]}) == 1
+    assert f"{report['leave-one-out'].error:.4f}" in table[4]
+
+
+def test_dict_json_and_frame_agree(report, tmp_path):
+    text = report.to_json(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text()) == json.loads(text)
+    assert json.loads(text) == report.to_dict()
+    frame = report.to_frame()
+    assert list(frame.index) == METHODS
+    assert [row["error"] for row in report.to_dict()["estimates"]] == frame["error"].tolist()
+    assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
+
+
+def test_level_reaches_every_interval(iris):
+    narrow = skeval.evaluate(
+        GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.5, random_state=0
+    )
+    wide = skeval.evaluate(
+        GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.99, random_state=0
+    )
+    for a, b in zip(narrow.to_dict()["estimates"], wide.to_dict()["estimates"], strict=True):
+        assert (a["level"], b["level"]) == (0.5, 0.99)
+        assert a["high"] - a["low"] < b["high"] - b["low"]
+
+
+def test_report_pickles(report):
+    assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()
+
+
+def test_unknown_estimate_is_named(report):
+    with pytest.raises(KeyError, match="no estimate 'jackknife'; there are 'resubstitution'"):
+        report["jackknife"]
+
+
+def test_regression_and_leave_one_out_switch():
+    X, y = load_diabetes(return_X_y=True)
+    report = skeval.evaluate(
+        Ridge(), X[:90], y[:90], n_bootstraps=20, leave_one_out=False, loss="absolute"
+    )
+    assert report.class_sizes is None
+    assert "leave-one-out" not in [estimate.method for estimate in report.estimates]
+    assert {estimate.loss for estimate in report.estimates} == {"absolute"}
+    assert report["cross-validation"].error > 10
+
+
+def test_pandas_in_and_string_labels(iris):
+    X, y = iris
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    names = pd.Series(np.array(["x", "y", "z"])[y])
+    report = skeval.evaluate(GaussianNB(), frame, names, n_bootstraps=20, random_state=1)
+    plain = skeval.evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=1)
+    assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+    assert report.class_sizes == {"x": 50, "y": 50, "z": 50}
+
+
+def test_groups_are_never_taken_apart():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(30), 4)
+    X = np.repeat(rng.normal(size=(30, 5)), 4, axis=0)  # four copies of each sample
+    y = np.repeat(np.tile([0, 1], 15), 4)
+    leaking = skeval.evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
+    honest = skeval.evaluate(
+        KNeighborsClassifier(1), X, y, groups=groups, n_bootstraps=30, random_state=0
+    )
+    for name in METHODS[1:5]:
+        assert leaking[name].error < 0.1
+        assert honest[name].error > 0.2
+
+
+def has(report, text):
+    return any(text in sentence for sentence in report.warnings)
+
+
+def test_warnings_of_an_overfitted_rule_on_noise():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.repeat(["a", "b"], [33, 7])
+    report = skeval.evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
+    assert has(report, "Class b has 7 members, fewer than 10 folds need")
+    assert len(report["cross-validation"].replicates) == 7
+    assert has(report, "The training error (0.0000) is far below the cross-validated error")
+    assert has(report, "Always answering the largest class, a, has error 0.1750")
+    assert has(report, "40 samples are too few")
+    assert "! Class b has 7" in str(report)
+
+
+def test_warning_when_estimates_disagree():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
+    X[:, 0] += 3 * y
+    unlucky = [(np.arange(20, 60), np.arange(20))] * 2  # only the first twenty are ever tested
+    X[:20, 0] *= -1
+    report = skeval.evaluate(GaussianNB(), X, y, cv=unlucky, n_bootstraps=30, random_state=0)
+    assert has(report, "differ by more than two standard errors")
+
+
+def test_no_warning_without_a_reason():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
+    X[:, 0] += 2 * y
+    report = skeval.evaluate(
+        GaussianNB(), X, y, n_bootstraps=20, leave_one_out=False, random_state=0
+    )
+    assert report.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"confidence_level": 1}, "level must fulfil 0 < level < 1, got 1"),
+        ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
+        ({"cv": 60}, "cv=60 folds need at least 60 members of each class, class 0 has 50"),
+        ({"loss": "hinge"}, "loss must be None, a callable or one of .*got 'hinge'"),
+        ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
+    ],
+)
+def test_bad_arguments(iris, change, message):
+    with pytest.raises(ValueError, match=message):
+        skeval.evaluate(GaussianNB(), *iris, **change)
+
+
+def test_one_class(iris):
+    with pytest.raises(ValueError, match="y must hold at least two classes, got one: 0"):
+        skeval.evaluate(GaussianNB(), iris[0], np.zeros(150, dtype=int))
+
+
+@pytest.fixture(scope="module")
+def two_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile(["a", "b"], 30)
+    X[:, 0] += 2 * (y == "b")
+    return X, y
+
+
+def test_perturbation_of_a_linear_svm(two_classes):
+    X, y = two_classes
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    report = skeval.evaluate(model, X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    safer, published = report.perturbation
+    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
+    assert safer.error == published.error == report["cross-validation"].error
+    assert len(safer.statistics) == 40
+    assert report.to_dict()["perturbation"][0]["low"] == safer.low
+    lines = str(report).splitlines()
+    assert lines[8].startswith("SVM, perturbed cross-validation")
+    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[8]
+    assert lines[10].startswith("Of the SVM intervals")
+
+
+def test_text_says_when_perturbed_training_is_too_short():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 80)), np.tile([0, 1], 20)
+    report = skeval.evaluate(
+        SVC(kernel="linear"), X, y, n_bootstraps=10, n_resamples=40, random_state=0
+    )
+    assert "trust that of perturbed cross-validation: the training error is less" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (SVC(kernel="rbf"), {}),
+        (GaussianNB(), {}),
+        (SVC(kernel="linear"), {"n_resamples": 0}),
+        (SVC(kernel="linear"), {"groups": np.repeat(np.arange(30), 2)}),
+    ],
+)
+def test_no_perturbation(two_classes, model, options):
+    report = skeval.evaluate(model, *two_classes, n_bootstraps=5, random_state=0, **options)
+    assert report.perturbation is None
+    assert "perturbed" not in str(report)
+
+
+def test_verbose_names_each_step(iris, capsys):
+    skeval.evaluate(GaussianNB(), *iris, n_bootstraps=5, leave_one_out=False, verbose=1)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "skeval: bootstrap ..." in captured.err
