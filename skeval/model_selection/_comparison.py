@@ -25,10 +25,10 @@ from skeval.model_selection._paired_tests import (
 )
 from skeval.model_selection._resampled_values import resampled_values
 from skeval.model_selection._resamples import drawing_units
-from skeval.model_selection._results import aligned
 from skeval.utils._checks import check_level, check_option, check_y
 from skeval.utils._compat import HasMethods, Interval, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._text import aligned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,11 @@ from skeval.model_selection._analytic import analytic_interval, analytic_methods
 from skeval.model_selection._bca import bca_levels
 from skeval.model_selection._resampled_values import Statistic, resampled_values, value_or_nan
 from skeval.model_selection._resamples import DrawingUnits, drawing_units
-from skeval.model_selection._results import ConfidenceInterval, aligned
+from skeval.model_selection._results import ConfidenceInterval
 from skeval.utils._checks import check_level, check_option
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._text import aligned
 
 __all__ = ["MetricInterval", "metric_interval"]
 

@@ -146,6 +146,7 @@ def test_mean_losses():
     assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
     root = metric_interval(root_mean_squared_error, y, p)
     assert_allclose([root.low, root.high], np.sqrt([low, high]), rtol=1e-10)
+    assert_allclose(root.standard_error, result.standard_error / (2 * root.estimate))
     low, high = DescrStatsW(np.abs(y - p)).tconfint_mean(alpha=0.2)
     result = metric_interval(mean_absolute_error, y, p, level=0.8)
     assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
