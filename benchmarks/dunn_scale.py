@@ -18,7 +18,7 @@ SWEEP = [(n, d) for d in (2, 3, 10) for n in (10**4, 3 * 10**4, 10**5)]
 def by_all_pairs(X: np.ndarray, y: np.ndarray) -> float:
     samples = check_samples(X, y, metric="euclidean", noise=None)
     starts = samples.partition.starts
-    reduced = distance_pass(samples.tile, starts, len(X), sums=False, n_jobs=N_JOBS)
+    reduced = distance_pass(samples.tiles, starts, len(X), sums=False, n_jobs=N_JOBS)
     return reduced.smallest.min() / reduced.largest.max()
 
 

@@ -160,6 +160,9 @@ def _with_close_pairs(
     squared: np.ndarray, a: Points, b: Points, aa: np.ndarray, bb: np.ndarray
 ) -> np.ndarray:
     """Replace, in place, what cancellation has made inexact."""
+    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())  # |x - y| >= |y| - |x|
+    if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):
+        return squared
     rows = np.flatnonzero(squared.min(axis=1) <= CLOSE * (aa + bb.max()))
     if not len(rows):
         return squared
