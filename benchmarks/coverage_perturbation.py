@@ -104,6 +104,14 @@ def cell(n: int, p: int, strength: str, options: argparse.Namespace) -> list[dic
     return rows
 
 
+def write_csv(path: str, rows: list[dict[str, object]]) -> None:
+    """Write what there is so far."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def print_table(rows: list[dict[str, object]]) -> None:
     """Print the coverage of the rule, in per cent, and the width: cells down, intervals across."""
     cells = dict.fromkeys((r["n"], r["p"], r["separation"]) for r in rows)
@@ -137,10 +145,7 @@ def main() -> None:
     rows = []
     for n, p, strength in itertools.product(sizes, features, SEPARATIONS):
         rows += cell(n, p, strength, options)
-    with open(options.csv, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+        write_csv(options.csv, rows)
     print_table(rows)
 
 

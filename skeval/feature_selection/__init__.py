@@ -1,3 +1,14 @@
-"""Feature selection inside the resampling loop."""
+"""Feature selection inside the resampling loop, its bias outside, and how stable it is."""
 
-__all__: list[str] = []
+from skeval.feature_selection import _engine  # noqa: F401 (registers the batch engines)
+from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
+from skeval.feature_selection._selection_bias import SelectionBias, selection_bias
+from skeval.feature_selection._stability import SelectionStability, selection_stability
+
+__all__ = [
+    "CV2FeatureSelectionPipeline",
+    "SelectionBias",
+    "SelectionStability",
+    "selection_bias",
+    "selection_stability",
+]

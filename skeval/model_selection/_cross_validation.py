@@ -21,7 +21,7 @@ from skeval.model_selection._results import CrossValErrorEstimate
 from skeval.model_selection._target import Target, check_task
 from skeval.utils._random import RandomStateLike, root_seed
 
-__all__ = ["cross_val_error", "resolve_folds"]
+__all__ = ["cross_val_error", "resolve_folds", "resolve_splitter"]
 
 DEFAULT_FOLDS = 10
 
@@ -147,12 +147,15 @@ def resolve_folds(
     cv: Any, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Return the (train, test) indices that an argument `cv` means."""
+    return resolve_splitter(cv, target, groups, random_state).split(X, target.y, groups)
+
+
+def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
+    """Return the splitter that an argument `cv` means."""
     if cv is None or isinstance(cv, Integral):
         n_folds = DEFAULT_FOLDS if cv is None else int(cv)
-        splitter = shuffled_splitter(n_folds, target, groups, random_state)
-    else:
-        splitter = check_cv(cv, target.y, classifier=target.classes is not None)
-    return splitter.split(X, target.y, groups)
+        return shuffled_splitter(n_folds, target, groups, random_state)
+    return check_cv(cv, target.y, classifier=target.classes is not None)
 
 
 def shuffled_splitter(

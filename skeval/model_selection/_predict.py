@@ -1,7 +1,7 @@
 """The one loop over fits: a plan in, predictions out, block by block."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
@@ -22,7 +22,9 @@ __all__ = [
     "BatchEngine",
     "PredictedBlock",
     "batch_engine",
+    "find_batch_engine",
     "resampled_predictions",
+    "selection_engine",
 ]
 
 
@@ -75,12 +77,26 @@ def batch_engine(estimator: Any, X: Any, target: Target, transformers: tuple) ->
     return None
 
 
+@singledispatch
+def selection_engine(
+    transformer: Any, estimator: Any, X: Any, target: Target, transformers: tuple
+) -> BatchEngine | None:
+    """Return the engine of a transformer (what is dispatched on) in front of an estimator.
+
+    `transformers` are the steps before it. Asked where `batch_engine` has none for the estimator.
+    """
+    return None
+
+
 def find_batch_engine(estimator: Any, X: Any, target: Target) -> BatchEngine | None:
     """Return the batch engine of a bare estimator or of a pipeline that ends in one."""
-    if type(estimator) is Pipeline and estimator.memory is None:
-        *transformers, final = (step for _, step in estimator.steps if step != "passthrough")
-        return batch_engine(final, X, target, tuple(transformers))
-    return batch_engine(estimator, X, target, ())
+    if type(estimator) is not Pipeline or estimator.memory is not None:
+        return batch_engine(estimator, X, target, ())
+    *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
+    engine = batch_engine(final, X, target, tuple(before))
+    if engine is None and before:
+        return selection_engine(before[-1], final, X, target, tuple(before[:-1]))
+    return engine
 
 
 def resampled_predictions(
@@ -132,9 +148,9 @@ def batch_predictions(
     return predictions, solved
 
 
-def fits_of(block: PlanBlock, which: np.ndarray) -> Iterator[tuple]:
-    """Yield (training rows, weights or None, tested rows, order or None) of some fits."""
-    for r in which:
+def fits_of(block: PlanBlock, which: Iterable[int] | None = None) -> Iterator[tuple]:
+    """Yield (training rows, weights or None, tested rows, order or None) of all fits or some."""
+    for r in range(len(block)) if which is None else which:
         train = block.train[r]
         rows = np.flatnonzero(train)
         weights = None

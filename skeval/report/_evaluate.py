@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection import ErrorEstimate, PerturbationInterval
-from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_folds
+from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
 from skeval.report._report import EvaluationReport
@@ -28,6 +28,7 @@ def evaluate(
     *,
     cv: Any = None,
     n_bootstraps: int = 200,
+    n_permutations: int = 200,
     n_resamples: int = 500,
     leave_one_out: bool | None = None,
     confidence_level: float = 0.95,
@@ -43,7 +44,9 @@ def evaluate(
     Resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
     bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval; for
     a linear support vector machine the perturbation intervals around its cross-validated error;
-    and warnings in plain words where a number should not be taken at its face. Errors are mean
+    the permutation P-value of the whole procedure; where a pipeline selects features, what
+    selecting them outside the loop would have claimed, and how stable the selection is; and
+    warnings in plain words where a number should not be taken at its face. Errors are mean
     losses: fractions in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
@@ -59,6 +62,8 @@ def evaluate(
         members.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
+    n_permutations : int, default=200
+        Number of permutations of the labels for the P-value; 0 does without it.
     n_resamples : int, default=500
         Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
     leave_one_out : bool, default=None
@@ -99,18 +104,20 @@ def evaluate(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> report = skeval.evaluate(SVC(kernel="linear"), X, y, n_bootstraps=50, random_state=0)
+    >>> model = SVC(kernel="linear")
+    >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
     check_level(confidence_level)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
+    n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
     seed = int(root_seed(random_state).generate_state(1)[0])
     cv, notes = default_folds(cv, target)
-    folds = list(resolve_folds(cv, X, target, groups, seed))
-    steps = Steps(estimator, X, target, groups, folds, loss, seed, n_jobs, error_score)
+    splitter = resolve_splitter(cv, target, groups, seed)
+    steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
     say = progress(verbose)
     estimates: list[ErrorEstimate] = []
     for name, found in (
@@ -128,9 +135,17 @@ def evaluate(
     if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
         say("perturbation")
         perturbation = tuple(steps.perturbation(n_resamples, confidence_level))
+    bias, stability = steps.selection(confidence_level)
+    permutation = None
+    if n_permutations:
+        say("permutation")
+        permutation = steps.permutation(n_permutations)
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation or None,
+        permutation=permutation,
+        selection_bias=bias,
+        selection_stability=stability,
         warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
         confidence_level=float(confidence_level),
         n_samples=len(target),

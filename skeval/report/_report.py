@@ -6,7 +6,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.model_selection import ErrorEstimate, PerturbationInterval
+import numpy as np
+
+from skeval.feature_selection import SelectionBias, SelectionStability
+from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +33,12 @@ class EvaluationReport:
     perturbation : tuple of PerturbationInterval or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
+    permutation : PermutationTest or None
+        The P-value of the whole procedure.
+    selection_bias : SelectionBias or None
+        What selecting the features outside the loop would have claimed; None without a selector.
+    selection_stability : SelectionStability or None
+        Agreement of the features selected in the folds (Nogueira); None without a selector.
     warnings : tuple of str
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
@@ -46,6 +55,9 @@ class EvaluationReport:
 
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
+    permutation: PermutationTest | None
+    selection_bias: SelectionBias | None
+    selection_stability: SelectionStability | None
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
@@ -74,6 +86,9 @@ class EvaluationReport:
             "confidence_level": self.confidence_level,
             "estimates": [e.to_dict(self.confidence_level) for e in self.estimates],
             "perturbation": [result.to_dict() for result in self.perturbation or ()],
+            "permutation": self.permutation and self.permutation.to_dict(),
+            "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
+            "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -114,7 +129,11 @@ class EvaluationReport:
             rows.append(self._row(f"SVM, {PERTURBED[result.statistic]}", result))
         lines = _table([head, *rows])
         if self.perturbation:
-            lines.append(trusted_perturbation(*self.perturbation))
+            lines.append(trusted_perturbation(self.perturbation[1]))
+        if self.selection_bias and self.selection_stability:
+            lines += selection_sentences(self.selection_bias, self.selection_stability)
+        if self.permutation:
+            lines.append(permutation_sentence(self.permutation))
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
     def _row(
@@ -129,9 +148,27 @@ class EvaluationReport:
         )
 
 
-def trusted_perturbation(
-    cross_validation: PerturbationInterval, resubstitution: PerturbationInterval
-) -> str:
+def permutation_sentence(test: PermutationTest) -> str:
+    """Say what the permutation test found."""
+    return (
+        f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
+        f"labels, {test.n_exceedances} did as well as on the true ones."
+    )
+
+
+def selection_sentences(bias: SelectionBias, stability: SelectionStability) -> list[str]:
+    """Say what selection outside the loop would have claimed, and how stable the selection is."""
+    always = int(np.sum(stability.frequency == 1))
+    return [
+        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
+        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}]).",
+        f"Of the features selected in any of {stability.n_rounds} folds "
+        f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
+        f"{stability.value:.2f}, 1 is best.",
+    ]
+
+
+def trusted_perturbation(resubstitution: PerturbationInterval) -> str:
     """Say which of the two perturbation intervals to trust, and why."""
     if resubstitution.resubstitution < resubstitution.error / 2:
         return (

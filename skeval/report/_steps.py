@@ -3,9 +3,12 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     BaseShuffleSplit,
     GroupShuffleSplit,
@@ -14,21 +17,39 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedShuffleSplit,
 )
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
+from skeval.feature_selection import (
+    CV2FeatureSelectionPipeline,
+    SelectionBias,
+    SelectionStability,
+    selection_stability,
+)
+from skeval.feature_selection._cv2 import default_selector
+from skeval.feature_selection._selection_bias import bias_of, fold_errors
 from skeval.model_selection import (
     ErrorEstimate,
+    PermutationTest,
     PerturbationInterval,
     cross_val_error,
+    permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._loss import LossLike
+from skeval.model_selection._loss import LossLike, resolve_loss
+from skeval.model_selection._plan import fold_plan
 from skeval.model_selection._target import Target
+from skeval.utils._compat import safe_indexing
 
 __all__ = ["Steps", "ends_in_linear_svc"]
+
+SCORINGS = {
+    "zero_one": "accuracy",
+    "squared": "neg_mean_squared_error",
+    "absolute": "neg_mean_absolute_error",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +60,16 @@ class Steps:
     X: Any
     target: Target
     groups: Any
-    folds: list[tuple[np.ndarray, np.ndarray]]
+    splitter: Any
     loss: LossLike
     seed: int
     n_jobs: int | None
     error_score: float | str
+
+    @cached_property
+    def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The folds that cross-validation, perturbation and selection share."""
+        return list(self.splitter.split(self.X, self.target.y, self.groups))
 
     def resubstitution(self) -> Iterator[ErrorEstimate]:
         """Yield the error on the training samples."""
@@ -86,6 +112,49 @@ class Steps:
                     n_jobs=self.n_jobs,
                 )
 
+    def permutation(self, n_permutations: int) -> PermutationTest:
+        """Return the P-value of the cross-validated loss."""
+        scoring = SCORINGS.get(self.loss_name)
+        if scoring is None:
+            scoring = make_scorer(partial(mean_loss, loss=self.loss), greater_is_better=False)
+        found: Any = permutation_test(  # one metric, so one result
+            self.estimator,
+            self.X,
+            self.target.y,
+            cv=self.splitter,
+            scoring=scoring,
+            n_permutations=n_permutations,
+            groups=self.groups,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        return found
+
+    @property
+    def loss_name(self) -> str:
+        """Name of the loss."""
+        return resolve_loss(self.loss, self.target).name
+
+    def selection(self, level: float) -> tuple[SelectionBias | None, SelectionStability | None]:
+        """Return the bias of selecting outside the loop and the stability of the selection.
+
+        None of either where the estimator does not select features, or does not classify.
+        """
+        parts = split_at_selector(self.estimator, self.X)
+        if parts is None or self.target.classes is None:
+            return None, None
+        head, tail = parts
+        plan, options = fold_plan(len(self.target), self.folds), {"n_jobs": self.n_jobs}
+        outside = clone(head).fit(self.X, self.target.y).transform(self.X)
+        cv1 = fold_errors(tail, outside, self.target, plan, options)
+        cv2 = fold_errors(self.estimator, self.X, self.target, plan, options)
+        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
+        supports = [
+            clone(head).fit(safe_indexing(self.X, train), self.target.y[train])[-1].get_support()
+            for train, _ in self.folds
+        ]
+        return bias, selection_stability(np.array(supports), level=level)
+
     def _options(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
@@ -107,6 +176,24 @@ class Steps:
         else:
             splitter = StratifiedShuffleSplit
         return splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
+
+
+def mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
+    """Return the mean of a per-sample loss."""
+    return float(np.mean(loss(y_true, y_pred)))
+
+
+def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:
+    """Return the steps up to the last selector and those behind it; None if there is none."""
+    if isinstance(estimator, CV2FeatureSelectionPipeline):
+        selector = estimator.selector or default_selector(np.shape(X)[1])
+        return make_pipeline(selector), estimator.classifier or SVC(kernel="linear")
+    if not isinstance(estimator, Pipeline):
+        return None
+    for last in reversed(range(len(estimator) - 1)):
+        if hasattr(estimator[last], "get_support"):
+            return estimator[: last + 1], estimator[last + 1 :]
+    return None
 
 
 def ends_in_linear_svc(estimator: Any, target: Target) -> bool:

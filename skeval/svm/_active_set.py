@@ -14,6 +14,7 @@ import numpy as np
 __all__ = ["ActiveSet", "active_set", "no_active_set"]
 
 _ROUNDING = 1e-9
+_STRICT = 1e-7  # nearer to a bound than this (in fractions of the box), a sample is not free
 
 
 class ActiveSet(NamedTuple):
@@ -73,7 +74,24 @@ def active_set(system, signs, box, low, up, a, b, *, max_iter, patience):
         low = ((low & ~freed) | falls)[keep]
         up = ((up & ~freed) | rises)[keep]
     np.clip(result.a, 0.0, 1.0, out=result.a)
+    _centre_intercepts(signs, box, result)
     return result
+
+
+def _centre_intercepts(signs, box, result):
+    """Where no sample is strictly free, put the intercept in the middle of its interval.
+
+    There a sample on its margin ends the interval of optimal intercepts, and libsvm's rule is
+    the middle; elsewhere the intercept is unique.
+    """
+    a = result.a
+    result.any_free[...] = ((a > _STRICT) & (a < 1.0 - _STRICT) & (box > 0)).any(axis=1)
+    at = np.flatnonzero(result.settled & ~result.any_free)
+    if len(at):
+        y, low = signs[at], a[at] <= 0.5
+        scores = y * (result.margin[at] + 1.0) - result.b[at, None]
+        result.b[at] = _midpoint_intercept(y, box[at], scores, low, ~low)
+        result.margin[at] = y * (scores + result.b[at, None]) - 1.0
 
 
 def _solve_sets(system, y, C, low, up, a, b):

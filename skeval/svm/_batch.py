@@ -22,7 +22,8 @@ __all__ = ["BatchSolution", "LinearSVMBatch", "solve_gram_svms"]
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 _N_PILOTS = 24
-_TRUST = 0.3  # how near (in margins) the problems are taken to be to their mean problem
+# How far off, in margins, a start is: nothing known, or the solution of the mean problem.
+_COLD, _WARM = 1.0, 0.3
 
 
 class BatchSolution(NamedTuple):
@@ -60,7 +61,7 @@ class BatchSolution(NamedTuple):
 class LinearSVMBatch:
     """Linear SVMs on the rows of X (n, p), which is prepared once.
 
-    Where ``2 p < n`` nothing of size n x n is formed; elsewhere the Gram matrix, at most twice
+    Where ``3 p < 2 n`` nothing of size n x n is formed; elsewhere the Gram matrix, at most twice
     the size of X, is the faster way.
     """
 
@@ -68,10 +69,9 @@ class LinearSVMBatch:
         self.X = X
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
-        self._few_features = 2 * p < n
         ridge = self._columns.ridge()
         self._system: FeatureSystem | GramSystem
-        if self._few_features:
+        if 3 * p < 2 * n:
             self._system = FeatureSystem(self._columns.standard, ridge)
         else:
             self._system = GramSystem(self._columns.gram(ridge))
@@ -94,14 +94,13 @@ class LinearSVMBatch:
             if scale_weights is None:
                 return self._system
             ridge = self._columns.ridge(scale_weights[problems])
-            if self._few_features:
+            if isinstance(self._system, FeatureSystem):
                 return self._system.with_ridge(ridge)
             return GramSystem(self._columns.gram(ridge))
 
-        same_system = scale_weights is None
-        if self._few_features:
-            return _solve_features(system_of, signs, box, max_iter)
-        return _solve_grams(system_of, same_system, signs, box, max_iter)
+        if isinstance(self._system, FeatureSystem):
+            return _FeatureProblems(system_of, signs, box, max_iter).solve_all()
+        return _solve_grams(system_of, scale_weights is None, signs, box, max_iter)
 
 
 def solve_gram_svms(
@@ -122,43 +121,70 @@ def _blocks(problems, size):
     return (problems[i : i + size] for i in range(0, len(problems), size))
 
 
-def _solve_features(system_of, signs, box, max_iter):
-    """Few features: from the mean problem, and on a strip, where the labels are the same."""
-    same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
-    solution = BatchSolution.empty(*box.shape)
-    left = _solvable(signs, box)
-    size = max(8, _BLOCK // box.shape[1])
-    start = None
+class _Start(NamedTuple):
+    """Where problems start: coefficients (1, p) and intercepts (1,) or zeros, and how far off."""
 
-    def solve(problems, solver, size):
-        for at in _blocks(problems, size):
-            system = system_of(at)
-            v, b, mu = _starts(system, start, len(at))
-            found = solver(system, signs[at], box[at], v, b, mu=mu, max_iter=max_iter)
-            solution.put(at, signs[at], box[at], found)
+    v: np.ndarray | None
+    b: np.ndarray | None
+    mu: float
 
-    if same_labels and len(left):
-        middle, mean = system_of(left[:1]), box[left].mean(axis=0, keepdims=True)
-        zeros = middle.zeros(1), np.zeros(1)
-        start = solve_from_values(middle, signs[:1], mean, *zeros, mu=1.0, max_iter=max_iter)
-    if same_labels and len(left) >= 4 * _N_PILOTS:
-        pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
-        solve(pilots, solve_from_values, size)
-        left = np.setdiff1d(left, pilots)
-        done = pilots[solution.converged[pilots]]
-        strip = screen(signs[done] * solution.decision[done] - 1.0)
+    def repeat(self, system, count):
+        if self.v is None or self.b is None:
+            return system.zeros(count), np.zeros(count)
+        return np.repeat(self.v, count, axis=0), np.repeat(self.b, count)
+
+
+class _FeatureProblems:
+    """Problems on few features: from their mean problem and on a strip, where labels are equal."""
+
+    def __init__(self, system_of, signs, box, max_iter):
+        self.system_of, self.max_iter = system_of, max_iter
+        self.same_labels = signs.ndim == 1
+        self.signs, self.box = np.broadcast_to(signs, box.shape), box
+        self.size = max(8, _BLOCK // box.shape[1])
+        self.solution = BatchSolution.empty(*box.shape)
+
+    def solve_all(self):
+        left = _solvable(self.signs, self.box)
+        start, strip = _Start(None, None, _COLD), None
+        if self.same_labels and len(left):
+            start = self._mean_start(left, start)
+        if self.same_labels and len(left) >= 4 * _N_PILOTS:
+            strip = self._pilot_strip(left, start)
         if strip is not None:
-            part = system_of(left[:1]).take_samples(strip.inside)
-            solve(left, partial(strip.solve, part), 2 * size)
-            left = left[~solution.converged[left]]
-    solve(left, solve_from_values, size)
-    return solution
+            left = self._unsolved(left)
+            near = left[strip.admits(self.signs[left], self.box[left])]
+            part = self.system_of(left[:1]).take_samples(strip.inside)
+            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
+        self._solve(self._unsolved(left), start, solve_from_values, self.size)
+        # A start far from every bound frees what got stuck.
+        far = _Start(None, None, 10.0 * _COLD)
+        self._solve(self._unsolved(left), far, solve_from_values, self.size)
+        return self.solution
 
+    def _unsolved(self, problems):
+        return problems[~self.solution.converged[problems]]
 
-def _starts(system, start, count):
-    if start is None or not start.settled[0]:
-        return system.zeros(count), np.zeros(count), 1.0
-    return np.repeat(start.v, count, axis=0), np.repeat(start.b, count), _TRUST
+    def _solve(self, problems, start, solver, size):
+        for at in _blocks(problems, size):
+            system, signs, box = self.system_of(at), self.signs[at], self.box[at]
+            v, b = start.repeat(system, len(at))
+            found = solver(system, signs, box, v, b, mu=start.mu, max_iter=self.max_iter)
+            self.solution.put(at, signs, box, found)
+
+    def _mean_start(self, problems, start):
+        system, mean = self.system_of(problems[:1]), self.box[problems].mean(axis=0)[None]
+        v, b = start.repeat(system, 1)
+        found = solve_from_values(
+            system, self.signs[:1], mean, v, b, mu=start.mu, max_iter=self.max_iter
+        )
+        return _Start(found.v, found.b, _WARM) if found.settled[0] else start
+
+    def _pilot_strip(self, problems, start):
+        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
+        self._solve(pilots, start, solve_from_values, self.size)
+        done = pilots[self.solution.converged[pilots]]
+        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
 
 def _solve_grams(system_of, same_gram, signs, box, max_iter):
@@ -168,11 +194,11 @@ def _solve_grams(system_of, same_gram, signs, box, max_iter):
     solution = BatchSolution.empty(*box.shape)
     left = _solvable(signs, box)
     guess = None
+    if same_labels and same_gram and len(left):
+        _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
+        left = left[~solution.converged[left]]
     if same_labels and len(left):
-        if same_gram:
-            _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
-            left = left[~solution.converged[left]]
-        mean = box.mean(axis=0, keepdims=True)
+        mean = box[left].mean(axis=0, keepdims=True)
         guess = _solve_from_margins(system_of(left[:1]), signs[:1], mean, max_iter)
     for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
         system, y, C = system_of(at), signs[at], box[at]
@@ -201,7 +227,7 @@ def _solve_unbound(system, signs, box, problems, max_iter, solution):
     loosest = box[problems].max(axis=0, keepdims=True)
     found = _solve_from_margins(system, signs[:1], loosest, max_iter)
     alpha = found.a * loosest
-    free = (alpha > 0) & (alpha < box[problems])
+    free = (found.a > 1e-7) & (alpha < (1.0 - 1e-7) * box[problems])  # the intercept is unique
     holds = (alpha <= box[problems]).all(axis=1) & free.any(axis=1) & found.settled
     at = problems[holds]
     solution.decision[at] = signs[:1] * (found.margin + 1.0)

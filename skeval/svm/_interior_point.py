@@ -59,7 +59,8 @@ def interior_point(system, signs, box, point, *, tol, max_iter):
             y, C, size, gap = y[keep], C[keep], size[keep], gap[keep]
             if not len(left):
                 return
-        at = _step(here, y, C, at, gap, size)
+        with np.errstate(all="ignore"):  # a problem that diverges ends as nan, unconverged
+            at = _step(here, y, C, at, gap, size)
     point.put(left, at)
 
 

@@ -24,6 +24,12 @@ class Strip(NamedTuple):
     low: np.ndarray
     up: np.ndarray
 
+    def admits(self, signs, box):
+        """Return which problems can have ``sum y_i alpha_i = 0`` with the rest at its bounds."""
+        fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
+        y, C = signs[:, self.inside], box[:, self.inside]
+        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
+
     def solve(self, part, system, signs, box, v, b, *, mu, max_iter):
         """Solve on the strip (`part`, of `system`); `settled` only where every sample agrees."""
         bound = signs[:, self.up] * box[:, self.up]
@@ -47,6 +53,6 @@ def screen(margins: np.ndarray) -> Strip | None:
     spread = _DEVIATIONS * margins.std(axis=0)
     low, up = centre - spread > 0.0, centre + spread < 0.0
     inside = np.flatnonzero(~(low | up))
-    if len(inside) > _WORTHWHILE * margins.shape[1]:
+    if not 0 < len(inside) <= _WORTHWHILE * margins.shape[1]:
         return None
     return Strip(inside, low, up)

@@ -7,7 +7,7 @@ from numpy.random import Generator, RandomState, SeedSequence
 
 __all__ = ["RandomStateLike", "repetition_rng", "root_seed"]
 
-RandomStateLike = int | RandomState | Generator | None
+RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def root_seed(random_state: RandomStateLike) -> SeedSequence:
@@ -18,6 +18,8 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """
     if random_state is None:
         return SeedSequence()
+    if isinstance(random_state, SeedSequence):  # handed on inside the package
+        return random_state
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, got {random_state}.")

@@ -181,7 +181,10 @@ def test_degenerate_resamples_are_drawn_again_and_counted():
     # one class only: (3^5 + 2^5) / 5^5; nothing left out: 5! / 5^5
     probability = (3**5 + 2**5 + 120) / 5**5
     expected = 150 * probability / (1 - probability)
-    assert abs(result.n_redrawn - expected) < 4 * expected**0.5
+    assert abs(result.n_redrawn - expected) < 3 * expected**0.5
+    for train, test in BootstrapSplit(150, random_state=0).split(X, y):
+        assert len(set(y[train])) == 2
+        assert len(test)
     assert f"({result.n_redrawn} drawn again)" in str(result)
     assert np.isfinite(result.replicates).all()
 

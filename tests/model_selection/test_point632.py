@@ -37,6 +37,12 @@ def test_relative_overfitting(apparent, oob, gamma, overfitting, error):
     assert plus.error == pytest.approx(error)
 
 
+def test_a_tiny_gap():
+    plus = combine(".632+", 0.0, 1e-200, 2e-200)
+    assert plus.relative_overfitting == 0.5
+    assert np.isfinite(plus.gradient).all()
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "point", [(0.1, 0.3, 0.5), (0.3, 0.1, 0.5), (0.1, 0.6, 0.5), (0.4, 0.5, 0.3), (0.4, 0.2, 0.3)]

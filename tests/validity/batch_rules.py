@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from skeval.model_selection._predict import batch_engine
+from skeval.model_selection._predict import BatchDecisions, batch_engine
 
 
 class BatchCentroid(NearestCentroid):
@@ -60,7 +60,9 @@ def register(estimator_type, rule):
     def make(estimator, X, target, transformers):
         if transformers or len(target.classes) != 2:
             return None
-        return lambda block: np.where(block.test, rule(block.train, X, target.codes), -1)
+        return lambda block: BatchDecisions(
+            2.0 * rule(block.train, X, target.codes) - 1, np.ones(len(block), dtype=bool)
+        )
 
 
 register(BatchCentroid, centroid_rule)

@@ -1,10 +1,31 @@
 """Are the standard errors of oob, .632 and .632+ near the true standard deviations?
 
-And do their "normal" intervals cover? The simulated classifiers are fitted on all resamples at
-once; the first test holds them against scikit-learn's own, fitted one by one.
+And do their "normal" 95 % intervals cover? The simulated classifiers are fitted on all resamples
+at once; the first test holds them against scikit-learn's own, fitted one by one.
 
-Measured with ``pytest -m slow`` in this folder, 400 data sets and 200 resamples each: see the
-table in the docstring of `SETTINGS`' test.
+Measured with ``pytest -m slow -s``, 400 data sets, 200 resamples: root mean square standard error
+over true standard deviation, and coverage of the error of the classifier that was trained on all
+samples (known in closed form), each for oob, .632, .632+.
+
+================ ======================= ==================== ====================
+rule             n, p, separation        ratio                coverage
+================ ======================= ==================== ====================
+nearest centroid 20, 2, 1.5              1.13, 1.05, 1.09     0.948, 0.938, 0.930
+LDA              20, 2, 1.5              1.14, 1.08, 1.13     0.942, 0.920, 0.905
+1-NN             20, 2, 1.5              1.00, 1.00, 1.06
+nearest centroid 50, 5, 1.0              1.10, 1.04, 1.09     0.958, 0.938, 0.948
+LDA              50, 5, 1.0              1.11, 1.06, 1.13     0.955, 0.938, 0.908
+1-NN             50, 5, 1.0              1.04, 1.04, 1.10
+nearest centroid 50, 5, 2.0              1.09, 1.03, 1.04     0.968, 0.935, 0.938
+LDA              50, 5, 2.0              1.10, 1.04, 1.06     0.948, 0.918, 0.925
+1-NN             50, 5, 2.0              0.93, 0.93, 0.94
+nearest centroid 100, 10, 2.0            1.12, 1.08, 1.08     0.955, 0.945, 0.952
+LDA              100, 10, 2.0            1.15, 1.09, 1.11     0.950, 0.938, 0.948
+1-NN             100, 10, 2.0            1.01, 1.01, 1.02
+================ ======================= ==================== ====================
+
+So the standard errors are a little too large, and yet the intervals of .632 and .632+ cover 90 to
+95 %: the estimate is skewed, and slightly biased. Stratified, the ratios were 0.89 to 1.06.
 """
 
 import numpy as np

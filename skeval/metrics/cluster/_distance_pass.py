@@ -7,6 +7,7 @@ on the number of threads.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -35,14 +36,14 @@ class DistancePass:
 
 
 class Segments:
-    """The runs of one cluster each into which a slice of sorted rows falls."""
+    """The runs of one cluster each into which the sorted rows start:stop fall."""
 
-    def __init__(self, starts: np.ndarray, rows: slice) -> None:
-        first = int(np.searchsorted(starts, rows.start, side="right")) - 1
-        last = int(np.searchsorted(starts, rows.stop, side="left"))
+    def __init__(self, starts: np.ndarray, start: int, stop: int) -> None:
+        first = int(np.searchsorted(starts, start, side="right")) - 1
+        last = int(np.searchsorted(starts, stop, side="left"))
         self.clusters = slice(first, last)
-        self.offsets = np.maximum(starts[first:last] - rows.start, 0)
-        ends = np.append(self.offsets[1:], rows.stop - rows.start)
+        self.offsets = np.maximum(starts[first:last] - start, 0)
+        ends = np.append(self.offsets[1:], stop - start)
         self.runs = [slice(a, b) for a, b in zip(self.offsets, ends, strict=True)]
 
     def common(self, other: "Segments") -> Iterator[tuple[int, slice, slice]]:
@@ -55,15 +56,32 @@ class Segments:
         return self.clusters == other.clusters and len(self.runs) == 1
 
 
+class _Layout:
+    """Where the upper triangle is cut into tiles."""
+
+    def __init__(self, starts: np.ndarray, n: int) -> None:
+        self.n_clusters = len(starts)
+        self.row_cuts = cut_points(starts, n, TILE_ROWS)
+        self.column_cuts = cut_points(starts, n, TILE_COLUMNS)
+        self.segments = lru_cache(maxsize=None)(partial(Segments, starts))
+
+    def strips(self) -> Iterator[slice]:
+        return map(slice, [0, *self.row_cuts[:-1]], self.row_cuts)
+
+    def columns(self, rows: slice) -> Iterator[slice]:
+        """Yield the strip's own columns, then the later ones."""
+        yield rows
+        later = self.column_cuts[self.column_cuts > rows.stop]
+        yield from map(slice, [rows.stop, *later[:-1]], later)
+
+
 class _Strip:
     """The reductions of a strip of rows against every later column."""
 
-    def __init__(
-        self, tiles: Tiles, starts: np.ndarray, cuts: np.ndarray, reach: np.ndarray, rows: slice
-    ) -> None:
-        self.tiles, self.starts, self.cuts, self.reach, self.rows = tiles, starts, cuts, reach, rows
-        self.segments = Segments(starts, rows)
-        n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), len(starts)
+    def __init__(self, layout: "_Layout", reach: np.ndarray, rows: slice) -> None:
+        self.layout, self.reach, self.rows = layout, reach, rows
+        self.segments = layout.segments(rows.start, rows.stop)
+        n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), layout.n_clusters
         n_columns = len(reach) - rows.start
         self.row_sums = np.zeros((n_rows, K))
         self.column_sums = np.zeros((n_runs, n_columns))  # the strip's own columns stay 0
@@ -71,21 +89,16 @@ class _Strip:
         self.smallest = np.full((n_runs, K), np.inf)
         self.border = np.zeros(n_columns, dtype=bool)
 
-    def reduce(self, *, sums: bool, extremes: bool) -> "_Strip":
-        strip = self.tiles(self.rows)
-        for columns in self._columns():
-            block, others = strip(columns), Segments(self.starts, columns)
+    def reduce(self, tiles: Tiles, *, sums: bool, extremes: bool) -> "_Strip":
+        strip = tiles(self.rows)
+        for columns in self.layout.columns(self.rows):
+            block, others = strip(columns), self.layout.segments(columns.start, columns.stop)
             if sums:
                 self._add(block, columns, others)
             if extremes:
                 self._enlarge(block, others)
                 self._narrow(block, columns, others)
         return self
-
-    def _columns(self) -> Iterator[slice]:
-        yield self.rows
-        later = self.cuts[self.cuts > self.rows.stop]
-        yield from map(slice, [self.rows.stop, *later[:-1]], later)
 
     def _local(self, columns: slice) -> slice:
         return slice(columns.start - self.rows.start, columns.stop - self.rows.start)
@@ -140,14 +153,13 @@ def distance_pass(
         smallest=np.full((K, K), np.inf),
         border=np.zeros(n, dtype=bool),
     )
-
-    strip_cuts, cuts = cut_points(starts, n, TILE_ROWS), cut_points(starts, n, TILE_COLUMNS)
+    layout = _Layout(starts, n)
 
     def reduced(rows: slice) -> _Strip:
-        return _Strip(tiles, starts, cuts, reach, rows).reduce(sums=sums, extremes=extremes)
+        return _Strip(layout, reach, rows).reduce(tiles, sums=sums, extremes=extremes)
 
     strips = Parallel(n_jobs, require="sharedmem", return_as="generator")(
-        delayed(reduced)(rows) for rows in map(slice, [0, *strip_cuts[:-1]], strip_cuts)
+        delayed(reduced)(rows) for rows in layout.strips()
     )
     for strip in strips:
         _gather(result, strip, sums=sums)

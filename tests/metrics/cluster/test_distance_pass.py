@@ -29,7 +29,7 @@ def tile_size(request, monkeypatch):
     monkeypatch.setattr(engine, "TILE_COLUMNS", request.param[1])
 
 
-SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5]]
+SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 1, 37]]
 
 
 @pytest.mark.usefixtures("tile_size")

@@ -141,6 +141,14 @@ def test_tight_clusters_far_from_the_origin(n_features):
     assert found.sse == pytest.approx(sse, rel=1e-9)
 
 
+def test_the_rounding_of_a_mean_does_not_count_as_error():
+    """At offset 1e6 a mean is rounded by 6e-11, which shows beside deviations of 1e-9."""
+    steps = rng.integers(-8, 9, size=(30, 2)) * 2.0**-33
+    y = np.zeros(30)
+    sse = ((steps - steps.mean(axis=0)) ** 2).sum()
+    assert sk.within_cluster_sse(1e6 + steps, y) == pytest.approx(sse, rel=1e-12)
+
+
 @pytest.mark.parametrize("n_features", [3, 20])
 def test_near_duplicates_keep_their_rank(n_features):
     """Products of coordinates would not tell which of two, 1e-7 and 3e-7 away, is nearer."""

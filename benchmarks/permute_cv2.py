@@ -1,0 +1,56 @@
+"""Permutation test with the selection inside the loop against scikit-learn's own.
+
+SelectKBest(50) and a linear SVM, 10 folds, the same permutations and folds on both sides; the
+null distributions must be equal, value by value.
+"""
+
+import argparse
+
+import numpy as np
+from _harness import colon, growth_slope, paired_ratio
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import StratifiedKFold, permutation_test_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import skeval.feature_selection  # noqa: F401  (registers the batch engine)
+from skeval.model_selection._permutation import permutation_test
+
+
+def orders(n_samples: int, n_permutations: int) -> np.ndarray:
+    """Return the permutations that scikit-learn draws from the seed 0."""
+    rng = np.random.RandomState(0)
+    return np.array([rng.permutation(n_samples) for _ in range(n_permutations)])
+
+
+def main() -> None:
+    """Print the ratio, or how the cost grows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sweep", action="store_true", help="print how the cost grows instead")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--permutations", type=int, default=1000)
+    arguments = parser.parse_args()
+
+    X, y, name = colon()
+    procedure = make_pipeline(SelectKBest(k=50), SVC(kernel="linear"))
+    folds = list(StratifiedKFold(10).split(X, y))
+
+    def ours(n: int = arguments.permutations) -> np.ndarray:
+        test = permutation_test(procedure, X, y, cv=folds, permutations=orders(len(y), n))
+        return np.r_[test.statistic, test.null_distribution]
+
+    def peer() -> np.ndarray:
+        score, null, _ = permutation_test_score(
+            procedure, X, y, cv=folds, n_permutations=arguments.permutations, random_state=0
+        )
+        return np.r_[score, null]
+
+    print(f"{name}, {arguments.permutations} permutations, 10 folds")
+    if arguments.sweep:
+        growth_slope("permutations", (25, 50, 100, 200), lambda n: ours(n))
+    else:
+        paired_ratio(ours, peer, check=np.testing.assert_array_equal, rounds=arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

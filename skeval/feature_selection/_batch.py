@@ -1,0 +1,124 @@
+"""The k features of largest F statistic, for many label vectors and resamples at once.
+
+The sums that one-way analysis of variance needs are matrix products over all problems. They differ
+from those of `sklearn.feature_selection.f_classif` by rounding only, but rounding decides ties, so
+each selection comes with a flag: certain, whatever the rounding on both sides, or not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["FSelection", "TwoClassF"]
+
+_BLOCK = 2**16  # numbers in one (problems, features) array: a few of them should stay in the cache
+_EXACT = 2**53  # integers up to here are float64 numbers
+_LOWEST = np.finfo(float).min  # what SelectKBest takes an undefined score for
+
+
+class FSelection(NamedTuple):
+    """Selections of B problems.
+
+    `features` (B, k) are the selected columns in ascending order, `certain` (B,) whether
+    f_classif and SelectKBest must agree, `constant` (p,) whether a column was constant in a
+    problem, so that its score is undefined.
+    """
+
+    features: np.ndarray
+    certain: np.ndarray
+    constant: np.ndarray
+
+
+class TwoClassF:
+    """F statistics of the columns of X (n, p), which is prepared once, for two classes."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+        self.squares = X * X
+        # sums over integers are exact in any order, and so are their ties
+        whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
+        self._rounded = np.where(whole, 0.0, 1.0)
+
+    def select(self, counts: np.ndarray, positive: np.ndarray, k: int) -> FSelection:
+        """Select k features in each problem.
+
+        Sample `i` is repeated ``counts[b, i]`` times in problem `b` (B, n) and is of the second
+        class where ``positive[b, i]``; both classes occur.
+        """
+        n_problems, p = len(counts), self.X.shape[1]
+        features = np.empty((n_problems, k), dtype=np.intp)
+        certain = np.empty(n_problems, dtype=bool)
+        constant = np.zeros(p, dtype=bool)
+        size = max(1, _BLOCK // p)
+        for start in range(0, n_problems, size):
+            part = slice(start, start + size)
+            f, error, undefined = self._statistics(counts[part], positive[part])
+            chosen, certain[part] = k_largest(f, error, k)
+            features[part] = np.nonzero(chosen)[1].reshape(-1, k)
+            constant |= undefined.any(axis=0)
+        return FSelection(features, certain, constant)
+
+    def _statistics(
+        self, counts: np.ndarray, positive: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return F (b, p), a bound of what rounding does to it, and where it is undefined.
+
+        The formulas and the order of operations are those of `f_oneway`: with exact sums the
+        result is the same number.
+        """
+        same, which = np.unique(counts, axis=0, return_inverse=True)  # folds shared by problems
+        which = which.reshape(-1)
+        n = same.sum(axis=1)[:, None]
+        total = same.astype(float) @ self.X
+        squares = same.astype(float) @ self.squares
+        centre = total**2 / n
+        n1 = (counts * positive).sum(axis=1)[:, None]
+        sum1 = (counts * positive).astype(float) @ self.X
+        sum0 = total[which] - sum1
+        between = sum0**2 / (n[which] - n1) + sum1**2 / n1 - centre[which]
+        within = (squares - centre)[which] - between
+        freedom = (n - 2.0)[which]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f = between / (within / freedom)
+        return f, self._error(f, within, squares, n, which), np.isnan(f)
+
+    def _error(
+        self,
+        f: np.ndarray,
+        within: np.ndarray,
+        squares: np.ndarray,
+        n: np.ndarray,
+        which: np.ndarray,
+    ) -> np.ndarray:
+        """Return by how much f and that of f_classif can differ.
+
+        A sum of n terms is off by at most ``n eps`` times the sum of their sizes, each sum of
+        squares here by less than ``16 n eps sum(x^2)`` on both sides together; f is a ratio of
+        two of them, and means nothing where the denominator is of the size of its error.
+        """
+        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[which]
+        freedom = np.maximum(n - 2.0, 0.0)[which]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            error = 2 * bound / within * (freedom + 2 * np.abs(f))
+        lost = (4 * bound >= within) & (bound > 0)
+        return np.where(lost, np.inf, np.where(bound > 0, error, 0.0))
+
+
+def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mask of the k largest of each row, and whether errors cannot change it.
+
+    As SelectKBest does it: an undefined score is the lowest, of equal scores the later wins.
+    """
+    f = np.where(np.isnan(f), _LOWEST, f)
+    p = f.shape[1]
+    if k == p:
+        return np.ones(f.shape, dtype=bool), np.ones(len(f), dtype=bool)
+    ordered = np.partition(f, (p - k - 1, p - k), axis=1)
+    worst_in, best_out = ordered[:, [p - k]], ordered[:, [p - k - 1]]
+    chosen = f >= worst_in
+    for row in np.flatnonzero(chosen.sum(axis=1) > k):
+        tied = np.flatnonzero(f[row] == worst_in[row])
+        chosen[row, tied[: chosen[row].sum() - k]] = False
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error  # not where both are infinite
+    return chosen, (apart | (error == 0)).all(axis=1)

@@ -1,0 +1,59 @@
+"""The inner rounds: select and fit on a training part, predict the rest."""
+
+import warnings
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from skeval.feature_selection._consensus import feature_ranks
+from skeval.model_selection._target import Target
+
+__all__ = ["Round", "feasible_folds", "fit_round", "selected"]
+
+
+class Round(NamedTuple):
+    """What one inner round leaves behind."""
+
+    support: np.ndarray
+    ranks: np.ndarray
+    predicted: np.ndarray
+
+
+def fit_round(
+    selector: Any,
+    classifier: Any,
+    X: Any,
+    y: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    number: int,
+) -> Round:
+    """Select and fit on the training part, predict the test part."""
+    selector = clone(selector).fit(X[train], y[train])
+    support = selected(selector, f"in round {number}")
+    classifier = clone(classifier).fit(selector.transform(X[train]), y[train])
+    predicted = classifier.predict(selector.transform(X[test]))
+    return Round(support, feature_ranks(selector, X.shape[1]), predicted)
+
+
+def feasible_folds(cv: Any, target: Target) -> Any:
+    """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
+    smallest = max(2, int(np.bincount(target.codes).min()))
+    if not isinstance(cv, Integral) or cv <= smallest:
+        return cv
+    warnings.warn(
+        f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
+        f"{smallest} inner folds are made.",
+        stacklevel=4,
+    )
+    return smallest
+
+
+def selected(selector: Any, where: str) -> np.ndarray:
+    """Return the support of a fitted selector; raise if it is empty."""
+    support = selector.get_support()
+    if not support.any():
+        raise ValueError(f"selector must select at least one feature, {where} it selected none.")
+    return support

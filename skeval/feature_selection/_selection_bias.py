@@ -1,0 +1,285 @@
+"""The error that selecting features outside the cross-validation hides."""
+
+import warnings
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import t
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from skeval.feature_selection._cv2 import check_selector
+from skeval.feature_selection._rounds import selected
+from skeval.model_selection._cross_validation import resolve_folds, row_means
+from skeval.model_selection._loss import resolve_loss
+from skeval.model_selection._plan import ResamplingPlan, fold_plan
+from skeval.model_selection._predict import resampled_predictions
+from skeval.model_selection._results import aligned
+from skeval.model_selection._target import Target, check_task
+from skeval.utils._checks import check_count, check_level
+from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+
+__all__ = ["SelectionBias", "selection_bias"]
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionBias:
+    """CV1 against CV2 on the same folds.
+
+    Attributes
+    ----------
+    cv1_error : float
+        Error rate with the features selected once, on all samples.
+    cv2_error : float
+        Error rate with the features selected in every training part.
+    bias : float
+        ``cv2_error - cv1_error``: what CV1 hides.
+    low, high : float
+        Ends of the confidence interval of the bias.
+    level : float
+        Nominal coverage of the interval.
+    standard_error : float
+        Standard error of the bias.
+    cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
+        The errors of each repeat.
+    """
+
+    cv1_error: float
+    cv2_error: float
+    bias: float
+    low: float
+    high: float
+    level: float
+    standard_error: float
+    cv1_errors: np.ndarray = field(repr=False)
+    cv2_errors: np.ndarray = field(repr=False)
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers without the repeats, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        names = ("cv1_error", "cv2_error", "bias", "standard_error", "low", "high", "level")
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        rows = [
+            ("CV1, selected outside the loop", f"{self.cv1_error:.4f}"),
+            ("CV2, selected inside the loop", f"{self.cv2_error:.4f}"),
+            ("bias", f"{self.bias:.4f}"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
+            ("repeats", f"{len(self.cv1_errors)}"),
+        ]
+        return aligned("selection bias (zero_one loss)", rows)
+
+
+def selection_bias(
+    selector: Any,
+    classifier: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    n_repeats: int = 1,
+    groups: Any = None,
+    level: float = 0.95,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> SelectionBias:
+    r"""Measure the bias of selecting features outside the cross-validation.
+
+    CV1 selects on all samples and cross-validates the classifier only; CV2 selects anew in every
+    training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
+    repeat `r`, on the same folds,
+
+    .. math:: bias = \frac1n \sum_i d_i , \qquad
+        d_i = \operatorname{mean}_r (e^2_{ir} - e^1_{ir}) .
+
+    It lies in [-1, 1]; 0 is no bias, and above 0 CV1 is optimistic.
+
+    Parameters
+    ----------
+    selector : transformer with `get_support`
+        Any scikit-learn selector.
+    classifier : classifier
+        Any scikit-learn classifier.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels.
+    cv : int, splitter or iterable of (train, test), default=10
+        The folds. A number of folds is shuffled with `random_state`, stratified by class, and
+        never splits a group when `groups` is given.
+    n_repeats : int, default=1
+        Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, for the folds.
+    level : float, default=0.95
+        Nominal coverage of the interval, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling when `cv` is a number.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Returns
+    -------
+    SelectionBias
+        Both errors, their difference and its interval.
+
+    Raises
+    ------
+    ValueError
+        If the selector asks for more features than there are or selects none, `y` holds one
+        class, `cv` makes one fold only, or `n_repeats` exceeds 1 with a `cv` that is no number.
+
+    Warns
+    -----
+    UserWarning
+        If the bias exceeds two standard errors.
+
+    Notes
+    -----
+    The interval is the corrected resampled t [2]_ over the folds of all repeats: the variance of
+    the `J` fold differences times ``1/J + n_test/n_train``. On simulated data (50 samples, 500
+    features, the best 20, linear SVM; 50 to 100 data sets) the 95 % interval covered the mean bias
+    94 to 100 % of the time. The spread over repeats alone describes the shuffling, not the data:
+    with 5 repeats the interval made of it covered 53 %.
+
+    References
+    ----------
+    .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
+       of microarray gene-expression data. Proceedings of the National Academy of Sciences 99,
+       6562-6566. :doi:`10.1073/pnas.102102699`
+    .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.svm import SVC
+    >>> from skeval.feature_selection import selection_bias
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(50, 5000)), np.repeat([0, 1], 25)  # nothing to find
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     result = selection_bias(SelectKBest(k=20), SVC(kernel="linear"), X, y, random_state=0)
+    >>> result.cv1_error, result.cv2_error
+    (0.08, 0.4)
+    """
+    check_level(level)
+    repeats = check_repeats(cv, n_repeats)
+    X, target, groups = check_task(classifier, X, y, groups)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    check_selector(selector, X.shape[1])
+    if target.classes is None:
+        raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
+    plan, repeat_of = repeated_plan(cv, repeats, X, target, groups, random_state)
+    outside = clone(selector).fit(X, target.y)
+    selected(outside, "on all samples")
+    inside = Pipeline([("selector", selector), ("classifier", classifier)])
+    options = {"n_jobs": n_jobs, "verbose": verbose}
+    cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
+    cv2 = fold_errors(inside, X, target, plan, options)
+    result = bias_of(cv1, cv2, repeat_of, level)
+    warn_of_bias(result)
+    return result
+
+
+def check_repeats(cv: Any, n_repeats: int) -> int:
+    """Return the number of repeats; raise where `cv` cannot be shuffled anew."""
+    n_repeats = check_count("n_repeats", n_repeats)
+    if n_repeats > 1 and not isinstance(cv, Integral):
+        raise ValueError(
+            f"n_repeats={n_repeats} needs cv to be a number of folds, which are shuffled anew; got "
+            f"{cv!r}."
+        )
+    return n_repeats
+
+
+def repeated_plan(
+    cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> tuple[ResamplingPlan, np.ndarray]:
+    """Return the folds of all repeats as one plan, and the repeat of each fold."""
+    root = root_seed(random_state)
+    folds, repeat_of = [], []
+    for repeat in range(n_repeats):
+        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
+        folds += drawn
+        repeat_of += [repeat] * len(drawn)
+    if len(folds) < 2:
+        raise ValueError(f"cv must make at least two folds, got {len(folds)}.")
+    return fold_plan(len(target), folds), np.array(repeat_of)
+
+
+class FoldErrors(NamedTuple):
+    """Error of each fold, and the sizes of its parts, all of shape (n_folds,)."""
+
+    errors: np.ndarray
+    n_train: np.ndarray
+    n_test: np.ndarray
+
+    def of_repeats(self, repeat_of: np.ndarray) -> np.ndarray:
+        """Return the error of each repeat, pooled over its held-out predictions."""
+        wrong = np.bincount(repeat_of, weights=self.errors * self.n_test)
+        return wrong / np.bincount(repeat_of, weights=self.n_test)
+
+
+def fold_errors(
+    estimator: Any, X: Any, target: Target, plan: ResamplingPlan, options: dict[str, Any]
+) -> FoldErrors:
+    """Return the 0-1 error of each fold of a plan."""
+    rule = resolve_loss("zero_one", target)
+    parts = [
+        (row_means(rule.of_block(target, block, predictions)), block.train, block.test)
+        for block, predictions, _ in resampled_predictions(estimator, X, target, plan, **options)
+    ]
+    errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))
+
+
+def bias_of(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: float) -> SelectionBias:
+    """Return the two errors, their difference and its interval."""
+    cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
+    bias = float(np.mean(cv2_errors - cv1_errors))
+    standard_error, freedom = corrected_standard_error(cv2.errors - cv1.errors, cv1)
+    half = float(t.ppf((1 + level) / 2, freedom)) * standard_error
+    low, high = np.clip([bias - half, bias + half], -1, 1)
+    return SelectionBias(
+        float(cv1_errors.mean()),
+        float(cv2_errors.mean()),
+        bias,
+        float(low),
+        float(high),
+        float(level),
+        standard_error,
+        cv1_errors,
+        cv2_errors,
+    )
+
+
+def corrected_standard_error(differences: np.ndarray, folds: FoldErrors) -> tuple[float, int]:
+    """Return the standard error of Nadeau and Bengio (2003, equation 12) and its freedom."""
+    n_folds = len(differences)
+    ratio = float(np.mean(folds.n_test / folds.n_train))
+    return float(np.sqrt((1 / n_folds + ratio) * np.var(differences, ddof=1))), n_folds - 1
+
+
+def warn_of_bias(result: SelectionBias) -> None:
+    """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
+    if result.bias > 2 * result.standard_error:
+        warnings.warn(
+            "selecting features on all samples before cross-validating (CV1) makes the error look "
+            f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it is "
+            f"{result.cv2_error:.3f}. Report the latter.",
+            stacklevel=3,
+        )

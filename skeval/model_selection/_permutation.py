@@ -1,0 +1,262 @@
+"""The P-value of a whole procedure, by permutation of the labels."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import check_scoring
+
+from skeval.model_selection._cross_validation import resolve_splitter
+from skeval.model_selection._permutation_result import (
+    PermutationTest,
+    PermutationTests,
+    exceedances,
+    permutation_result,
+)
+from skeval.model_selection._plan import (
+    BLOCK_ELEMENTS,
+    PlanBlock,
+    ResamplingPlan,
+    concatenated,
+    fold_plan,
+)
+from skeval.model_selection._scores import Scores, resampled_scores
+from skeval.model_selection._shuffling import drawn_orders, given_orders
+from skeval.model_selection._target import Target, check_task
+from skeval.utils._checks import check_count
+from skeval.utils._random import RandomStateLike, root_seed
+
+__all__ = ["permutation_test"]
+
+
+def permutation_test(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    scoring: Any = None,
+    n_permutations: int = 1000,
+    groups: Any = None,
+    permutations: Any = None,
+    max_exceedances: int | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> PermutationTest | PermutationTests:
+    r"""Test whether a procedure finds more than chance in the labels.
+
+    The labels are shuffled, which keeps the class proportions, and the *whole* procedure is run
+    again on each of `P` permutations: folds, selection, tuning, classifier. With :math:`T` the
+    score on the observed labels and :math:`T^*_b` that on permutation `b`,
+
+    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
+
+    ties included, up to a relative rounding error of 1e-12. It lies in [1/(P+1), 1] and is never
+    0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it:
+        what has been chosen with a look at `y` before is not tested.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    cv : int, splitter or iterable of (train, test), default=None
+        None means 10 folds. A number of folds is drawn *shuffled* with `random_state`, stratified
+        for a classifier, and never splits a group when `groups` is given. The folds are drawn
+        anew from the permuted labels, so that they stay stratified.
+    scoring : str, callable, list, tuple or dict, default=None
+        As in scikit-learn; larger must be better. None means the `score` of the estimator. A list,
+        tuple or dict, or a callable that returns a dict, gives several metrics from one set of
+        fits.
+    n_permutations : int, default=1000
+        Number `P` of permutations.
+    groups : array-like of shape (n_samples,), default=None
+        Labels are shuffled within groups; where each group has a single label, the labels of
+        whole groups are. Also handed to `cv`.
+    permutations : int array-like of shape (n_permutations, n_samples), default=None
+        Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
+    max_exceedances : int, default=None
+        Stop as soon as this many permutations score at least as well as the observed labels, as
+        `h` does in [2]_; a large P-value then takes few permutations. With several metrics, each
+        stops by itself.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the permutations and folds. None is really random. The first 100 of 200
+        permutations are the 100 of the same seed.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Returns
+    -------
+    PermutationTest or PermutationTests
+        The latter, a mapping from names to tests, where `scoring` asks for several metrics.
+
+    Raises
+    ------
+    ValueError
+        If `y` holds one class only, lengths differ, `permutations` are none, or the score of the
+        observed labels is undefined.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the score of permuted labels is undefined; it counts as at least as good.
+
+    See Also
+    --------
+    make_permutation_scorer : A cheaper test of a fitted rule, as a scorer.
+
+    Notes
+    -----
+    The score is the mean over folds. ``sklearn.model_selection.permutation_test_score`` gives the
+    same null distribution for the same permutations and folds. It differs in three ways: its
+    default seed is fixed, so that two calls are no two draws; it counts ties that rounding breaks
+    as no ties; an undefined null score counts against the null hypothesis there.
+
+    A sequential test that stops at permutation `L` has the P-value ``h/L``; one that does not stop
+    has that of the formula above. Both are valid.
+
+    A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
+
+    References
+    ----------
+    .. [1] Phipson, B. and Smyth, G. K. (2010). Permutation P-values should never be zero.
+       Statistical Applications in Genetics and Molecular Biology 9, 39.
+       :doi:`10.2202/1544-6115.1585`
+    .. [2] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78,
+       301-304. :doi:`10.1093/biomet/78.2.301`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> from skeval.model_selection._permutation import permutation_test
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = permutation_test(
+    ...     NearestCentroid(), X[:, :1], y, cv=5, n_permutations=99, random_state=0
+    ... )
+    >>> result.pvalue
+    0.01
+    """
+    X, target, groups = check_task(estimator, X, y, groups)
+    root = root_seed(random_state)
+    if permutations is None:
+        n = check_count("n_permutations", n_permutations)
+        orders = drawn_orders(target.y, groups, root)
+    else:
+        given = given_orders(permutations, len(target))
+        n, orders = len(given), given.__getitem__
+    if max_exceedances is not None:
+        max_exceedances = check_count("max_exceedances", max_exceedances)
+    splitter = resolve_splitter(cv, target, groups, root)
+    plan = permutation_plan(splitter, X, target, groups, orders, n)
+    options = {"scoring": scoring, "n_jobs": n_jobs, "verbose": verbose}
+    scores = permuted_scores(estimator, X, target, plan, max_exceedances, options)
+    if not isinstance(scores[0], dict):
+        return metric_result(metric_name(scoring), np.array(scores), max_exceedances)
+    return PermutationTests(
+        {name: metric_result(name, column(scores, name), max_exceedances) for name in scores[0]}
+    )
+
+
+def permutation_plan(
+    splitter: Any,
+    X: Any,
+    target: Target,
+    groups: Any,
+    order_of: Callable[[int], np.ndarray],
+    n_permutations: int,
+) -> ResamplingPlan:
+    """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
+    unpermuted = np.arange(len(target))
+    known: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
+
+    def folds_of(labels: np.ndarray) -> PlanBlock:
+        folds = list(splitter.split(X, labels, groups))
+        key = tuple(id(part) for fold in folds for part in fold)
+        if key not in known:  # folds given once as arrays come back as the same arrays
+            known.clear()
+            plan = fold_plan(len(target), folds)
+            known[key] = folds, concatenated([plan.draw(f) for f in range(len(folds))])
+        return known[key][1]
+
+    def draw(repetition: int) -> PlanBlock:
+        order = order_of(repetition - 1) if repetition else unpermuted
+        folds = folds_of(target.y[order])
+        return PlanBlock(folds.train, folds.test, np.tile(order, (len(folds), 1)))
+
+    n_folds = splitter.get_n_splits(X, target.y, groups)
+    return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
+
+
+def stages(plan: ResamplingPlan, max_exceedances: int | None) -> Iterator[tuple[int, int]]:
+    """Yield ranges of repetitions: as many as memory takes, or doubling from the first that can
+    be enough to stop a sequential test."""
+    largest = max(1, BLOCK_ELEMENTS // (plan.n_samples * plan.fits_per_repetition))
+    size = largest if max_exceedances is None else 1 + max_exceedances
+    start = 0
+    while start < plan.n_repetitions:
+        stop = min(start + min(size, largest), plan.n_repetitions)
+        yield start, stop
+        start, size = stop, max(size, stop)
+
+
+def permuted_scores(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    plan: ResamplingPlan,
+    max_exceedances: int | None,
+    options: dict[str, Any],
+) -> list[Scores]:
+    """Return the scores of the observed labels and of the permutations that were needed."""
+    scorer = check_scoring(estimator, options["scoring"])
+    scores: list[Scores] = []
+    for part in resampled_scores(
+        estimator, X, target, plan, scorer, stages(plan, max_exceedances), **options
+    ):
+        scores += part
+        if max_exceedances is not None and all_stopped(scores, max_exceedances):
+            break
+    return scores
+
+
+def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:
+    """Whether every metric has met the exceedances that a sequential test waits for."""
+    names = list(scores[0]) if isinstance(scores[0], dict) else [""]
+    columns = [column(scores, name) for name in names]
+    return all(exceedances(c[0], c[1:]).sum() >= max_exceedances for c in columns)
+
+
+def column(scores: list[Scores], name: str) -> np.ndarray:
+    """Return the scores of one metric, or of the only one."""
+    return np.array([score[name] if isinstance(score, dict) else score for score in scores])
+
+
+def metric_name(scoring: Any) -> str:
+    """Return a name for what a single `scoring` computes."""
+    if scoring is None or isinstance(scoring, str):
+        return scoring or "score"
+    return getattr(scoring, "__name__", type(scoring).__name__)
+
+
+def metric_result(name: str, scores: np.ndarray, max_exceedances: int | None) -> PermutationTest:
+    """Return the test of one metric: the observed score first, then the null distribution."""
+    statistic, null = float(scores[0]), scores[1:]
+    if np.isnan(statistic):
+        raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
+    if np.isnan(null).any():
+        warnings.warn(
+            f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; they "
+            "count as at least as good as the observed labels.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+    return permutation_result(name, statistic, null, max_exceedances)

@@ -1,0 +1,153 @@
+"""The P-value of a fitted rule on held-out samples, as a scorer."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skeval.model_selection._permutation_result import permutation_result
+from skeval.utils._checks import check_count, check_option, check_y
+from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+
+__all__ = ["PermutationScorer", "make_permutation_scorer"]
+
+RESPONSES = ("predict", "decision_function", "predict_proba")
+
+
+class PermutationScorer:
+    """A scorer ``(estimator, X, y) -> P-value``; made by `make_permutation_scorer`."""
+
+    def __init__(
+        self,
+        metric: Callable[..., float],
+        n_permutations: int,
+        greater_is_better: bool,
+        response_method: str,
+        random_state: RandomStateLike,
+        metric_kwargs: dict[str, Any],
+    ) -> None:
+        self.metric = metric
+        self.n_permutations = n_permutations
+        self.greater_is_better = greater_is_better
+        self.response_method = response_method
+        self.random_state = random_state
+        self.metric_kwargs = metric_kwargs
+
+    def __repr__(self) -> str:
+        name = getattr(self.metric, "__name__", repr(self.metric))
+        return f"make_permutation_scorer({name}, n_permutations={self.n_permutations})"
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the P-value of the predictions for `X` under permutation of `y`.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted on other samples.
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Held-out samples.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        float
+            In (0, 1]; smaller is better.
+        """
+        y = check_y("y", y)
+        response = self._response(estimator, X)
+        root = root_seed(self.random_state)
+        orders = [repetition_rng(root, r).permutation(len(y)) for r in range(self.n_permutations)]
+        null = np.array([self._score(y[order], response) for order in orders])
+        statistic = self._score(y, response)
+        if np.isnan(statistic):
+            raise ValueError("metric must be defined on the observed labels, got nan.")
+        return permutation_result("score", statistic, null, None).pvalue
+
+    def _response(self, estimator: Any, X: Any) -> np.ndarray:
+        response = getattr(estimator, self.response_method)(X)
+        if self.response_method == "predict_proba" and response.shape[1] == 2:
+            return response[:, 1]
+        return response
+
+    def _score(self, y: np.ndarray, response: np.ndarray) -> float:
+        value = float(self.metric(y, response, **self.metric_kwargs))
+        return value if self.greater_is_better else -value
+
+
+def make_permutation_scorer(
+    metric: Callable[..., float],
+    *,
+    n_permutations: int = 1000,
+    greater_is_better: bool = True,
+    response_method: str = "predict",
+    random_state: RandomStateLike = None,
+    **metric_kwargs: Any,
+) -> PermutationScorer:
+    r"""Make a scorer that returns the P-value of a fitted rule on held-out samples.
+
+    The rule stays as it is and only the held-out labels are shuffled: with :math:`T` the metric of
+    the labels and :math:`T^*_b` that of permutation `b` of `P`,
+
+    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} .
+
+    It answers "does this rule predict these labels better than chance", and lies in
+    [1/(P+1), 1]. Smaller is better: use it for ``scoring=`` in ``cross_validate``, not to choose
+    a model in ``GridSearchCV``, which would take the largest.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(y_true, response, **metric_kwargs) -> float``.
+    n_permutations : int, default=1000
+        Number `P` of permutations.
+    greater_is_better : bool, default=True
+        Whether a larger metric is better; False for a loss.
+    response_method : {"predict", "decision_function", "predict_proba"}, default="predict"
+        What of the estimator the metric is given; of two class probabilities the second.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the permutations. With an int every call uses the same.
+    **metric_kwargs : dict
+        Handed on to `metric`.
+
+    Returns
+    -------
+    PermutationScorer
+        A picklable callable ``scorer(estimator, X, y) -> float``.
+
+    Raises
+    ------
+    TypeError
+        If `metric` is not callable.
+    ValueError
+        If `n_permutations` < 1 or `response_method` is unknown; when called, if the metric of the
+        observed labels is undefined.
+
+    See Also
+    --------
+    permutation_test : Re-runs the whole procedure, and so tests the procedure, not one rule.
+
+    Notes
+    -----
+    The P-values of the folds of one cross-validation are dependent: neither their mean nor their
+    smallest is a P-value.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import accuracy_score
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection._permutation_scorer import make_permutation_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = make_permutation_scorer(accuracy_score, n_permutations=99, random_state=0)
+    >>> cross_validate(KNeighborsClassifier(), X, y, cv=3, scoring=scorer)["test_score"].tolist()
+    [0.01, 0.01, 0.01]
+    """
+    if not callable(metric):
+        raise TypeError(f"metric must be callable, got {metric!r}.")
+    check_option("response_method", response_method, RESPONSES)
+    n_permutations = check_count("n_permutations", n_permutations)
+    return PermutationScorer(
+        metric, n_permutations, greater_is_better, response_method, random_state, metric_kwargs
+    )

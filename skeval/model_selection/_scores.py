@@ -1,0 +1,201 @@
+"""The scores of every repetition of a plan: the loop over fits for metrics of any kind."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.utils.metaestimators import available_if
+
+from skeval.model_selection._plan import PlanBlock, ResamplingPlan, concatenated
+from skeval.model_selection._predict import (
+    BatchDecisions,
+    BatchEngine,
+    batch_predictions,
+    find_batch_engine,
+    fits_of,
+)
+from skeval.model_selection._target import Target
+from skeval.utils._compat import safe_indexing
+
+__all__ = ["RankingEngine", "resampled_scores"]
+
+Scores = float | dict[str, float]
+Scorer = type(make_scorer(accuracy_score))
+
+
+@runtime_checkable
+class RankingEngine(Protocol):
+    """A batch engine whose decision values can be had in the order of the loop, too."""
+
+    def ranked(self, block: PlanBlock) -> BatchDecisions:
+        """Return the decisions of a block, in each fit in the order of the loop."""
+
+
+class UnknownSamplesError(AttributeError):
+    """What a stand-in raises where only the fitted estimator itself could answer."""
+
+
+class KnownDecisions(ClassifierMixin, BaseEstimator):
+    """A fitted two-class rule of which only the decision values of some samples are left.
+
+    It stands in for the estimator that a scorer is given. The signs and the order of the values
+    are those of the estimator, the values themselves nearly; so `decision_function` is there for
+    scorers that are known to use no more than the order.
+    """
+
+    def __init__(self, X: Any, decisions: np.ndarray, classes: Any, ranks: bool) -> None:
+        self.X = X
+        self.decisions = decisions
+        self.classes = classes
+        self.ranks = ranks
+        self.classes_ = classes
+
+    def _known(self, X: Any) -> np.ndarray:
+        if X is not self.X:
+            raise UnknownSamplesError("only the samples that were tested are known")
+        return self.decisions
+
+    @available_if(lambda rule: rule.ranks)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the known values."""
+        return self._known(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class that each value stands for; as in libsvm, 0 means the second."""
+        return self.classes[(self._known(X) >= 0).astype(np.intp)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def resampled_scores(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    plan: ResamplingPlan,
+    scorer: Any,
+    stages: Iterable[tuple[int, int]],
+    *,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Iterator[list[Scores]]:
+    """Yield, stage by stage, the mean score over the fits of each repetition, by metric.
+
+    A stage is a range of repetitions, which the caller may leave before the next.
+    """
+    engine = engine_for(estimator, X, target, scoring)
+    with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
+        for start, stop in stages:
+            blocks: Iterable[PlanBlock] = (plan.draw(r) for r in range(start, stop))
+            if engine is not None:
+                blocks = list(blocks)
+                scores = engine_scores(engine, X, target, blocks, scorer, scoring)
+                if scores is not None:
+                    yield scores
+                    continue
+                engine = None
+            yield parallel(
+                delayed(repetition_scores)(estimator, X, target.y, block, scorer)
+                for block in blocks
+            )
+
+
+def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> BatchEngine | None:
+    """Return the batch engine that can serve a metric."""
+    engine = find_batch_engine(estimator, X, target)
+    if scoring_is_accuracy(scoring, target):
+        return engine
+    served = isinstance(engine, RankingEngine) and uses_responses(scoring)
+    return engine if served else None
+
+
+def scoring_is_accuracy(scoring: Any, target: Target) -> bool:
+    """Whether predictions are all that a metric needs, and it is the default one."""
+    return target.classes is not None and (scoring is None or scoring == "accuracy")
+
+
+def uses_responses(scoring: Any) -> bool:
+    """Whether scorers are made by scikit-learn: these use nothing but predictions."""
+    return all(isinstance(part, str | Scorer) for part in parts_of(scoring))
+
+
+def uses_ranks(scoring: Any) -> bool:
+    """Whether scorers are scikit-learn's own: of decision values these use no more than order."""
+    return all(isinstance(part, str) for part in parts_of(scoring))
+
+
+def parts_of(scoring: Any) -> list[Any]:
+    """Return the scorers that an argument `scoring` names."""
+    if isinstance(scoring, dict):
+        return list(scoring.values())
+    return list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
+
+
+def repetition_scores(
+    estimator: Any, X: Any, y: np.ndarray, block: PlanBlock, scorer: Any
+) -> Scores:
+    """Fit and score each fold of one repetition; return the means."""
+    scores = []
+    for rows, _, tested, order in fits_of(block):
+        labels = y if order is None else y[order]
+        model = clone(estimator).fit(safe_indexing(X, rows), labels[rows])
+        scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
+    return means(scores)
+
+
+def engine_scores(
+    engine: BatchEngine, X: Any, target: Target, blocks: list[PlanBlock], scorer: Any, scoring: Any
+) -> list[Scores] | None:
+    """Solve some repetitions at once and score each of their fits; return the means.
+
+    None if a fit is not solved, or the scorer needs the fitted estimator itself.
+    """
+    block = concatenated(blocks)
+    if isinstance(engine, RankingEngine) and not scoring_is_accuracy(scoring, target):
+        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
+    else:
+        scores = accuracies(engine, target, block)
+    if scores is None:
+        return None
+    ends = np.cumsum([len(part) for part in blocks])
+    return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
+
+
+def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[float] | None:
+    """Return the fraction of the tested samples that each fit predicts correctly."""
+    truth = target.codes if block.order is None else target.codes[block.order]
+    predictions, solved = batch_predictions(engine, target, block)
+    correct = (predictions == truth) & block.test
+    fractions: list[float] = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
+    return fractions if solved.all() else None
+
+
+def stand_in_scores(
+    engine: RankingEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
+) -> list[Any] | None:
+    """Return what a scorer says of each fit, given its decision values; None if it needs more."""
+    scores: list[Any] = []
+    values, solved = engine.ranked(block)
+    if not solved.all():
+        return None
+    for r, decisions in enumerate(values):
+        tested = np.flatnonzero(block.test[r])
+        labels = target.y if block.order is None else target.y[block.order[r]]
+        samples = safe_indexing(X, tested)
+        model = KnownDecisions(samples, decisions[tested], target.classes, ranks)
+        try:
+            scores.append(scorer(model, samples, labels[tested]))
+        except AttributeError:
+            return None
+    return scores
+
+
+def means(scores: list[Any]) -> Scores:
+    """Return the mean over the fits of a repetition, of each metric if there are several."""
+    if isinstance(scores[0], dict):
+        return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return float(np.mean(scores))

@@ -1,0 +1,314 @@
+"""The CV2 pipeline: an estimator like any other, honest by construction."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from reference import selection as reference
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import (
+    RFE,
+    SelectFdr,
+    SelectFromModel,
+    SelectKBest,
+    VarianceThreshold,
+    f_classif,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
+from skeval.model_selection import cross_val_error
+
+
+def planted(n=60, p=100, n_planted=4, shift=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)), np.repeat(["case", "control"], n // 2)
+    X[y == "case", :n_planted] += shift
+    return X, y
+
+
+@pytest.mark.filterwarnings("ignore")  # sklearn's checks fit tiny classes: fewer folds, warned of
+@parametrize_with_checks(
+    [
+        CV2FeatureSelectionPipeline(),
+        CV2FeatureSelectionPipeline(cv=None),
+        CV2FeatureSelectionPipeline(final="consensus", cv=3),
+        CV2FeatureSelectionPipeline(VarianceThreshold(), GaussianNB(), cv=StratifiedKFold(2)),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_rounds_against_a_plain_loop():
+    X, y = planted()
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3)
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), cv=cv).fit(X, y)
+    wrong, supports = [], []
+    for train, test in cv.split(X, y):
+        selector = SelectKBest(f_classif, k=6).fit(X[train], y[train])
+        classifier = SVC(kernel="linear").fit(X[train][:, selector.get_support()], y[train])
+        wrong += list(classifier.predict(X[test][:, selector.get_support()]) != y[test])
+        supports.append(selector.get_support())
+    assert rule.cv2_error_ == np.mean(wrong)
+    assert rule.fold_supports_.tolist() == np.array(supports).tolist()
+    assert rule.selection_frequency_.tolist() == np.mean(supports, axis=0).tolist()
+    assert rule.stability_.value == selection_stability(supports).value
+
+
+def test_refit_is_the_pipeline_on_all_samples():
+    X, y = planted()
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), SVC(), cv=3).fit(X, y)
+    plain = make_pipeline(SelectKBest(k=6), SVC()).fit(X, y)
+    assert rule.decision_function(X).tolist() == plain.decision_function(X).tolist()
+    assert rule.predict(X).tolist() == plain.predict(X).tolist()
+    assert rule.transform(X).tolist() == plain[0].transform(X).tolist()
+    assert rule.get_support().tolist() == plain[0].get_support().tolist()
+
+
+def test_cv_none_skips_the_rounds():
+    X, y = planted()
+    rule = CV2FeatureSelectionPipeline(cv=None).fit(X, y)
+    assert not hasattr(rule, "cv2_error_")
+    assert not hasattr(rule, "fold_supports_")
+    assert not hasattr(rule, "stability_")
+    assert rule.get_support().sum() == 20
+
+
+def test_same_error_as_cross_validating_the_pipeline():
+    X, y = planted(shift=0.7)
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), random_state=5).fit(X, y)
+    plain = make_pipeline(SelectKBest(k=6), SVC(kernel="linear"))
+    assert rule.cv2_error_ == cross_val_error(plain, X, y, random_state=5).error
+
+
+def test_planted_features_are_found():
+    X, y = planted(n=80, p=1000, shift=2.5)
+    for final in ("refit", "consensus"):
+        rule = CV2FeatureSelectionPipeline(SelectKBest(k=4), final=final, random_state=0).fit(X, y)
+        assert rule.get_support(indices=True).tolist() == [0, 1, 2, 3]
+        assert rule.cv2_error_ < 0.05
+        assert rule.stability_.value == 1
+
+
+def test_consensus_against_brute_force():
+    """Weak signal and repeated rounds: frequencies tie, ranks decide."""
+    X, y = planted(n=40, p=40, shift=0.5)
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=7), cv=cv, final="consensus").fit(X, y)
+    supports, ranks = [], []
+    for train, _ in cv.split(X, y):
+        scores = [reference.f_statistic(X[train, j].tolist(), y[train].tolist()) for j in range(40)]
+        ranks.append(reference.descending_ranks(scores))
+        supports.append([rank <= 7 for rank in ranks[-1]])
+    expected = reference.consensus(supports, ranks, 7)
+    assert rule.get_support(indices=True).tolist() == expected
+    classifier = SVC(kernel="linear").fit(X[:, expected], y)
+    assert rule.predict(X).tolist() == classifier.predict(X[:, expected]).tolist()
+    assert rule.transform(X).tolist() == X[:, expected].tolist()
+
+
+def test_consensus_threshold():
+    X, y = planted(n=40, p=40, shift=0.5)
+    rule = CV2FeatureSelectionPipeline(
+        SelectKBest(k=7), cv=4, final="consensus", consensus_threshold=0.75, random_state=0
+    ).fit(X, y)
+    assert rule.get_support().tolist() == (rule.selection_frequency_ >= 0.75).tolist()
+    unstable = clone(rule).set_params(selector=SelectKBest(k=1), consensus_threshold=1.0)
+    X, y = planted(n=30, p=300, shift=0, seed=1)
+    with pytest.raises(ValueError, match=r"consensus_threshold=1.0 leaves no feature.*frequency 0"):
+        unstable.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        RFE(LogisticRegression(), n_features_to_select=3),
+        SelectFromModel(LogisticRegression()),
+        VarianceThreshold(0.5),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+@pytest.mark.parametrize("final", ["refit", "consensus"])
+def test_any_selector(selector, final):
+    X, y = planted(p=12)
+    rule = CV2FeatureSelectionPipeline(selector, LogisticRegression(), cv=3, final=final)
+    rule.fit(X, y)
+    assert rule.transform(X).shape == (60, rule.get_support().sum())
+    assert rule.predict_proba(X).shape == (60, 2)
+    assert rule.score(X, y) > 0.8
+
+
+def test_a_selector_that_scales_too():
+    """What the classifier sees is what the selector returns."""
+
+    class ScaledSelection(SelectKBest):
+        def transform(self, X):
+            return super().transform(X) / 100
+
+    X, y = planted()
+    rule = CV2FeatureSelectionPipeline(ScaledSelection(k=3), cv=3).fit(X, y)
+    plain = make_pipeline(ScaledSelection(k=3), SVC(kernel="linear")).fit(X, y)
+    assert rule.transform(X).tolist() == plain[0].transform(X).tolist()
+    assert rule.decision_function(X).tolist() == plain.decision_function(X).tolist()
+
+
+def test_multiclass_strings_and_sparse():
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.0, size=(90, 30)).astype(float), np.tile(["a", "b", "c"], 30)
+    X[y == "b", 4] += 5
+    X[y == "c", 7] += 5
+    dense = CV2FeatureSelectionPipeline(SelectKBest(k=2), random_state=0).fit(X, y)
+    sparse = CV2FeatureSelectionPipeline(SelectKBest(k=2), random_state=0).fit(csr_matrix(X), y)
+    assert dense.get_support(indices=True).tolist() == [4, 7]
+    assert dense.cv2_error_ == sparse.cv2_error_ < 0.1
+    assert sparse.predict(csr_matrix(X)).tolist() == dense.predict(X).tolist()
+    assert dense.decision_function(X).shape == (90, 3)
+
+
+def test_feature_names_and_pandas_output():
+    X, y = planted(p=6)
+    frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(6)])
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=4), cv=3).set_output(transform="pandas")
+    reduced = rule.fit(frame, y).transform(frame)
+    assert rule.feature_names_in_.tolist() == list(frame.columns)
+    assert rule.get_feature_names_out().tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
+    assert reduced.columns.tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        rule.predict(frame[frame.columns[::-1]])
+
+
+def test_in_cross_validate_and_grid_search_it_is_the_pipeline():
+    X, y = planted(shift=0.7)
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    ours = CV2FeatureSelectionPipeline(SelectKBest(), cv=None)
+    plain = make_pipeline(SelectKBest(k=10), SVC(kernel="linear"))
+    scores = cross_validate(ours, X, y, cv=cv)["test_score"]
+    assert scores.tolist() == cross_validate(plain, X, y, cv=cv)["test_score"].tolist()
+    assert (
+        cross_val_predict(ours, X, y, cv=cv).tolist()
+        == cross_val_predict(plain, X, y, cv=cv).tolist()
+    )
+    search = GridSearchCV(ours, {"selector__k": [1, 4, 16], "cv": [None]}, cv=cv).fit(X, y)
+    peer = GridSearchCV(plain, {"selectkbest__k": [1, 4, 16]}, cv=cv).fit(X, y)
+    assert (
+        search.cv_results_["mean_test_score"].tolist()
+        == peer.cv_results_["mean_test_score"].tolist()
+    )
+
+
+def test_no_leak_on_noise():
+    """Pure noise, n=50, p=5000, k=20, 10 data sets: the rounds find the error of a coin."""
+    errors = []
+    for seed in range(10):
+        X, y = planted(n=50, p=5000, shift=0, seed=seed)
+        errors.append(CV2FeatureSelectionPipeline(random_state=seed).fit(X, y).cv2_error_)
+    assert 0.4 < np.mean(errors) < 0.6
+
+
+def test_groups_reach_the_folds():
+    X, y = planted()
+    groups = np.arange(60) // 2
+    by_argument = CV2FeatureSelectionPipeline(cv=GroupKFold(5)).fit(X, y, groups=groups)
+    folds = list(GroupKFold(5).split(X, y, groups))
+    given = CV2FeatureSelectionPipeline(cv=folds).fit(X, y)
+    assert by_argument.fold_supports_.tolist() == given.fold_supports_.tolist()
+
+
+def test_randomness():
+    X, y = planted(shift=0.4)
+    fitted = [CV2FeatureSelectionPipeline(random_state=s).fit(X, y) for s in (1, 1, 2, None, None)]
+    supports = [rule.fold_supports_.tobytes() for rule in fitted]
+    assert supports[0] == supports[1]
+    assert len(set(supports)) == 4
+
+
+def test_independent_of_n_jobs():
+    X, y = planted(shift=0.4)
+    with parallel_config(backend="threading"):
+        one, two = (
+            CV2FeatureSelectionPipeline(cv=3, random_state=0, n_jobs=n).fit(X, y) for n in (1, 2)
+        )
+    assert one.fold_supports_.tolist() == two.fold_supports_.tolist()
+    assert one.cv2_error_ == two.cv2_error_
+
+
+def test_small_class_makes_fewer_folds():
+    X, y = planted(p=30)
+    rows = np.r_[:4, 30:60]
+    with pytest.warns(UserWarning, match="smallest class has 4: 4 inner folds"):
+        rule = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
+    assert len(rule.fold_supports_) == 4
+
+
+@pytest.mark.filterwarnings("ignore:cv=10 needs 10 members")
+def test_class_of_one():
+    X, y = planted(p=30)
+    with pytest.raises(ValueError, match="members of each class, class 'case' has 1"):
+        CV2FeatureSelectionPipeline().fit(X[29:60], y[29:60])
+
+
+def test_read_only_input_is_left_alone():
+    X, y = planted(p=10)
+    before = X.copy()
+    X.flags.writeable = y.flags.writeable = False
+    CV2FeatureSelectionPipeline(SelectKBest(k=2), RandomForestClassifier(5), cv=3).fit(X, y)
+    assert np.array_equal(X, before)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"selector": SelectKBest(k=11)}, ValueError, r"at most the 10 features of X, got k=11"),
+        ({"selector": LogisticRegression()}, TypeError, r"transform and get_support, got Logistic"),
+        ({"final": "vote"}, ValueError, r"final must be one of 'refit', 'consensus'; got 'vote'"),
+        ({"final": "consensus", "cv": None}, ValueError, r"needs the inner rounds, got cv=None"),
+        ({"consensus_threshold": 0.5}, ValueError, r"needs final='consensus', got final='refit'"),
+        (
+            {"final": "consensus", "consensus_threshold": 1.5},
+            ValueError,
+            r"0 < consensus_threshold <= 1, got 1.5",
+        ),
+        ({"cv": 1}, ValueError, r"k-fold|n_splits"),
+        ({"cv": "ten"}, ValueError, r"cv"),
+    ],
+)
+def test_bad_parameters(parameters, error, message):
+    X, y = planted(p=10)
+    with pytest.raises(error, match=message):
+        CV2FeatureSelectionPipeline(**parameters).fit(X, y)
+
+
+def test_bad_data():
+    X, y = planted(p=10)
+    rule = CV2FeatureSelectionPipeline(cv=3)
+    with pytest.raises(ValueError, match="y must hold at least two classes, got one: 'case'"):
+        rule.fit(X[:30], y[:30])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        rule.fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        rule.fit(X, y[1:])
+
+
+def test_selecting_nothing_is_an_error():
+    X, y = planted(n=20, p=50, shift=0)
+    nothing = SelectFdr(alpha=1e-9)
+    with pytest.raises(ValueError, match="at least one feature, in round 0 it selected none"):
+        CV2FeatureSelectionPipeline(nothing, cv=KFold(4, shuffle=True)).fit(X, y)
+    with pytest.raises(ValueError, match="at least one feature, on all samples it selected none"):
+        CV2FeatureSelectionPipeline(nothing, cv=None).fit(X, y)

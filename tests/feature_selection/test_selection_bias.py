@@ -1,0 +1,120 @@
+"""CV1 against CV2 on the same folds."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t
+from sklearn.feature_selection import SelectFdr, SelectKBest, VarianceThreshold
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+from sklearn.svm import SVC
+
+from skeval.feature_selection import selection_bias
+
+KEEPS_TALKING = "selecting features on all samples before cross-validating"
+
+
+def noise(n=50, p=500, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p)), np.repeat(["a", "b"], n // 2)
+
+
+def test_noise_of_the_specification():
+    """n=50, p=5000, k=20, 10-fold, 10 data sets: CV1 near 0.05, CV2 near 0.5."""
+    results = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for seed in range(10):
+            data = noise(p=5000, seed=seed)
+            results.append(selection_bias(SelectKBest(k=20), SVC(kernel="linear"), *data, cv=10))
+    assert np.mean([r.cv1_error for r in results]) < 0.08
+    assert 0.4 < np.mean([r.cv2_error for r in results]) < 0.6
+    # the warning comes where the bias exceeds two standard errors, and nowhere else
+    flagged = [r for r in results if r.bias > 2 * r.standard_error]
+    assert len(caught) == len(flagged) >= 8
+    assert all(str(warning.message).startswith(KEEPS_TALKING) for warning in caught)
+
+
+@pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
+def test_against_a_plain_loop():
+    X, y = noise()
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    result = selection_bias(SelectKBest(k=9), NearestCentroid(), X, y, cv=cv, level=0.9)
+    outside = SelectKBest(k=9).fit(X, y).get_support()
+    wrong, differences = np.zeros(2), []
+    for train, test in cv.split(X, y):
+        inside = SelectKBest(k=9).fit(X[train], y[train]).get_support()
+        errors = []
+        for support in (outside, inside):
+            model = NearestCentroid().fit(X[train][:, support], y[train])
+            errors.append(np.sum(model.predict(X[test][:, support]) != y[test]))
+        wrong += errors
+        differences.append((errors[1] - errors[0]) / len(test))
+    assert (result.cv1_error, result.cv2_error) == pytest.approx(tuple(wrong / 50))
+    assert result.bias == pytest.approx((wrong[1] - wrong[0]) / 50)
+    # Nadeau and Bengio (2003): 10 of 50 tested in each of 5 folds
+    expected = np.sqrt((1 / 5 + 10 / 40) * np.var(differences, ddof=1))
+    assert result.standard_error == pytest.approx(expected)
+    assert result.low == pytest.approx(max(-1, result.bias - t.ppf(0.95, 4) * expected))
+    assert result.high == pytest.approx(min(1, result.bias + t.ppf(0.95, 4) * expected))
+
+
+def test_no_bias_where_the_selector_does_not_look_at_labels():
+    X, y = noise()
+    result = selection_bias(VarianceThreshold(), NearestCentroid(), X, y, cv=5, random_state=0)
+    assert (result.bias, result.low, result.high) == (0, 0, 0)
+
+
+@pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
+def test_repeats():
+    X, y = noise()
+    five = selection_bias(
+        SelectKBest(k=9), NearestCentroid(), X, y, cv=5, n_repeats=5, random_state=0
+    )
+    two = selection_bias(
+        SelectKBest(k=9), NearestCentroid(), X, y, cv=5, n_repeats=2, random_state=0, n_jobs=2
+    )
+    assert five.cv2_errors[:2].tolist() == two.cv2_errors.tolist()
+    assert five.cv1_errors[:2].tolist() == two.cv1_errors.tolist()
+    assert five.cv2_error == pytest.approx(five.cv2_errors.mean())
+    assert len(set(five.cv2_errors)) > 1
+    assert "bias" in str(five)
+
+
+@pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
+@pytest.mark.parametrize("cv", [LeaveOneOut(), ShuffleSplit(6, test_size=0.2, random_state=0)])
+def test_other_splitters_and_pandas(cv):
+    X, y = noise(n=20, p=60)
+    result = selection_bias(
+        SelectKBest(k=3), LogisticRegression(), pd.DataFrame(X), pd.Series(y), cv=cv
+    )
+    assert -1 <= result.low <= result.bias <= result.high <= 1
+
+
+def test_quiet_without_bias():
+    X, y = noise(n=60, p=20)
+    X[y == "a", :3] += 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = selection_bias(SelectKBest(k=3), NearestCentroid(), X, y, random_state=0)
+    assert result.bias == 0
+
+
+def test_bad_input():
+    X, y = noise(p=10)
+    with pytest.raises(ValueError, match="at most the 10 features of X, got k=11"):
+        selection_bias(SelectKBest(k=11), NearestCentroid(), X, y)
+    with pytest.raises(ValueError, match="at least one feature, on all samples it selected none"):
+        selection_bias(SelectFdr(alpha=1e-9), NearestCentroid(), X, y)
+    with pytest.raises(ValueError, match="n_repeats=2 needs cv to be a number of folds"):
+        selection_bias(SelectKBest(k=2), NearestCentroid(), X, y, cv=LeaveOneOut(), n_repeats=2)
+    with pytest.raises(ValueError, match="n_repeats must be an integer >= 1, got 0"):
+        selection_bias(SelectKBest(k=2), NearestCentroid(), X, y, n_repeats=0)
+    with pytest.raises(ValueError, match="cv must make at least two folds, got 1"):
+        selection_bias(SelectKBest(k=2), NearestCentroid(), X, y, cv=ShuffleSplit(1))
+    with pytest.raises(TypeError, match="classifier must be a classifier, got Ridge"):
+        selection_bias(SelectKBest(k=2), Ridge(), X, np.arange(50.0))
+    with pytest.raises(ValueError, match="y must hold at least two classes"):
+        selection_bias(SelectKBest(k=2), NearestCentroid(), X, np.ones(50, dtype=int))

@@ -1,0 +1,384 @@
+"""The permutation test against plain loops and scikit-learn, and what it refuses."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from reference import permutation as reference
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    StratifiedKFold,
+    permutation_test_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+
+from skeval.model_selection import cross_val_error
+from skeval.model_selection._permutation import permutation_test
+
+
+def some_data(n=30, p=6, shift=0.8, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)), np.repeat(["a", "b"], n // 2)
+    X[y == "b", 0] += shift
+    return X, y
+
+
+def some_orders(n, n_permutations, seed=1):
+    rng = np.random.RandomState(seed)
+    return np.array([rng.permutation(n) for _ in range(n_permutations)])
+
+
+SPLITTERS = [
+    StratifiedKFold(5),
+    StratifiedKFold(4, shuffle=True, random_state=0),
+    KFold(3, shuffle=True, random_state=0),
+    LeaveOneOut(),
+]
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=lambda cv: type(cv).__name__)
+def test_against_scikit_learn_and_a_plain_loop(cv):
+    """scikit-learn draws its orders from RandomState(1), so they are the given ones."""
+    X, y = some_data(n=14 if isinstance(cv, LeaveOneOut) else 30)
+    orders = some_orders(len(y), 10)
+    procedure = make_pipeline(SelectKBest(k=2), GaussianNB())
+    ours = permutation_test(procedure, X, y, cv=cv, permutations=orders)
+    score, null, pvalue = permutation_test_score(
+        procedure, X, y, cv=cv, n_permutations=10, random_state=1
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+    assert ours.pvalue == pvalue
+    loop = reference.null_distribution(procedure, X, y, cv, orders, accuracy_score)
+    assert ours.null_distribution == pytest.approx(loop, abs=1e-15)
+    assert ours.pvalue == reference.pvalue(score, loop)
+
+
+def test_given_folds_stay():
+    X, y = some_data()
+    folds = list(StratifiedKFold(5).split(X, y))
+    ours = permutation_test(GaussianNB(), X, y, cv=folds, permutations=some_orders(30, 10))
+    score, null, _ = permutation_test_score(
+        GaussianNB(), X, y, cv=folds, n_permutations=10, random_state=1
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+
+
+@pytest.mark.parametrize(
+    "scoring", ["roc_auc", "neg_log_loss", make_scorer(f1_score, pos_label="b")]
+)
+def test_any_scorer(scoring):
+    X, y = some_data()
+    options = {"cv": StratifiedKFold(3), "scoring": scoring}
+    model = LogisticRegression()
+    ours = permutation_test(model, X, y, permutations=some_orders(30, 10), **options)
+    score, null, pvalue = permutation_test_score(
+        model, X, y, n_permutations=10, random_state=1, **options
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+    assert ours.pvalue == pvalue
+
+
+def test_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + rng.normal(size=30)
+    model, cv, orders = LinearRegression(), KFold(5), some_orders(30, 10)
+    ours = permutation_test(model, X, y, cv=cv, permutations=orders)
+    score, null, pvalue = permutation_test_score(
+        model, X, y, cv=cv, n_permutations=10, random_state=1
+    )
+    assert (ours.statistic, ours.pvalue) == (score, pvalue)
+    assert ours.null_distribution.tolist() == null.tolist()
+    loop = reference.null_distribution(model, X, y, cv, orders, r2_score)
+    assert ours.null_distribution == pytest.approx(loop, rel=1e-12)
+
+
+class CountingNB(GaussianNB):
+    fits = 0
+
+    def fit(self, X, y):
+        CountingNB.fits += 1
+        return super().fit(X, y)
+
+
+def test_several_metrics_from_one_set_of_fits():
+    X, y = some_data()
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 10)}
+    CountingNB.fits = 0
+    both = permutation_test(CountingNB(), X, y, scoring=["accuracy", "roc_auc"], **options)
+    assert CountingNB.fits == 3 * 11
+    for name in ("accuracy", "roc_auc"):
+        one = permutation_test(GaussianNB(), X, y, scoring=name, **options)
+        assert both[name].metric == one.metric == name
+        assert both[name].statistic == one.statistic
+        assert both[name].null_distribution.tolist() == one.null_distribution.tolist()
+        assert both[name].pvalue == one.pvalue
+    assert list(both) == ["accuracy", "roc_auc"]
+    assert len(both) == 2
+    assert both.to_frame().loc["roc_auc", "pvalue"] == both["roc_auc"].pvalue
+    assert "permutation test (roc_auc)" in str(both)
+
+
+def test_a_callable_that_returns_a_dict():
+    X, y = some_data()
+
+    def both(estimator, X, y):
+        predicted = estimator.predict(X)
+        return {"hits": (predicted == y).mean(), "misses": -(predicted != y).mean()}
+
+    tests = permutation_test(
+        GaussianNB(), X, y, cv=StratifiedKFold(3), scoring=both, permutations=some_orders(30, 10)
+    )
+    assert tests["hits"].pvalue == tests["misses"].pvalue
+    assert tests["hits"].statistic == pytest.approx(1 + tests["misses"].statistic)
+
+
+class Witness(GaussianNB):
+    """Writes down what it is fitted on; the last column of X numbers the samples."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y):
+        Witness.seen.append((X[:, -1].astype(int), y))
+        return super().fit(X, y)
+
+
+def test_groups_within():
+    """Every permuted label stays in its group, as in scikit-learn."""
+    X, _ = some_data(n=24)
+    y = np.tile(["a", "b"], 12)
+    groups = np.repeat([3, 1, 2], 8)
+    X[:, -1] = np.arange(24)
+    Witness.seen = []
+    permutation_test(
+        Witness(), X, y, cv=GroupKFold(3), groups=groups, n_permutations=20, random_state=0
+    )
+    moved = 0
+    for rows, labels in Witness.seen:
+        for group in np.unique(groups[rows]):
+            inside = groups[rows] == group
+            assert np.sum(labels[inside] == "a") == 4
+            moved += np.any(labels[inside] != y[rows[inside]])
+    assert moved > 60
+
+
+def test_groups_whole():
+    """Where every group has one label, the labels of groups are shuffled and none is split."""
+    X, _ = some_data(n=24)
+    groups = np.repeat(np.arange(6), [2, 4, 6, 2, 4, 6])
+    y = np.array(list("abaabb"))[groups]
+    X[:, -1] = np.arange(24)
+    seen = set()
+
+    def witness(estimator, X, y):
+        of_group = [np.unique(y[groups == group]) for group in range(6)]
+        assert all(len(labels) == 1 for labels in of_group)
+        seen.add("".join(labels[0] for labels in of_group))
+        return 0.0
+
+    everything = [(np.arange(24), np.arange(24))]
+    permutation_test(
+        GaussianNB(),
+        X,
+        y,
+        cv=everything,
+        groups=groups,
+        scoring=witness,
+        n_permutations=300,
+        random_state=0,
+    )
+    assert len(seen) == 20  # 6 choose 3 arrangements of three a and three b
+    assert all(arrangement.count("a") == 3 for arrangement in seen)
+
+
+def test_singleton_groups_are_plain_shuffling():
+    X, y = some_data()
+    result = permutation_test(
+        GaussianNB(),
+        X,
+        y,
+        cv=GroupKFold(3),
+        groups=np.arange(30),
+        n_permutations=19,
+        random_state=0,
+    )
+    assert len(np.unique(result.null_distribution)) > 5
+
+
+@pytest.mark.parametrize("h", [1, 3, 8])
+def test_sequential_stop_against_its_definition(h):
+    X, y = some_data(shift=0.2)
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 60)}
+    whole = permutation_test(NearestCentroid(), X, y, **options)
+    early = permutation_test(NearestCentroid(), X, y, max_exceedances=h, **options)
+    pvalue, used = reference.sequential_pvalue(whole.statistic, whole.null_distribution, h)
+    assert used < 60
+    assert (early.pvalue, early.n_permutations, early.n_exceedances) == (pvalue, used, h)
+    assert early.stopped
+    assert early.null_distribution.tolist() == whole.null_distribution[:used].tolist()
+    assert "(stopped)" in str(early)
+
+
+def test_sequential_without_a_stop_is_the_plain_test():
+    X, y = some_data(shift=3)
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 40)}
+    whole = permutation_test(NearestCentroid(), X, y, **options)
+    early = permutation_test(NearestCentroid(), X, y, max_exceedances=5, **options)
+    assert not early.stopped
+    assert early.pvalue == whole.pvalue == 1 / 41
+    assert early.pvalue_interval == whole.pvalue_interval
+
+
+def test_sequential_saves_fits_and_each_metric_stops_by_itself():
+    X, y = some_data(shift=0)
+    CountingNB.fits = 0
+    tests = permutation_test(
+        CountingNB(),
+        X,
+        y,
+        cv=StratifiedKFold(2),
+        scoring=["accuracy", "roc_auc"],
+        n_permutations=2000,
+        max_exceedances=4,
+        random_state=0,
+    )
+    longest = max(test.n_permutations for test in tests.values())
+    assert CountingNB.fits <= 2 * 2 * (2 + longest)  # the stages double
+    for test in tests.values():
+        assert test.stopped
+        assert test.pvalue == 4 / test.n_permutations
+
+
+def test_randomness():
+    X, y = some_data()
+
+    def null(random_state, n_permutations=9):
+        options = {"cv": 3, "n_permutations": n_permutations, "random_state": random_state}
+        return permutation_test(GaussianNB(), X, y, **options).null_distribution.tolist()
+
+    assert null(1) == null(1)
+    assert len({tuple(null(seed)) for seed in (1, 2, None, None)}) == 4
+    assert null(1, 19)[:9] == null(1)
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert null(make(3)) == null(make(3))
+
+
+def test_a_shuffling_splitter_without_a_seed():
+    X, y = some_data(shift=5)
+    result = permutation_test(GaussianNB(), X, y, cv=KFold(3, shuffle=True), n_permutations=19)
+    assert result.pvalue == 0.05
+
+
+def test_folds_are_those_of_cross_val_error():
+    X, y = some_data()
+    result = permutation_test(GaussianNB(), X, y, n_permutations=1, random_state=7)
+    error = cross_val_error(GaussianNB(), X, y, random_state=7)
+    assert result.statistic == pytest.approx(1 - error.fold_mean, rel=1e-15)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_independent_of_n_jobs(backend):
+    X, y = some_data()
+    options = {"cv": 3, "n_permutations": 30, "max_exceedances": 4, "random_state": 0}
+    one = permutation_test(GaussianNB(), X, y, n_jobs=1, **options)
+    with parallel_config(backend=backend):
+        two = permutation_test(GaussianNB(), X, y, n_jobs=2, **options)
+    assert one.null_distribution.tolist() == two.null_distribution.tolist()
+    assert pickle.loads(pickle.dumps(two)).pvalue == one.pvalue
+
+
+def test_pandas_sparse_lists_multiclass_and_read_only():
+    X, _ = some_data()
+    y = np.tile(["a", "b", "c"], 10)
+    X.flags.writeable = y.flags.writeable = False
+    options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 5)}
+    plain = permutation_test(LogisticRegression(), X, y, **options)
+    for data, labels in ((pd.DataFrame(X), pd.Series(y)), (csr_matrix(X), y), (X.tolist(), y)):
+        other = permutation_test(LogisticRegression(), data, labels, **options)
+        assert other.null_distribution == pytest.approx(plain.null_distribution, abs=1e-15)
+
+
+def test_tuning_is_part_of_the_procedure():
+    X, y = some_data()
+    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1]}, cv=2)
+    cv, orders = StratifiedKFold(3), some_orders(30, 3)
+    ours = permutation_test(search, X, y, cv=cv, permutations=orders)
+    loop = reference.null_distribution(search, X, y, cv, orders, accuracy_score)
+    assert ours.null_distribution == pytest.approx(loop, abs=1e-15)
+
+
+def test_undefined_scores():
+    """An undefined null score counts against a finding, an undefined observed one is an error."""
+    X, y = some_data(shift=5)
+    everything = [(np.arange(30), np.arange(30))]
+    calls = []
+
+    def sometimes_nan(estimator, X, y):
+        calls.append(0)
+        return float("nan") if len(calls) in (3, 4) else estimator.score(X, y)
+
+    options = {"cv": everything, "scoring": sometimes_nan, "n_permutations": 19, "random_state": 0}
+    with pytest.warns(UndefinedMetricWarning, match="of 2 of 19 permutations is undefined"):
+        result = permutation_test(GaussianNB(), X, y, **options)
+    assert result.n_exceedances == 2
+    calls[:] = [0, 0]
+    with pytest.raises(ValueError, match="sometimes_nan of the observed labels must be defined"):
+        permutation_test(GaussianNB(), X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": np.zeros(29)}, r"inconsistent numbers of samples|same length"),
+        ({"permutations": np.zeros((2, 29), int)}, r"shape \(n_permutations, 30\), got \(2, 29\)"),
+        ({"permutations": np.arange(30)}, r"shape \(n_permutations, 30\), got \(30,\)"),
+        ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),
+        (
+            {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
+            r"each index 0 to 29 once in a row, row 1 does not",
+        ),
+        ({"permutations": np.arange(30.0)[None]}, r"each index 0 to 29 once in a row, row 0"),
+        ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
+        ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
+        ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
+        ({"cv": 20}, r"cv=20 folds need at least 20 members of each class"),
+        ({"random_state": -1}, r"random_state must be >= 0, got -1"),
+        ({"scoring": "nothing"}, r"nothing"),
+    ],
+)
+def test_bad_input(options, message):
+    X, y = some_data()
+    with pytest.raises(ValueError, match=message):
+        permutation_test(GaussianNB(), X, y, **options)
+
+
+def test_bad_data_and_estimators():
+    X, y = some_data()
+    with pytest.raises(ValueError, match="y must hold at least two classes, got one"):
+        permutation_test(GaussianNB(), X, np.zeros(30))
+    with pytest.raises(ValueError, match=r"inconsistent|same length"):
+        permutation_test(GaussianNB(), X, y[1:])
+    with pytest.raises(TypeError, match="must have the methods fit and predict"):
+        permutation_test(SelectKBest(), X, y)
+
+
+def test_a_fit_that_fails_says_why():
+    X, y = some_data()
+    X[0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        permutation_test(make_pipeline(SelectKBest(k=3), GaussianNB()), X, y, n_permutations=1)

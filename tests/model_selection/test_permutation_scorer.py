@@ -1,0 +1,106 @@
+"""The P-value of a fitted rule as a scorer."""
+
+import pickle
+
+import numpy as np
+import pytest
+from reference import permutation as reference
+from scipy.stats import binomtest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score, zero_one_loss
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
+
+from skeval.model_selection._permutation_scorer import make_permutation_scorer
+
+
+def hit_rate(y, predicted):
+    return np.mean(y == predicted)
+
+
+def held_out(n=40, shift=0.7, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(2 * n, 3)), np.tile([0, 1], n)
+    X[y == 1] += shift
+    return GaussianNB().fit(X[:n], y[:n]), X[n:], y[n:]
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "response"),
+    [
+        (accuracy_score, {}, lambda rule, X: rule.predict(X)),
+        (zero_one_loss, {"greater_is_better": False}, lambda rule, X: rule.predict(X)),
+        (f1_score, {"average": "macro"}, lambda rule, X: rule.predict(X)),
+        (
+            roc_auc_score,
+            {"response_method": "predict_proba"},
+            lambda rule, X: rule.predict_proba(X)[:, 1],
+        ),
+    ],
+)
+def test_against_a_plain_loop(metric, options, response):
+    rule, X, y = held_out()
+    scorer = make_permutation_scorer(metric, n_permutations=49, random_state=3, **options)
+    sign = -1 if options.get("greater_is_better") is False else 1
+    extra = {name: value for name, value in options.items() if name == "average"}
+    children = np.random.SeedSequence(3).spawn(49)
+    orders = [np.random.default_rng(child).permutation(len(y)) for child in children]
+    null = [sign * metric(y[order], response(rule, X), **extra) for order in orders]
+    expected = reference.pvalue(sign * metric(y, response(rule, X), **extra), null)
+    assert scorer(rule, X, y) == expected
+    assert isinstance(scorer(rule, X, y), float)
+
+
+def test_multiclass_probabilities_and_decision_function():
+    X, y = load_iris(return_X_y=True)
+    rule = LogisticRegression(max_iter=500).fit(X, y)
+    scorer = make_permutation_scorer(
+        log_loss, n_permutations=19, greater_is_better=False, response_method="predict_proba"
+    )
+    assert scorer(rule, X, y) == 0.05
+    binary = LogisticRegression().fit(X[:100], y[:100])
+    scorer = make_permutation_scorer(
+        roc_auc_score, n_permutations=19, response_method="decision_function"
+    )
+    assert scorer(binary, X[:100], y[:100]) == 0.05
+
+
+def test_in_cross_validate_and_picklable():
+    X, y = load_iris(return_X_y=True)
+    scorer = make_permutation_scorer(accuracy_score, n_permutations=19, random_state=0)
+    scores = cross_validate(GaussianNB(), X, y, cv=3, scoring={"p": scorer})["test_p"]
+    assert scores.tolist() == [0.05] * 3
+    again = pickle.loads(pickle.dumps(scorer))
+    rule, X, y = held_out(shift=0.2)
+    assert again(rule, X, y) == scorer(rule, X, y)
+    assert repr(scorer) == "make_permutation_scorer(accuracy_score, n_permutations=19)"
+
+
+def test_randomness():
+    rule, X, y = held_out(shift=0.3)
+    scorer = make_permutation_scorer(hit_rate, n_permutations=200)
+    assert len({scorer(rule, X, y) for _ in range(8)}) > 1
+
+
+def test_valid_under_the_null_hypothesis():
+    pvalues = []
+    for seed in range(200):
+        rule, X, y = held_out(n=20, shift=0, seed=seed)
+        scorer = make_permutation_scorer(hit_rate, n_permutations=19, random_state=seed)
+        pvalues.append(scorer(rule, X, y))
+    for level in (0.05, 0.1):
+        rejected = int(np.sum(np.array(pvalues) <= level))
+        assert binomtest(rejected, 200, level, alternative="greater").pvalue > 0.001
+
+
+def test_bad_input():
+    with pytest.raises(TypeError, match="metric must be callable, got 'accuracy'"):
+        make_permutation_scorer("accuracy")
+    with pytest.raises(ValueError, match="n_permutations must be an integer >= 1, got 0"):
+        make_permutation_scorer(accuracy_score, n_permutations=0)
+    with pytest.raises(ValueError, match=r"response_method must be one of.*got 'score'"):
+        make_permutation_scorer(accuracy_score, response_method="score")
+    rule, X, y = held_out()
+    with pytest.raises(ValueError, match="observed labels, got nan"):
+        make_permutation_scorer(lambda y, p: np.nan, n_permutations=2)(rule, X, y)

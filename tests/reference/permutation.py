@@ -1,0 +1,49 @@
+"""Permutation tests by their definition: plain loops over permutations and folds."""
+
+import numpy as np
+from sklearn.base import clone
+
+
+def fold_mean_score(estimator, X, y, splits, metric):
+    scores = []
+    for train, test in splits:
+        model = clone(estimator).fit(X[train], y[train])
+        scores.append(metric(y[test], model.predict(X[test])))
+    return sum(scores) / len(scores)
+
+
+def null_distribution(estimator, X, y, splitter, permutations, metric, groups=None):
+    scores = []
+    for order in permutations:
+        splits = splitter.split(X, y[list(order)], groups)
+        scores.append(fold_mean_score(estimator, X, y[list(order)], splits, metric))
+    return scores
+
+
+def pvalue(statistic, null):
+    return (1 + sum(value >= statistic - 1e-12 * abs(statistic) for value in null)) / (
+        1 + len(null)
+    )
+
+
+def sequential_pvalue(statistic, null, h):
+    """Besag and Clifford (1991): look at one permutation after the other."""
+    count = 0
+    for used, value in enumerate(null, start=1):
+        count += value >= statistic - 1e-12 * abs(statistic)
+        if count == h:
+            return h / used, used
+    return (1 + count) / (1 + len(null)), len(null)
+
+
+def negative_binomial_interval(h, used, level):
+    """Values of p under which waiting so long, or so short, for h exceedances is not unlikely."""
+    from scipy.stats import nbinom
+
+    grid = np.linspace(1e-6, 1 - 1e-6, 200001)
+    failures = used - h
+    tail = (1 - level) / 2
+    not_too_long = nbinom.sf(failures - 1, h, grid) > tail
+    not_too_short = nbinom.cdf(failures, h, grid) > tail
+    inside = grid[not_too_long & not_too_short]
+    return inside.min(), inside.max()
