@@ -23,13 +23,13 @@ from skeval.metrics.cluster._neighbours import (
 rng = np.random.default_rng(5)
 
 
-@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1)], ids=str)
+@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
 def tile_size(request, monkeypatch):
     monkeypatch.setattr(engine, "TILE_ROWS", request.param[0])
     monkeypatch.setattr(engine, "TILE_COLUMNS", request.param[1])
 
 
-SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 1, 37]]
+SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 2, 1, 1, 34]]
 
 
 @pytest.mark.usefixtures("tile_size")

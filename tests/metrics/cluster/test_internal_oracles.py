@@ -45,6 +45,14 @@ def test_mahalanobis_takes_its_covariance_from_all_samples():
     assert sk.silhouette_score(X, y, metric="mahalanobis") == pytest.approx(expected, rel=1e-10)
 
 
+def test_scaled_euclidean_takes_its_variances_from_all_samples():
+    X, y = load_iris(return_X_y=True)
+    D = cdist(X, X, "seuclidean", V=X.var(axis=0, ddof=1))
+    found = sk.within_cluster_distances(X, y, metric="seuclidean")
+    expected = sk.within_cluster_distances(D, y, metric="precomputed")
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+
+
 def test_boolean_metric():
     X, y = load_digits(return_X_y=True)
     X, y = X[:300] > 8, y[:300]
