@@ -42,7 +42,9 @@ def case(name: str) -> tuple[Data, int]:
 
 def ours(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return W* by skeval, the cross-validation of the interval included."""
-    return perturbation_interval(SVM, X, y, weights=weights, random_state=0).statistics
+    return perturbation_interval(
+        SVM, X, y, weights=weights, statistic="resubstitution", random_state=0
+    ).statistics
 
 
 def loop(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -69,7 +71,9 @@ def sweep() -> None:
 
     def work(n: int, p: int, n_resamples: int) -> None:
         X, y = gaussian(n, p)
-        perturbation_interval(SVM, X, y, n_resamples=n_resamples, random_state=0)
+        perturbation_interval(
+            SVM, X, y, n_resamples=n_resamples, statistic="resubstitution", random_state=0
+        )
 
     growth_slope("perturbations, n=500 p=20", [250, 500, 1000, 2000], lambda R: work(500, 20, R))
     growth_slope("samples, p=20 R=100", [500, 1000, 2000, 4000, 8000], lambda n: work(n, 20, 100))
@@ -79,7 +83,11 @@ def sweep() -> None:
 def large() -> None:
     """Print time and peak memory of a large run."""
     X, y = gaussian(20_000, 20)
-    spent = seconds(lambda: perturbation_interval(SVM, X, y, n_resamples=1000, random_state=0))
+    spent = seconds(
+        lambda: perturbation_interval(
+            SVM, X, y, n_resamples=1000, statistic="resubstitution", random_state=0
+        )
+    )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"n=20000 p=20 R=1000: {spent:.1f} s, peak memory of the process {peak:.0f} MB")
 

@@ -217,7 +217,7 @@ def compare_classifiers(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection._comparison import compare_classifiers
+    >>> from skeval.model_selection import compare_classifiers
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = compare_classifiers(GaussianNB(), KNeighborsClassifier(), X, y, method="mcnemar")
     >>> print(result)

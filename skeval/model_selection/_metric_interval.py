@@ -183,7 +183,7 @@ def metric_interval(
     --------
     >>> from functools import partial
     >>> from sklearn.metrics import f1_score
-    >>> from skeval.model_selection._metric_interval import metric_interval
+    >>> from skeval.model_selection import metric_interval
     >>> y_true = ["a"] * 50 + ["b"] * 30 + ["c"] * 20
     >>> y_pred = ["a"] * 45 + ["b"] * 30 + ["c"] * 25
     >>> print(metric_interval(partial(f1_score, average="macro"), y_true, y_pred))

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan
 from skeval.model_selection._target import Target
 from skeval.model_selection._weights import weight_parameters
-from skeval.utils._compat import safe_indexing
+from skeval.utils._compat import limit_threads, safe_indexing
 
 __all__ = [
     "BatchDecisions",
@@ -135,6 +135,7 @@ def resampled_predictions(
     report_failures(n_failed, plan.n_fits)
 
 
+@limit_threads(limits=1, user_api="blas")  # many small products: threads only wait for another
 def batch_predictions(
     engine: BatchEngine | None, target: Target, block: PlanBlock
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -18,7 +18,7 @@ from skeval.model_selection._predict import (
     fits_of,
 )
 from skeval.model_selection._target import Target
-from skeval.utils._compat import safe_indexing
+from skeval.utils._compat import limit_threads, safe_indexing
 
 __all__ = ["RankingEngine", "resampled_scores"]
 
@@ -174,6 +174,7 @@ def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[fl
     return fractions if solved.all() else None
 
 
+@limit_threads(limits=1, user_api="blas")
 def stand_in_scores(
     engine: RankingEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
 ) -> list[Any] | None:

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_params,
 )
+from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -30,6 +31,7 @@ __all__ = [
     "array_namespace",
     "check_sample_weight",
     "device",
+    "limit_threads",
     "num_samples",
     "safe_indexing",
     "validate_params",

@@ -29,10 +29,10 @@ def data():
     return sample.X, np.array(["no", "yes"])[sample.y], weights
 
 
-def interval(*arguments, **options):
+def interval(*arguments, statistic="resubstitution", **options):
     with warnings.catch_warnings():  # the warning of overfitting has a test of its own
         warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
-        return perturbation_interval(*arguments, **options)
+        return perturbation_interval(*arguments, statistic=statistic, **options)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 700.0])
@@ -159,13 +159,14 @@ def test_warning_when_the_fit_separates_the_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 60)), np.tile([0, 1], 15)
     with pytest.warns(UserWarning, match=r"statistic='cross_validation'"):
-        result = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
+        result = perturbation_interval(
+            SVM, X, y, n_resamples=20, statistic="resubstitution", random_state=0
+        )
     assert result.resubstitution == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        perturbation_interval(
-            SVM, X, y, n_resamples=20, statistic="cross_validation", random_state=0
-        )
+        default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
+    assert default.statistic == "cross_validation"
 
 
 def test_result_prints_and_pickles(data):
