@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.svm import SVC
@@ -20,7 +21,7 @@ from skeval.model_selection._plan import PlanBlock
 from skeval.model_selection._predict import BatchDecisions, batch_engine, selection_engine
 from skeval.model_selection._target import Target
 from skeval.svm._batch import solve_gram_svms
-from skeval.svm._tolerance import doubtful_fits
+from skeval.svm._tolerance import doubtful_fits, residual_bound
 
 __all__ = ["KBestSVMEngine"]
 
@@ -39,6 +40,7 @@ class KBestSVMEngine:
         self.target = target
         numbers = X.astype(float)
         self._statistics = TwoClassF(numbers)
+        self._squares = np.ascontiguousarray((numbers * numbers).T)
         self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
 
     def __call__(self, block: PlanBlock) -> BatchDecisions:
@@ -96,15 +98,17 @@ class KBestSVMEngine:
             columns = self._centred[features[part]]
             gram = np.matmul(columns.transpose(0, 2, 1), columns)
             box = float(self.classifier.C) * block.train[part]
-            found = solve_gram_svms(gram, np.where(positive[part], 1.0, -1.0), box)
-            decisions[part] = found.decision
-            doubtful[part] = ~found.converged | doubtful_fits(
+            signs = np.where(positive[part], 1.0, -1.0)
+            decisions[part], alpha = solve_on_training(gram, signs, box)
+            norms = np.sqrt(self._squares[features[part]].sum(axis=1))
+            doubtful[part] = doubtful_fits(
                 gram,
-                found.decision,
-                found.alpha,
+                signs,
                 box,
+                alpha,
+                decisions[part],
                 block.test[part],
-                self.classifier.tol,
+                residual_bound(self.classifier.tol, norms, alpha),
                 ranks=ranks,
             )
         return decisions, doubtful
@@ -117,8 +121,29 @@ class KBestSVMEngine:
         else:
             rows = np.repeat(rows, train[rows])
         selected = self.X[:, features]
-        model = clone(self.classifier).fit(selected[rows], positive[rows], sample_weight=weights)
-        return model.decision_function(selected)
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            model = clone(self.classifier)
+            model.fit(selected[rows], positive[rows], sample_weight=weights)
+            return model.decision_function(selected)
+
+
+def solve_on_training(
+    gram: np.ndarray, signs: np.ndarray, box: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return decision values of all samples and alpha (B, n), nan where not converged.
+
+    The solver is given the training samples alone; problems that have fewer than the largest are
+    filled up with samples of box 0.
+    """
+    trained = box > 0
+    rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
+    problems = np.arange(len(box))[:, None]
+    inner = gram[problems[:, :, None], rows[:, :, None], rows[:, None, :]]
+    found = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
+    alpha = np.zeros(box.shape)
+    alpha[problems, rows] = found.alpha
+    decisions = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0] + found.intercept[:, None]
+    return decisions, alpha
 
 
 @selection_engine.register(SelectKBest)
