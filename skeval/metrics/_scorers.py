@@ -66,7 +66,7 @@ SCORERS: dict[str, ScorerRow] = {
 
 
 def get_scorer_names() -> list[str]:
-    """Names of all scorers: those of skeval and those of scikit-learn.
+    """Return the names of all scorers: those of skeval and those of scikit-learn.
 
     Returns
     -------

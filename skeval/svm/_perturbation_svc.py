@@ -43,9 +43,26 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         Penalty of `SVC`.
     kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="linear"
         Kernel of `SVC`. The theory is of the linear one.
-    degree, gamma, coef0, shrinking, tol, cache_size, class_weight, max_iter, \
-decision_function_shape, break_ties
-        As in `SVC`. `class_weight` multiplies the random weights.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels other than the linear one.
+    coef0 : float, default=0.0
+        Independent term of the polynomial and the sigmoid kernel.
+    shrinking : bool, default=True
+        Whether `SVC` shrinks its problem.
+    tol : float, default=1e-3
+        Tolerance of `SVC`.
+    cache_size : float, default=200
+        Size of its kernel cache, in MB.
+    class_weight : dict or "balanced", default=None
+        Factors of `C` by class, which multiply the random weights.
+    max_iter : int, default=-1
+        Limit of its iterations, -1 for none.
+    decision_function_shape : {"ovo", "ovr"}, default="ovr"
+        Shape of `decision_function` for more than two classes.
+    break_ties : bool, default=False
+        Whether `predict` breaks ties of more than two classes by the decision values.
     n_resamples : int, default=1000
         Number of perturbations. 0 skips cross-validation and perturbation, for a grid search.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
