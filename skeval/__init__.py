@@ -1,5 +1,6 @@
 """Honest evaluation of pattern-recognition systems for scikit-learn users."""
 
+from skeval import feature_selection, svm  # noqa: F401 (they register their batch engines)
 from skeval.report import EvaluationReport, evaluate
 
 __version__ = "0.1.0.dev0"

@@ -5,7 +5,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -32,7 +32,12 @@ ESTIMATORS = {
     "knn": lambda seed: KNeighborsClassifier(),
     "forest": lambda seed: RandomForestClassifier(random_state=seed),
 }
-QUICK_BOOTSTRAPS = 50
+QUICK: dict[str, Any] = {
+    "n_bootstraps": 50,
+    "n_permutations": 50,
+    "n_resamples": 100,
+    "leave_one_out": False,
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,11 +86,12 @@ def make_parser() -> argparse.ArgumentParser:
     add("--select", type=int, metavar="K", help="keep the K best features, inside the loop")
     add("--folds", type=int, help="folds of the cross-validation (default: 10)")
     add("--bootstraps", type=int, help="bootstrap resamples (default: 200)")
+    add("--permutations", type=int, help="label permutations for the P-value (default: 200)")
     add("--seed", type=int, default=0, help="seed of all splits and resamples (default: 0)")
     add("--jobs", type=int, help="number of joblib workers")
     add("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
-    add("--quick", action="store_true", help="50 resamples, no leave-one-out")
+    add("--quick", action="store_true", help="fewer resamples and permutations, no leave-one-out")
     return parser
 
 
@@ -94,10 +100,12 @@ def run_evaluate(options: argparse.Namespace) -> str:
     table = load_table(options.data, target=options.target)
     check_table(table, options.select)
     check_writable(options.json)
-    quick = options.quick
-    bootstraps = options.bootstraps
-    if bootstraps is None:
-        bootstraps = QUICK_BOOTSTRAPS if quick else 200
+    sizes = QUICK if options.quick else {}
+    for name, value in (
+        ("n_bootstraps", options.bootstraps),
+        ("n_permutations", options.permutations),
+    ):
+        sizes = sizes if value is None else sizes | {name: value}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         report = skeval.evaluate(
@@ -105,8 +113,7 @@ def run_evaluate(options: argparse.Namespace) -> str:
             table.X,
             table.y,
             cv=options.folds,
-            n_bootstraps=bootstraps,
-            leave_one_out=False if quick else None,
+            **sizes,
             confidence_level=options.level,
             random_state=options.seed,
             n_jobs=options.jobs,

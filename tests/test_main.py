@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 import skeval
 from skeval.__main__ import ESTIMATORS, main
 
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3"]
+QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
 
 
 def test_module_runs_and_names_data_size_and_classes():
@@ -43,6 +43,8 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         y,
         cv=3,
         n_bootstraps=5,
+        n_permutations=5,
+        n_resamples=100,
         leave_one_out=False,
         confidence_level=0.9,
         random_state=7,
@@ -66,7 +68,10 @@ def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_with_selection_inside(name, capsys):
     assert main(["evaluate", "wine", "--estimator", name, "--select", "4", *QUICK]) == 0
-    assert f"{name} on the 4 best features, seed 0" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"{name} on the 4 best features, seed 0" in printed
+    assert "P = 0.1667: of 5 runs" in printed
+    assert "Selecting features outside the loop would have claimed" in printed
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,7 @@ def test_every_estimator_with_selection_inside(name, capsys):
         (["iris", "--folds", "1"], "k-fold cross-validation requires at least one"),
         (["iris", "--folds", "99"], "cv=99 folds need at least 99 members of each class"),
         (["iris", "--bootstraps", "0"], "n_bootstraps must be an integer >= 1, got 0"),
+        (["iris", "--permutations", "-1"], "n_permutations must be an integer >= 0, got -1"),
         (["iris", "--level", "95"], "level must fulfil 0 < level < 1, got 95.0"),
         (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),

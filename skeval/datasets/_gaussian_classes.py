@@ -140,8 +140,8 @@ def make_gaussian_classes(
     mean = np.zeros(n_features)
     mean[:n_informative] = separation / 2 / np.sqrt(n_informative)
     y = (rng.random(n_samples) < prior).astype(int)
-    rare = 1 if y.sum() < 2 else 0
-    if np.sum(y == rare) < 2:
-        y[:2] = rare
+    for label in (0, 1):
+        missing = max(0, 2 - np.sum(y == label))
+        y[np.flatnonzero(y != label)[:missing]] = label
     X = rng.normal(size=(n_samples, n_features)) + np.where(y[:, None] == 1, mean, -mean)
     return GaussianClasses(X, y, mean, float(prior))

@@ -1,6 +1,6 @@
 """Feature selection inside the resampling loop, its bias outside, and how stable it is."""
 
-from skeval.feature_selection import _engine as _engine  # registers the batch engines
+from skeval.feature_selection import _engine  # noqa: F401 (registers the batch engines)
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._selection_bias import SelectionBias, selection_bias
 from skeval.feature_selection._stability import SelectionStability, selection_stability

@@ -18,8 +18,8 @@ from sklearn.svm import SVC
 from skeval.feature_selection._batch import TwoClassF
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.model_selection._plan import PlanBlock
-from skeval.model_selection._predict import batch_engine, selection_engine
-from skeval.model_selection._target import UNTESTED, Target
+from skeval.model_selection._predict import BatchDecisions, batch_engine, selection_engine
+from skeval.model_selection._target import Target
 from skeval.svm._batch import solve_gram_svms
 from skeval.svm._tolerance import doubtful_fits, residual_bound
 
@@ -43,24 +43,24 @@ class KBestSVMEngine:
         self._squares = np.ascontiguousarray((numbers * numbers).T)
         self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
 
-    def __call__(self, block: PlanBlock) -> np.ndarray:
-        """Return the predictions of a block as codes, -1 where untested."""
-        decisions = self._decide(block, ranks=False)
-        codes = (decisions >= 0).astype(np.intp)  # as libsvm: the second class at 0
-        return np.where(block.test, codes, UNTESTED)
+    def __call__(self, block: PlanBlock) -> BatchDecisions:
+        """Return decisions whose signs are those of the loop."""
+        return self._decide(block, ranks=False)
 
-    def decisions(self, block: PlanBlock) -> np.ndarray:
-        """Return the decision values of a block, nan where untested.
+    def ranked(self, block: PlanBlock) -> BatchDecisions:
+        """Return decisions whose signs, and order within a fit, are those of the loop."""
+        return self._decide(block, ranks=True)
 
-        Their signs and their order within a fit are those of the loop, their values up to the
-        tolerance of libsvm.
-        """
-        return np.where(block.test, self._decide(block, ranks=True), np.nan)
+    def _decide(self, block: PlanBlock, ranks: bool) -> BatchDecisions:
+        trained, positive = block.train > 0, self._labels(block) == 1
+        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        decisions = np.full(block.train.shape, np.nan)
+        if solved.any():
+            decisions[solved] = self._decide_solvable(block.take(solved), positive[solved], ranks)
+        return BatchDecisions(decisions, solved)
 
-    def _decide(self, block: PlanBlock, ranks: bool) -> np.ndarray:
-        positive = self._labels(block) == 1
+    def _decide_solvable(self, block: PlanBlock, positive: np.ndarray, ranks: bool) -> np.ndarray:
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
-        self._check_classes(counts > 0, positive)
         features = self.select(counts.astype(np.intp), positive)
         decisions, doubtful = self._solve(features, positive, block, ranks)
         for r in np.flatnonzero(doubtful):
@@ -72,14 +72,6 @@ class KBestSVMEngine:
         return (
             np.broadcast_to(codes, block.train.shape) if block.order is None else codes[block.order]
         )
-
-    def _check_classes(self, trained: np.ndarray, positive: np.ndarray) -> None:
-        lonely = ~((trained & positive).any(axis=1) & (trained & ~positive).any(axis=1))
-        if lonely.any():
-            raise ValueError(
-                "every training set must hold two classes, "
-                f"{lonely.sum()} of {len(lonely)} hold only one."
-            )
 
     def select(self, counts: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""

@@ -56,6 +56,16 @@ class SelectionBias:
     cv1_errors: np.ndarray = field(repr=False)
     cv2_errors: np.ndarray = field(repr=False)
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers without the repeats, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        names = ("cv1_error", "cv2_error", "bias", "standard_error", "low", "high", "level")
+        return {name: getattr(self, name) for name in names}
+
     def __str__(self) -> str:
         rows = [
             ("CV1, selected outside the loop", f"{self.cv1_error:.4f}"),
@@ -180,7 +190,7 @@ def selection_bias(
     options = {"n_jobs": n_jobs, "verbose": verbose}
     cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
     cv2 = fold_errors(inside, X, target, plan, options)
-    result = reduced(cv1, cv2, repeat_of, level)
+    result = bias_of(cv1, cv2, repeat_of, level)
     warn_of_bias(result)
     return result
 
@@ -237,7 +247,7 @@ def fold_errors(
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))
 
 
-def reduced(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: float) -> SelectionBias:
+def bias_of(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: float) -> SelectionBias:
     """Return the two errors, their difference and its interval."""
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))

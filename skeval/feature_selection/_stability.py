@@ -46,6 +46,19 @@ class SelectionStability:
     n_rounds: int
     frequency: np.ndarray = field(repr=False)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the features ever selected, ready for JSON.
+
+        Returns
+        -------
+        dict
+            "frequency" holds the fraction of the rounds by the position of the feature.
+        """
+        names = ("value", "low", "high", "level", "method", "n_rounds")
+        ever = np.flatnonzero(self.frequency).tolist()
+        frequency = {str(feature): float(self.frequency[feature]) for feature in ever}
+        return {name: getattr(self, name) for name in names} | {"frequency": frequency}
+
     def __str__(self) -> str:
         always = int(np.sum(self.frequency == 1))
         rows = [

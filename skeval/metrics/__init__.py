@@ -1,3 +1,92 @@
-"""Metrics of classifiers, regressors, rankings and translations, ready for make_scorer."""
+"""Metrics of classifiers, regressors, rankings and translations, ready for make_scorer.
 
-__all__: list[str] = []
+What scikit-learn computes by our definition is re-exported, so that one import gives the whole
+set; `tests/metrics/test_reexports.py` lists those names.
+"""
+
+from sklearn.metrics import (
+    accuracy_score,
+    auc,
+    average_precision_score,
+    confusion_matrix,
+    f1_score,
+    fbeta_score,
+    mean_absolute_error,
+    mean_squared_error,
+    precision_recall_curve,
+    precision_recall_fscore_support,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+    roc_curve,
+    root_mean_squared_error,
+)
+
+from skeval.metrics._bleu import bleu_score, log_bleu_score, sentence_bleu_score
+from skeval.metrics._classification import (
+    averaged_precision_recall_fscore,
+    error_rate,
+    macro_fbeta_score,
+    micro_fbeta_score,
+    weighted_fbeta_score,
+)
+from skeval.metrics._cost import (
+    CostCurve,
+    cost_curve,
+    cost_sensitive_error,
+    expected_cost,
+    probability_cost,
+)
+from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
+from skeval.metrics._dominance import CurveDominance, curve_dominance
+from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
+from skeval.metrics._plot._cost_curve import CostCurveDisplay
+from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
+from skeval.metrics._ranking import break_even_point, ranking_loss
+from skeval.metrics._regression import error_norm
+from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
+
+__all__ = [
+    "CostCurve",
+    "CostCurveBand",
+    "CostCurveDisplay",
+    "CurveDominance",
+    "ExpectedLoss",
+    "PrecisionRecallDisplay",
+    "accuracy_score",
+    "auc",
+    "average_precision_score",
+    "averaged_precision_recall_fscore",
+    "bleu_score",
+    "break_even_point",
+    "confusion_matrix",
+    "cost_curve",
+    "cost_curve_band",
+    "cost_sensitive_error",
+    "curve_dominance",
+    "error_norm",
+    "error_rate",
+    "expected_cost",
+    "expected_loss",
+    "f1_score",
+    "fbeta_score",
+    "get_scorer",
+    "get_scorer_names",
+    "log_bleu_score",
+    "macro_fbeta_score",
+    "make_clustering_scorer",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "micro_fbeta_score",
+    "precision_recall_curve",
+    "precision_recall_fscore_support",
+    "precision_score",
+    "probability_cost",
+    "ranking_loss",
+    "recall_score",
+    "roc_auc_score",
+    "roc_curve",
+    "root_mean_squared_error",
+    "sentence_bleu_score",
+    "weighted_fbeta_score",
+]

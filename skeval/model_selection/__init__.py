@@ -1,9 +1,14 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
+from skeval.model_selection._comparison import ClassifierComparison, compare_classifiers
 from skeval.model_selection._cross_validation import cross_val_error
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
+from skeval.model_selection._metric_interval import MetricInterval, metric_interval
+from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection._permutation_result import PermutationTest, PermutationTests
+from skeval.model_selection._permutation_scorer import make_permutation_scorer
 from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._perturbation_result import PerturbationInterval
 from skeval.model_selection._resubstitution import resubstitution_error
@@ -17,16 +22,24 @@ from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
 __all__ = [
     "BootstrapErrorEstimate",
     "BootstrapSplit",
+    "ClassifierComparison",
     "ConfidenceInterval",
     "CrossValErrorEstimate",
     "ErrorEstimate",
     "HoldoutErrorEstimate",
     "HoldoutSize",
+    "MetricInterval",
+    "PermutationTest",
+    "PermutationTests",
     "PerturbationInterval",
     "bootstrap_error",
+    "compare_classifiers",
     "cross_val_error",
     "holdout_error",
     "holdout_size",
+    "make_permutation_scorer",
+    "metric_interval",
+    "permutation_test",
     "perturbation_interval",
     "refit_632",
     "resubstitution_error",

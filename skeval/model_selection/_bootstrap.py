@@ -72,7 +72,7 @@ class BootstrapErrorEstimate(ErrorEstimate):
             ("resubstitution", f"{self.resubstitution:.4f}"),
             ("out-of-bag", f"{self.oob:.4f} (mean over {self.average})"),
         ]
-        if self.method == ".632+":
+        if self.method.endswith(".632+"):
             rows.append(("no information", f"{self.no_information:.4f}"))
             rows.append(("relative overfitting", f"{self.relative_overfitting:.4f}"))
         return rows
@@ -156,7 +156,7 @@ def bootstrap_error(
     ------
     ValueError
         If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples, or
-        `stratify` and `groups` are combined.
+        `stratify` is combined with `groups` or a regressor.
 
     Notes
     -----
@@ -229,6 +229,8 @@ def bootstrap_estimates(
     X, target, groups = check_task(estimator, X, y, groups)
     rule = resolve_loss(loss, target)
     codes = None if target.classes is None else target.codes
+    if stratify and codes is None:
+        raise ValueError(f"stratify=True needs a classifier, got {type(estimator).__name__}.")
     check_class_sizes(target.classes, codes)
     units = drawing_units(len(target), codes if stratify else None, groups)
     if indices is None:

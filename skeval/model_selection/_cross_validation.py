@@ -82,8 +82,8 @@ def cross_val_error(
     Raises
     ------
     ValueError
-        If a class has fewer members than a number of folds `cv`, `y` holds one class only, or
-        `X` and `y` differ in length.
+        If a number of folds `cv` exceeds the members of a class or the groups, `cv` yields no
+        indices of samples, `y` holds one class only, or `X` and `y` differ in length.
 
     Notes
     -----
@@ -163,6 +163,10 @@ def shuffled_splitter(
 ) -> BaseCrossValidator:
     """Return shuffled folds, stratified by class and never splitting a group."""
     seed = int(root_seed(random_state).generate_state(1)[0])
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
+        )
     if target.classes is None:
         if groups is None:
             return KFold(n_folds, shuffle=True, random_state=seed)

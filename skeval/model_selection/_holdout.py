@@ -49,7 +49,7 @@ class HoldoutErrorEstimate(ErrorEstimate):
         """The names that `confidence_interval` takes, the default first."""
         if self.priors is None:
             return super().interval_methods
-        return ("normal", "stratified_wilson")
+        return ("stratified_wilson", "normal")
 
     @property
     def _interval_size(self) -> float:
@@ -112,7 +112,8 @@ def holdout_error(
     -------
     HoldoutErrorEstimate
         ``confidence_interval(method=)`` takes "wilson" (default), "exact", "wald" or "normal"
-        under random sampling, "normal" (default) or "stratified_wilson" [1]_ with priors.
+        under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the
+        normal interval is too short for few errors and has no width for none.
 
     Raises
     ------
@@ -149,6 +150,7 @@ def holdout_error(
     0.09...
     """
     y_true, y_pred = check_targets(y_true, y_pred)
+    _check_labels(y_true, y_pred)
     weight = _check_weight(sample_weight, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
@@ -173,6 +175,21 @@ def holdout_error(
     return HoldoutErrorEstimate(
         "hold-out", error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
     )
+
+
+def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
+    """Raise where labels cannot be equal, rather than count every prediction as wrong."""
+    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
+        if y.dtype.kind == "f" and np.any(y != np.floor(y)):
+            raise ValueError(
+                f"{name} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
+                "scores and regression targets have no error rate."
+            )
+    if isinstance(y_true.tolist()[0], str) != isinstance(y_pred.tolist()[0], str):
+        raise ValueError(
+            "y_true and y_pred must both hold numbers or both hold strings, got dtypes "
+            f"{y_true.dtype} and {y_pred.dtype}."
+        )
 
 
 def _check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
@@ -203,6 +220,8 @@ def _totals_and_effective_sizes(
 def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
     """Return the priors in the order of the classes."""
     labels = classes.tolist()
+    if hasattr(priors, "to_dict"):  # a pandas Series is read by its labels, never by its order
+        priors = priors.to_dict()
     if isinstance(priors, Mapping):
         if set(priors) != set(labels):
             raise ValueError(

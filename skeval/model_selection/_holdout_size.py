@@ -8,8 +8,8 @@ import numpy as np
 
 from skeval.model_selection._holdout import check_priors
 from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_quantile
-from skeval.model_selection._results import aligned
 from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
 
 __all__ = ["HoldoutSize", "holdout_size"]
 
@@ -93,7 +93,8 @@ def holdout_size(
     Raises
     ------
     ValueError
-        If an argument lies outside its range.
+        If an argument lies outside its range, or the interval has no width at `error`: that of
+        Wald, and the normal one with `priors`, where no error lies strictly between 0 and 1.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def holdout_size(
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
         return _random_size(float(errors[0]), half_width, level, method)
-    prior = check_priors(priors, np.arange(len(priors)))
+    prior = check_priors(np.asarray(priors, dtype=float), np.arange(len(priors)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     return _selective_size(
@@ -124,6 +125,12 @@ def holdout_size(
 
 
 def _random_size(error: float, half_width: float, level: float, method: str) -> HoldoutSize:
+    if method == "wald" and error in (0, 1):
+        raise ValueError(
+            "error must fulfil 0 < error < 1 for method='wald', whose interval has no width at "
+            f"{error:g}."
+        )
+
     def half(n: int) -> float:
         low, high = PROPORTION_INTERVALS[method](error * n, n, level)
         return (high - low) / 2
@@ -131,6 +138,8 @@ def _random_size(error: float, half_width: float, level: float, method: str) -> 
     enough = 1
     while half(enough) > half_width and enough < LARGEST_SIZE:
         enough *= 2
+    if half(enough) > half_width:
+        raise ValueError(f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}.")
     too_few = enough // 2
     while enough - too_few > 1:
         middle = (enough + too_few) // 2
@@ -145,11 +154,17 @@ def _selective_size(
     errors: np.ndarray, half_width: float, level: float, priors: np.ndarray, allocation: str
 ) -> HoldoutSize:
     deviations = priors * np.sqrt(errors * (1 - errors))
-    shares = priors if allocation == "proportional" else deviations
-    shares = shares / shares.sum() if shares.any() else priors
+    if not deviations.any():
+        raise ValueError(
+            "error must fulfil 0 < error < 1 for a class with a prior: the normal interval has "
+            f"no width at {errors.tolist()}."
+        )
+    shares = priors if allocation == "proportional" else deviations / deviations.sum()
     used = shares > 0
     z = normal_quantile(level)
     total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
+    if total > LARGEST_SIZE:
+        raise ValueError(f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}.")
     # every class with a prior needs a sample, or its error could not be estimated
     wanted = np.ceil(total * shares - 1e-9).astype(int)
     per_class = np.maximum(wanted, priors > 0)

@@ -14,8 +14,9 @@ LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
 LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
-    "squared": lambda y_true, y_pred: (y_true - y_pred) ** 2,
-    "absolute": lambda y_true, y_pred: np.abs(y_true - y_pred),
+    # as floats: the difference of small unsigned integers would wrap around
+    "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
+    "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
 }
 
 
@@ -55,10 +56,12 @@ class Loss:
 def resolve_loss(loss: LossLike, target: Target) -> Loss:
     """Return the loss that an argument `loss` names."""
     if callable(loss):
-        return Loss(getattr(loss, "__name__", type(loss).__name__), loss)
+        name = getattr(loss, "__name__", type(loss).__name__)
+        # the name decides shortcuts and intervals, so a callable must not bear that of another
+        return Loss(f"{name}()" if name in LOSSES else name, loss)
     if loss is None:
         loss = "squared" if target.classes is None else "zero_one"
-    if loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in LOSSES:
         raise ValueError(
             f"loss must be None, a callable or one of {', '.join(map(repr, LOSSES))}; got {loss!r}."
         )

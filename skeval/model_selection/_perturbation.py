@@ -37,7 +37,7 @@ def perturbation_interval(
     y: Any,
     *,
     n_resamples: int = 1000,
-    statistic: str = "resubstitution",
+    statistic: str = "cross_validation",
     interval: str = "normal",
     level: float = 0.95,
     cv: Any = 10,
@@ -58,9 +58,9 @@ def perturbation_interval(
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i(\theta^*) - AE(\hat\theta) \}
 
-    imitates the deviation of the error from its estimate. ``statistic="cross_validation"``, which
-    is not in [1]_, runs the cross-validation again under the weights, which enter training and
-    evaluation:
+    imitates the deviation of the error from its estimate (``statistic="resubstitution"``, that of
+    [1]_). ``statistic="cross_validation"``, which is not in [1]_, runs the cross-validation again
+    under the weights, which enter training and evaluation:
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i^{CV}(\theta^*) - CV \} .
 
@@ -84,8 +84,9 @@ def perturbation_interval(
         Labels or numbers.
     n_resamples : int, default=1000
         Number of perturbations.
-    statistic : {"resubstitution", "cross_validation"}, default="resubstitution"
-        What is perturbed.
+    statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
+        What is perturbed. The default takes as many fits again as there are folds, and is the one
+        whose coverage was measured to hold; see Notes.
     interval : {"normal", "pivotal", "symmetric", "quantile"}, default="normal"
         Form of the interval.
     level : float, default=0.95
@@ -129,6 +130,14 @@ def perturbation_interval(
 
     Notes
     -----
+    The theory of [1]_, for "resubstitution", is that of many samples and few features. On simulated
+    Gaussian classes with 50 samples and 5 features the nominal 95 % interval "normal" covered the
+    error of the fitted rule in 83 % (weakly separated) and 60 % (strongly separated) of 400 data
+    sets; with "cross_validation" in 98 % and 94 %. More features make the former worse, down to
+    no width at all where the classes are separated. ``benchmarks/coverage_perturbation.py``
+    measures both over a grid. The price is width: about 1.3 to 1.6 times that of Wilson's interval
+    on the pooled predictions, which covered in 90 %.
+
     A fit depends on the ratios of the weights only: they are divided by their mean over the
     training samples. Notes that print :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|` lack the
     centring and have a factor `n` too much; that quantity has no limit.

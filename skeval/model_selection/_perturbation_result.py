@@ -1,12 +1,14 @@
 """The perturbation interval: its draws, and the forms that it can be read in."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from skeval.model_selection._results import ConfidenceInterval, aligned
+from skeval.model_selection._results import ConfidenceInterval
 from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
 
 __all__ = ["INTERVALS", "PerturbationInterval", "interval_of_draws"]
 
@@ -78,6 +80,27 @@ class PerturbationInterval:
         bounds = (0.0, 1.0) if self.loss == "zero_one" else (-np.inf, np.inf)
         low, high = np.clip([low, high], *bounds)
         return ConfidenceInterval(float(low), float(high), float(level), form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the draws, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "error": self.error,
+            "standard_error": self.standard_error,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "resubstitution": self.resubstitution,
+            "interval": self.interval,
+            "statistic": self.statistic,
+            "n_samples": self.n_samples,
+            "n_resamples": len(self.statistics),
+            "loss": self.loss,
+        }
 
     def __str__(self) -> str:
         rows = [

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,11 @@ class PlanBlock:
 
     def __len__(self) -> int:
         return len(self.train)
+
+    def take(self, fits: np.ndarray) -> "PlanBlock":
+        """Return the block of some of the fits."""
+        order = None if self.order is None else self.order[fits]
+        return PlanBlock(self.train[fits], self.test[fits], order)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +99,8 @@ def fold_plan(n_samples: int, folds: Iterable[tuple[np.ndarray, np.ndarray]]) ->
     A training set that is all but the test set is not kept, so leave-one-out takes n numbers.
     """
     kept = [_compact(n_samples, train, test) for train, test in folds]
+    if not kept:
+        raise ValueError("cv must yield at least one pair (train, test), got none.")
 
     def draw(fold: int) -> PlanBlock:
         train, test = kept[fold]
@@ -105,8 +113,27 @@ def fold_plan(n_samples: int, folds: Iterable[tuple[np.ndarray, np.ndarray]]) ->
     return ResamplingPlan(n_samples, len(kept), draw)
 
 
-def _compact(
-    n_samples: int, train: np.ndarray, test: np.ndarray
-) -> tuple[np.ndarray | None, np.ndarray]:
+def _indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
+    """Return the rows that a fold names, by index or by a boolean mask, as indices."""
+    rows = np.asarray(rows)
+    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
+        rows = np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1 or not rows.size:
+        raise ValueError(
+            f"cv must yield {part} sets that are not empty, as integer indices or as boolean "
+            f"masks of {n_samples} samples; got shape {rows.shape}, dtype {rows.dtype}."
+        )
+    if rows.min() < 0 or rows.max() >= n_samples:
+        raise ValueError(
+            f"cv must yield {part} indices from 0 to {n_samples - 1}, "
+            f"got {rows.min()} to {rows.max()}."
+        )
+    return rows
+
+
+def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    train, test = _indices(n_samples, "train", train), _indices(n_samples, "test", test)
+    if np.bincount(test).max() > 1:
+        raise ValueError("cv must yield test sets without repetitions, got a sample twice.")
     covered = np.bincount(train, minlength=n_samples) + np.bincount(test, minlength=n_samples)
     return (None if np.all(covered == 1) else train), test

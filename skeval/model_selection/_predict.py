@@ -1,8 +1,9 @@
 """The one loop over fits: a plan in, predictions out, block by block."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import singledispatch
+from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,9 +15,10 @@ from sklearn.pipeline import Pipeline
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan
 from skeval.model_selection._target import Target
 from skeval.model_selection._weights import weight_parameters
-from skeval.utils._compat import safe_indexing
+from skeval.utils._compat import limit_threads, safe_indexing
 
 __all__ = [
+    "BatchDecisions",
     "BatchEngine",
     "PredictedBlock",
     "batch_engine",
@@ -43,11 +45,26 @@ class PredictedBlock(NamedTuple):
     failed: np.ndarray
 
 
-class BatchEngine(Protocol):
-    """What predicts all fits of a block at once."""
+class BatchDecisions(NamedTuple):
+    """What a batch engine finds for one block.
 
-    def __call__(self, block: PlanBlock) -> np.ndarray:
-        """Return the predictions of a block as `PredictedBlock` holds them."""
+    Attributes
+    ----------
+    decisions : ndarray of shape (n_fits, n_samples)
+        Decision values of all samples; the second class is predicted where they are >= 0.
+    solved : bool ndarray of shape (n_fits,)
+        The fits that they hold for; the generic path does the others.
+    """
+
+    decisions: np.ndarray
+    solved: np.ndarray
+
+
+class BatchEngine(Protocol):
+    """What decides all fits of a block of a two-class problem at once."""
+
+    def __call__(self, block: PlanBlock) -> BatchDecisions:
+        """Return the decisions of a block."""
 
 
 @singledispatch
@@ -102,33 +119,48 @@ def resampled_predictions(
     n_failed = 0
     with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
         for block in plan.blocks():
-            if engine is not None:
-                yield PredictedBlock(block, engine(block), np.zeros(len(block), dtype=bool))
-                continue
+            predictions, solved = batch_predictions(engine, target, block)
             rows = parallel(
                 delayed(fit_and_predict)(estimator, X, target.y, fit, error_score)
-                for fit in fits_of(block)
+                for fit in fits_of(block, np.flatnonzero(~solved))
             )
-            predicted = gathered(target, block, rows)
-            n_failed += int(predicted.failed.sum())
-            yield predicted
+            failed = np.zeros(len(block), dtype=bool)
+            for r, row in zip(np.flatnonzero(~solved), rows, strict=True):
+                if row is None:
+                    failed[r] = True
+                else:
+                    predictions[r, block.test[r]] = target.encode(row)
+            n_failed += int(failed.sum())
+            yield PredictedBlock(block, predictions, failed)
     report_failures(n_failed, plan.n_fits)
 
 
-def fits_of(block: PlanBlock) -> Iterator[tuple]:
-    """Yield (training rows, weights or None, tested rows, order or None) of each fit."""
-    for r, train in enumerate(block.train):
+@limit_threads(limits=1, user_api="blas")  # many small products: threads only wait for another
+def batch_predictions(
+    engine: BatchEngine | None, target: Target, block: PlanBlock
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predictions of the fits that an engine solved, and which these are."""
+    predictions = target.empty_predictions(len(block))
+    if engine is None:
+        return predictions, np.zeros(len(block), dtype=bool)
+    decisions, solved = engine(block)
+    known = block.test & solved[:, None]
+    predictions[known] = decisions[known] >= 0
+    return predictions, solved
+
+
+def fits_of(block: PlanBlock, which: Iterable[int] | None = None) -> Iterator[tuple]:
+    """Yield (training rows, weights or None, tested rows, order or None) of all fits or some."""
+    for r in range(len(block)) if which is None else which:
+        train = block.train[r]
         rows = np.flatnonzero(train)
         weights = None
         if train.dtype.kind == "f":
             weights = train[rows]
         else:
             rows = np.repeat(rows, train[rows])
-        yield rows, weights, np.flatnonzero(block.test[r]), _row(block.order, r)
-
-
-def _row(array: np.ndarray | None, r: int) -> np.ndarray | None:
-    return None if array is None else array[r]
+        order = None if block.order is None else block.order[r]
+        yield rows, weights, np.flatnonzero(block.test[r]), order
 
 
 def fit_and_predict(
@@ -147,19 +179,9 @@ def fit_and_predict(
         return None
 
 
-def gathered(target: Target, block: PlanBlock, rows: list[np.ndarray | None]) -> PredictedBlock:
-    """Put the predictions of single fits into one array."""
-    predictions = target.empty_predictions(len(block))
-    failed = np.array([row is None for row in rows], dtype=bool)
-    for r, row in enumerate(rows):
-        if row is not None:
-            predictions[r, block.test[r]] = target.encode(row)
-    return PredictedBlock(block, predictions, failed)
-
-
 def check_error_score(error_score: float | str) -> None:
     """Raise unless `error_score` is "raise" or nan."""
-    if error_score != "raise" and not (isinstance(error_score, float) and np.isnan(error_score)):
+    if error_score != "raise" and not (isinstance(error_score, Real) and np.isnan(error_score)):
         raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
 
 

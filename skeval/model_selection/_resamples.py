@@ -73,6 +73,8 @@ def drawing_units(n_samples: int, codes: np.ndarray | None, groups: Any) -> Draw
                 f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
             )
         return DrawingUnits(unit, (np.arange(len(names)),))
+    if n_samples < 2:
+        raise ValueError(f"X must hold at least 2 samples for a bootstrap, got {n_samples}.")
     if codes is None:
         return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
     strata = tuple(np.flatnonzero(codes == code) for code in np.unique(codes))

@@ -7,6 +7,7 @@ import numpy as np
 
 from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_interval
 from skeval.utils._checks import check_level, check_option
+from skeval.utils._text import aligned
 
 __all__ = ["ConfidenceInterval", "CrossValErrorEstimate", "ErrorEstimate"]
 
@@ -185,9 +186,3 @@ def standard_error_of_mean(values: np.ndarray) -> float:
 
 def _interval_text(interval: ConfidenceInterval) -> str:
     return f"[{interval.low:.4f}, {interval.high:.4f}] ({interval.method})"
-
-
-def aligned(title: str, rows: list[tuple[str, str]]) -> str:
-    """Return a title and indented rows whose values start in one column."""
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in rows)])

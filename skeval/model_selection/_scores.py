@@ -10,22 +10,28 @@ from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.utils.metaestimators import available_if
 
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan, concatenated
-from skeval.model_selection._predict import BatchEngine, find_batch_engine, fits_of
+from skeval.model_selection._predict import (
+    BatchDecisions,
+    BatchEngine,
+    batch_predictions,
+    find_batch_engine,
+    fits_of,
+)
 from skeval.model_selection._target import Target
-from skeval.utils._compat import safe_indexing
+from skeval.utils._compat import limit_threads, safe_indexing
 
-__all__ = ["DecisionEngine", "resampled_scores"]
+__all__ = ["RankingEngine", "resampled_scores"]
 
 Scores = float | dict[str, float]
 Scorer = type(make_scorer(accuracy_score))
 
 
 @runtime_checkable
-class DecisionEngine(Protocol):
-    """A batch engine of two-class rules that also gives their decision values."""
+class RankingEngine(Protocol):
+    """A batch engine whose decision values can be had in the order of the loop, too."""
 
-    def decisions(self, block: PlanBlock) -> np.ndarray:
-        """Return the decision values of a block, shape (n_fits, n_samples), nan where untested."""
+    def ranked(self, block: PlanBlock) -> BatchDecisions:
+        """Return the decisions of a block, in each fit in the order of the loop."""
 
 
 class UnknownSamplesError(AttributeError):
@@ -103,7 +109,7 @@ def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> BatchEng
     engine = find_batch_engine(estimator, X, target)
     if scoring_is_accuracy(scoring, target):
         return engine
-    served = isinstance(engine, DecisionEngine) and uses_responses(scoring)
+    served = isinstance(engine, RankingEngine) and uses_responses(scoring)
     return engine if served else None
 
 
@@ -146,32 +152,38 @@ def engine_scores(
 ) -> list[Scores] | None:
     """Solve some repetitions at once and score each of their fits; return the means.
 
-    None if the scorer needs the fitted estimator itself.
+    None if a fit is not solved, or the scorer needs the fitted estimator itself.
     """
     block = concatenated(blocks)
-    if isinstance(engine, DecisionEngine) and not scoring_is_accuracy(scoring, target):
+    if isinstance(engine, RankingEngine) and not scoring_is_accuracy(scoring, target):
         scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
     else:
-        scores = accuracies(engine, target, block).tolist()
+        scores = accuracies(engine, target, block)
     if scores is None:
         return None
     ends = np.cumsum([len(part) for part in blocks])
     return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
 
 
-def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> np.ndarray:
+def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[float] | None:
     """Return the fraction of the tested samples that each fit predicts correctly."""
     truth = target.codes if block.order is None else target.codes[block.order]
-    correct = (engine(block) == truth) & block.test
-    return correct.sum(axis=1) / block.test.sum(axis=1)
+    predictions, solved = batch_predictions(engine, target, block)
+    correct = (predictions == truth) & block.test
+    fractions: list[float] = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
+    return fractions if solved.all() else None
 
 
+@limit_threads(limits=1, user_api="blas")
 def stand_in_scores(
-    engine: DecisionEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
+    engine: RankingEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
 ) -> list[Any] | None:
     """Return what a scorer says of each fit, given its decision values; None if it needs more."""
     scores: list[Any] = []
-    for r, decisions in enumerate(engine.decisions(block)):
+    values, solved = engine.ranked(block)
+    if not solved.all():
+        return None
+    for r, decisions in enumerate(values):
         tested = np.flatnonzero(block.test[r])
         labels = target.y if block.order is None else target.y[block.order[r]]
         samples = safe_indexing(X, tested)

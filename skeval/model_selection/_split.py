@@ -1,5 +1,6 @@
 """The bootstrap as a scikit-learn splitter, and model selection by .632."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -95,7 +96,7 @@ class BootstrapSplit:
         X : array-like of shape (n_samples, n_features)
             Samples; only their number matters.
         y : array-like of shape (n_samples,), default=None
-            Labels, of which every resample holds two classes.
+            Labels, of which every resample holds two; anything but labels is not looked at.
         groups : array-like of shape (n_samples,), default=None
             Groups that are drawn whole.
 
@@ -105,9 +106,10 @@ class BootstrapSplit:
         """
         n_samples = num_samples(X)
         classes, codes = _classes(y)
-        if self.stratify and codes is None:
-            raise ValueError("stratify=True needs class labels in y.")
-        check_class_sizes(classes, codes)
+        if self.stratify:
+            if codes is None:
+                raise ValueError("stratify=True needs class labels in y.")
+            check_class_sizes(classes, codes)
         units = drawing_units(n_samples, codes if self.stratify else None, groups)
         plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
         everything = np.arange(n_samples)
@@ -119,7 +121,12 @@ class BootstrapSplit:
 
 
 def _classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
-    if y is None or type_of_target(y) not in ("binary", "multiclass"):
+    if y is None:
+        return None, None
+    with warnings.catch_warnings():  # of many classes: whole numbers may be a regression target
+        warnings.simplefilter("ignore", UserWarning)
+        kind = type_of_target(y)
+    if kind not in ("binary", "multiclass"):
         return None, None
     return np.unique(check_y("y", y), return_inverse=True)
 

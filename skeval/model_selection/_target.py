@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import check_consistent_length, indexable
+from sklearn.utils import indexable
 
-from skeval.utils._checks import check_y
+from skeval.utils._checks import check_same_length, check_y
 
 __all__ = ["Target", "check_task"]
 
@@ -67,7 +67,9 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
         raise TypeError(
             f"estimator must have the methods fit and predict, got {type(estimator).__name__}."
         )
-    check_consistent_length(X, y, groups)
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}.")
+    check_same_length(X=X, y=y, groups=groups)
     X, groups = indexable(X, groups)
     y = check_y("y", y)
     if not is_classifier(estimator):

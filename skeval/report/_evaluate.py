@@ -2,26 +2,16 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    BaseShuffleSplit,
-    GroupShuffleSplit,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    ShuffleSplit,
-    StratifiedShuffleSplit,
-)
 
-from skeval.model_selection import ErrorEstimate, cross_val_error, resubstitution_error
-from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._cross_validation import DEFAULT_FOLDS
+from skeval.model_selection import ErrorEstimate, PerturbationInterval
+from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
 from skeval.report._report import EvaluationReport
+from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import plain_warnings
 from skeval.utils._checks import check_count, check_level
 from skeval.utils._random import RandomStateLike, root_seed
@@ -38,6 +28,8 @@ def evaluate(
     *,
     cv: Any = None,
     n_bootstraps: int = 200,
+    n_permutations: int = 200,
+    n_resamples: int = 500,
     leave_one_out: bool | None = None,
     confidence_level: float = 0.95,
     loss: LossLike = None,
@@ -50,7 +42,10 @@ def evaluate(
     """Estimate the error of an estimator in every way, side by side.
 
     Resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
-    bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval, and
+    bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval; for
+    a linear support vector machine the perturbation intervals around its cross-validated error;
+    the permutation P-value of the whole procedure; where a pipeline selects features, what
+    selecting them outside the loop would have claimed, and how stable the selection is; and
     warnings in plain words where a number should not be taken at its face. Errors are mean
     losses: fractions in [0, 1] for 0-1 loss, 0 is best.
 
@@ -67,6 +62,10 @@ def evaluate(
         members.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
+    n_permutations : int, default=200
+        Number of permutations of the labels for the P-value; 0 does without it.
+    n_resamples : int, default=500
+        Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
     leave_one_out : bool, default=None
         Whether to run leave-one-out; None does up to 1,000 samples.
     confidence_level : float, default=0.95
@@ -105,45 +104,49 @@ def evaluate(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.svm import SVC
     >>> X, y = load_iris(return_X_y=True)
-    >>> report = skeval.evaluate(SVC(kernel="linear"), X, y, n_bootstraps=50, random_state=0)
+    >>> model = SVC(kernel="linear")
+    >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
     check_level(confidence_level)
+    n_bootstraps = check_count("n_bootstraps", n_bootstraps)
+    n_permutations = check_count("n_permutations", n_permutations, 0)
+    n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
     seed = int(root_seed(random_state).generate_state(1)[0])
-    options = {"loss": loss, "groups": groups, "random_state": seed, "n_jobs": n_jobs}
-    options |= {"error_score": error_score}
     cv, notes = default_folds(cv, target)
-
-    def cross_validated(method: str, cv: Any) -> list[ErrorEstimate]:
-        return [replace(cross_val_error(estimator, X, target.y, cv=cv, **options), method=method)]
-
-    def bootstrapped() -> list[ErrorEstimate]:
-        n_resamples = check_count("n_bootstraps", n_bootstraps)
-        found = bootstrap_estimates(estimator, X, target.y, n_resamples=n_resamples, **options)
-        return list(found.values())
-
-    steps: dict[str, Callable[[], list[ErrorEstimate]]] = {
-        "resubstitution": lambda: [resubstitution_error(estimator, X, target.y, loss=loss)],
-        "hold-out (1/3)": lambda: cross_validated("hold-out (1/3)", third(target, groups, seed)),
-        "cross-validation": lambda: cross_validated("cross-validation", cv),
-        "leave-one-out": lambda: cross_validated("leave-one-out", each_alone(groups)),
-        "bootstrap": bootstrapped,
-    }
-    if leave_one_out is None:
-        leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
-    if not leave_one_out:
-        del steps["leave-one-out"]
+    splitter = resolve_splitter(cv, target, groups, seed)
+    steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
+    say = progress(verbose)
     estimates: list[ErrorEstimate] = []
-    for number, (name, step) in enumerate(steps.items(), start=1):
-        if verbose:
-            print(f"skeval: {name} ({number} of {len(steps)})", file=sys.stderr, flush=True)
-        estimates += step()
-    notes += plain_warnings(target, estimates, confidence_level)
+    for name, found in (
+        ("resubstitution", steps.resubstitution()),
+        ("hold-out", steps.hold_out()),
+        ("cross-validation", steps.cross_validation()),
+        ("bootstrap", steps.bootstrap(n_bootstraps)),
+    ):
+        say(name)
+        estimates += found
+    if len(target) <= LEAVE_ONE_OUT_LIMIT if leave_one_out is None else leave_one_out:
+        say("leave-one-out")
+        estimates[3:3] = steps.leave_one_out()
+    perturbation: tuple[PerturbationInterval, ...] = ()
+    if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
+        say("perturbation")
+        perturbation = tuple(steps.perturbation(n_resamples, confidence_level))
+    bias, stability = steps.selection(confidence_level)
+    permutation = None
+    if n_permutations:
+        say("permutation")
+        permutation = steps.permutation(n_permutations)
     return EvaluationReport(
         estimates=tuple(estimates),
-        warnings=tuple(notes),
+        perturbation=perturbation or None,
+        permutation=permutation,
+        selection_bias=bias,
+        selection_stability=stability,
+        warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=np.shape(X)[1],
@@ -151,6 +154,16 @@ def evaluate(
         estimator=repr(estimator),
         seed=seed,
     )
+
+
+def progress(verbose: int) -> Callable[[str], None]:
+    """Return what names each step on standard error, or nothing."""
+
+    def say(step: str) -> None:
+        if verbose:
+            print(f"skeval: {step} ...", file=sys.stderr, flush=True)
+
+    return say
 
 
 def default_folds(cv: Any, target: Target) -> tuple[Any, list[str]]:
@@ -164,20 +177,6 @@ def default_folds(cv: Any, target: Target) -> tuple[Any, list[str]]:
         f"Class {target.classes[sizes.argmin()]} has {sizes.min()} members, fewer than "
         f"{DEFAULT_FOLDS} folds need: cross-validation used {sizes.min()} folds."
     ]
-
-
-def third(target: Target, groups: Any, seed: int) -> BaseShuffleSplit:
-    """Return one split that holds a third of the samples, or of the groups, out."""
-    if groups is not None:
-        splitter = GroupShuffleSplit
-    else:
-        splitter = ShuffleSplit if target.classes is None else StratifiedShuffleSplit
-    return splitter(n_splits=1, test_size=1 / 3, random_state=seed)
-
-
-def each_alone(groups: Any) -> BaseCrossValidator:
-    """Return the splitter that holds out each sample, or each group, in turn."""
-    return LeaveOneOut() if groups is None else LeaveOneGroupOut()
 
 
 def class_sizes(target: Target) -> dict[Any, int] | None:

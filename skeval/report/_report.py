@@ -6,12 +6,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.model_selection import ConfidenceInterval, ErrorEstimate
+import numpy as np
+
+from skeval.feature_selection import SelectionBias, SelectionStability
+from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["EvaluationReport"]
+
+PERTURBED = {
+    "cross_validation": "perturbed cross-validation",
+    "resubstitution": "perturbed training",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +30,15 @@ class EvaluationReport:
     ----------
     estimates : tuple of ErrorEstimate
         From the most optimistic to the most careful.
+    perturbation : tuple of PerturbationInterval or None
+        For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
+        resubstitution statistic.
+    permutation : PermutationTest or None
+        The P-value of the whole procedure.
+    selection_bias : SelectionBias or None
+        What selecting the features outside the loop would have claimed; None without a selector.
+    selection_stability : SelectionStability or None
+        Agreement of the features selected in the folds (Nogueira); None without a selector.
     warnings : tuple of str
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
@@ -37,6 +54,10 @@ class EvaluationReport:
     """
 
     estimates: tuple[ErrorEstimate, ...]
+    perturbation: tuple[PerturbationInterval, ...] | None
+    permutation: PermutationTest | None
+    selection_bias: SelectionBias | None
+    selection_stability: SelectionStability | None
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
@@ -53,9 +74,6 @@ class EvaluationReport:
         names = ", ".join(repr(estimate.method) for estimate in self.estimates)
         raise KeyError(f"no estimate {method!r}; there are {names}")
 
-    def _intervals(self) -> list[ConfidenceInterval]:
-        return [e.confidence_interval(self.confidence_level) for e in self.estimates]
-
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""
         classes = self.class_sizes
@@ -67,6 +85,10 @@ class EvaluationReport:
             "seed": self.seed,
             "confidence_level": self.confidence_level,
             "estimates": [e.to_dict(self.confidence_level) for e in self.estimates],
+            "perturbation": [result.to_dict() for result in self.perturbation or ()],
+            "permutation": self.permutation and self.permutation.to_dict(),
+            "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
+            "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -102,16 +124,61 @@ class EvaluationReport:
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = [
-            (
-                estimate.method,
-                f"{estimate.error:.4f}",
-                f"{estimate.standard_error:.4f}",
-                f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
-            )
-            for estimate, interval in zip(self.estimates, self._intervals(), strict=True)
-        ]
-        return "\n".join([*_table([head, *rows]), *(f"! {text}" for text in self.warnings)])
+        rows = [self._row(estimate.method, estimate) for estimate in self.estimates]
+        for result in self.perturbation or ():
+            rows.append(self._row(f"SVM, {PERTURBED[result.statistic]}", result))
+        lines = _table([head, *rows])
+        if self.perturbation:
+            lines.append(trusted_perturbation(self.perturbation[1]))
+        if self.selection_bias and self.selection_stability:
+            lines += selection_sentences(self.selection_bias, self.selection_stability)
+        if self.permutation:
+            lines.append(permutation_sentence(self.permutation))
+        return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
+
+    def _row(
+        self, name: str, estimate: ErrorEstimate | PerturbationInterval
+    ) -> tuple[str, str, str, str]:
+        interval = estimate.confidence_interval(self.confidence_level)
+        return (
+            name,
+            f"{estimate.error:.4f}",
+            f"{estimate.standard_error:.4f}",
+            f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
+        )
+
+
+def permutation_sentence(test: PermutationTest) -> str:
+    """Say what the permutation test found."""
+    return (
+        f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
+        f"labels, {test.n_exceedances} did as well as on the true ones."
+    )
+
+
+def selection_sentences(bias: SelectionBias, stability: SelectionStability) -> list[str]:
+    """Say what selection outside the loop would have claimed, and how stable the selection is."""
+    always = int(np.sum(stability.frequency == 1))
+    return [
+        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
+        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}]).",
+        f"Of the features selected in any of {stability.n_rounds} folds "
+        f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
+        f"{stability.value:.2f}, 1 is best.",
+    ]
+
+
+def trusted_perturbation(resubstitution: PerturbationInterval) -> str:
+    """Say which of the two perturbation intervals to trust, and why."""
+    if resubstitution.resubstitution < resubstitution.error / 2:
+        return (
+            "Of the SVM intervals trust that of perturbed cross-validation: the training error is "
+            "less than half the cross-validated one, and there perturbed training is too short."
+        )
+    return (
+        "Of the SVM intervals that of perturbed cross-validation is the safer; perturbed training "
+        "is the published one and holds when samples are many and features few."
+    )
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:

@@ -61,7 +61,7 @@ class BatchSolution(NamedTuple):
 class LinearSVMBatch:
     """Linear SVMs on the rows of X (n, p), which is prepared once.
 
-    Where ``2 p < n`` nothing of size n x n is formed; elsewhere the Gram matrix, at most twice
+    Where ``3 p < 2 n`` nothing of size n x n is formed; elsewhere the Gram matrix, at most twice
     the size of X, is the faster way.
     """
 
@@ -71,7 +71,7 @@ class LinearSVMBatch:
         n, p = self._columns.standard.shape
         ridge = self._columns.ridge()
         self._system: FeatureSystem | GramSystem
-        if 2 * p < n:
+        if 3 * p < 2 * n:
             self._system = FeatureSystem(self._columns.standard, ridge)
         else:
             self._system = GramSystem(self._columns.gram(ridge))

@@ -48,8 +48,9 @@ decision_function_shape, break_ties
         As in `SVC`. `class_weight` multiplies the random weights.
     n_resamples : int, default=1000
         Number of perturbations. 0 skips cross-validation and perturbation, for a grid search.
-    statistic : {"resubstitution", "cross_validation"}, default="resubstitution"
-        What is perturbed.
+    statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
+        What is perturbed; "resubstitution" is the published method, which needs many samples and
+        few features, and a tenth of the fits.
     interval : {"normal", "pivotal", "symmetric", "quantile"}, default="normal"
         Form of the interval.
     level : float, default=0.95
@@ -116,7 +117,7 @@ decision_function_shape, break_ties
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         n_resamples: int = 1000,
-        statistic: str = "resubstitution",
+        statistic: str = "cross_validation",
         interval: str = "normal",
         level: float = 0.95,
         cv: Any = 10,
@@ -231,6 +232,11 @@ decision_function_shape, break_ties
     def intercept_(self) -> np.ndarray:
         """Intercepts of the decision functions."""
         return self.svc_.intercept_
+
+    @property
+    def n_iter_(self) -> np.ndarray:
+        """Iterations of `SVC` for each pair of classes."""
+        return self.svc_.n_iter_
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.

@@ -9,7 +9,14 @@ from sklearn.utils import check_array, column_or_1d
 
 from skeval.utils._compat import num_samples
 
-__all__ = ["check_count", "check_level", "check_option", "check_targets", "check_y"]
+__all__ = [
+    "check_count",
+    "check_level",
+    "check_option",
+    "check_same_length",
+    "check_targets",
+    "check_y",
+]
 
 
 def check_level(level: float) -> None:
@@ -33,6 +40,16 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     return value
 
 
+def check_same_length(**arrays: Any) -> None:
+    """Raise unless the arrays that are given (not None) have the same number of samples."""
+    sizes = {name: num_samples(array) for name, array in arrays.items() if array is not None}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(
+            f"{' and '.join(sizes)} must have the same length, "
+            f"got {' and '.join(map(str, sizes.values()))}."
+        )
+
+
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
     y = check_array(y, ensure_2d=False, dtype=None, input_name=name, estimator="skeval")
@@ -41,9 +58,5 @@ def check_y(name: str, y: Any) -> np.ndarray:
 
 def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return both label vectors as 1-D arrays of the same, positive, length."""
-    if num_samples(y_true) != num_samples(y_pred):
-        raise ValueError(
-            "y_true and y_pred must have the same length, got "
-            f"{num_samples(y_true)} and {num_samples(y_pred)}."
-        )
+    check_same_length(y_true=y_true, y_pred=y_pred)
     return check_y("y_true", y_true), check_y("y_pred", y_pred)

@@ -1,6 +1,8 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -8,14 +10,30 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_params,
 )
+from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
+try:
+    from sklearn.externals.array_api_compat import array_namespace, device
+except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in one of two places
+    try:
+        from scipy._lib.array_api_compat import array_namespace, device
+    except ImportError:
+        from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
+
 __all__ = [
+    "PAIRWISE_METRICS",
     "HasMethods",
     "Interval",
     "InvalidParameterError",
     "StrOptions",
+    "array_namespace",
+    "check_sample_weight",
+    "device",
+    "limit_threads",
     "num_samples",
     "safe_indexing",
     "validate_params",
+    "widest_float_dtype",
 ]

@@ -7,13 +7,29 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import skeval
-from skeval.model_selection import bootstrap_error, cross_val_error, resubstitution_error
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    permutation_test,
+    resubstitution_error,
+)
+
+
+def evaluate(*arguments, **options):
+    """Evaluate without the permutations, which take most of the time."""
+    return skeval.evaluate(*arguments, **({"n_permutations": 0} | options))
+
 
 METHODS = [
     "resubstitution",
@@ -33,7 +49,7 @@ def iris():
 
 @pytest.fixture(scope="module")
 def report(iris):
-    return skeval.evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3)
+    return evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3)
 
 
 def test_estimates_are_those_of_the_single_functions(iris, report):
@@ -53,7 +69,7 @@ def test_estimates_are_those_of_the_single_functions(iris, report):
 
 
 def test_its_seed_repeats_it(iris, report):
-    again = skeval.evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3, n_jobs=2)
+    again = evaluate(GaussianNB(), *iris, n_bootstraps=30, random_state=3, n_jobs=2)
     assert again.to_dict() == report.to_dict()
 
 
@@ -76,12 +92,8 @@ def test_dict_json_and_frame_agree(report, tmp_path):
 
 
 def test_level_reaches_every_interval(iris):
-    narrow = skeval.evaluate(
-        GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.5, random_state=0
-    )
-    wide = skeval.evaluate(
-        GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.99, random_state=0
-    )
+    narrow = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.5, random_state=0)
+    wide = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.99, random_state=0)
     for a, b in zip(narrow.to_dict()["estimates"], wide.to_dict()["estimates"], strict=True):
         assert (a["level"], b["level"]) == (0.5, 0.99)
         assert a["high"] - a["low"] < b["high"] - b["low"]
@@ -98,7 +110,7 @@ def test_unknown_estimate_is_named(report):
 
 def test_regression_and_leave_one_out_switch():
     X, y = load_diabetes(return_X_y=True)
-    report = skeval.evaluate(
+    report = evaluate(
         Ridge(), X[:90], y[:90], n_bootstraps=20, leave_one_out=False, loss="absolute"
     )
     assert report.class_sizes is None
@@ -111,8 +123,8 @@ def test_pandas_in_and_string_labels(iris):
     X, y = iris
     frame = pd.DataFrame(X, columns=list("abcd"))
     names = pd.Series(np.array(["x", "y", "z"])[y])
-    report = skeval.evaluate(GaussianNB(), frame, names, n_bootstraps=20, random_state=1)
-    plain = skeval.evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=1)
+    report = evaluate(GaussianNB(), frame, names, n_bootstraps=20, random_state=1)
+    plain = evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=1)
     assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
     assert report.class_sizes == {"x": 50, "y": 50, "z": 50}
 
@@ -122,10 +134,8 @@ def test_groups_are_never_taken_apart():
     groups = np.repeat(np.arange(30), 4)
     X = np.repeat(rng.normal(size=(30, 5)), 4, axis=0)  # four copies of each sample
     y = np.repeat(np.tile([0, 1], 15), 4)
-    leaking = skeval.evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
-    honest = skeval.evaluate(
-        KNeighborsClassifier(1), X, y, groups=groups, n_bootstraps=30, random_state=0
-    )
+    leaking = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
+    honest = evaluate(KNeighborsClassifier(1), X, y, groups=groups, n_bootstraps=30, random_state=0)
     for name in METHODS[1:5]:
         assert leaking[name].error < 0.1
         assert honest[name].error > 0.2
@@ -138,7 +148,7 @@ def has(report, text):
 def test_warnings_of_an_overfitted_rule_on_noise():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 3)), np.repeat(["a", "b"], [33, 7])
-    report = skeval.evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
+    report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
     assert has(report, "Class b has 7 members, fewer than 10 folds need")
     assert len(report["cross-validation"].replicates) == 7
     assert has(report, "The training error (0.0000) is far below the cross-validated error")
@@ -153,7 +163,7 @@ def test_warning_when_estimates_disagree():
     X[:, 0] += 3 * y
     unlucky = [(np.arange(20, 60), np.arange(20))] * 2  # only the first twenty are ever tested
     X[:20, 0] *= -1
-    report = skeval.evaluate(GaussianNB(), X, y, cv=unlucky, n_bootstraps=30, random_state=0)
+    report = evaluate(GaussianNB(), X, y, cv=unlucky, n_bootstraps=30, random_state=0)
     assert has(report, "differ by more than two standard errors")
 
 
@@ -161,9 +171,7 @@ def test_no_warning_without_a_reason():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
     X[:, 0] += 2 * y
-    report = skeval.evaluate(
-        GaussianNB(), X, y, n_bootstraps=20, leave_one_out=False, random_state=0
-    )
+    report = evaluate(GaussianNB(), X, y, n_bootstraps=20, leave_one_out=False, random_state=0)
     assert report.warnings == ()
 
 
@@ -179,16 +187,125 @@ def test_no_warning_without_a_reason():
 )
 def test_bad_arguments(iris, change, message):
     with pytest.raises(ValueError, match=message):
-        skeval.evaluate(GaussianNB(), *iris, **change)
+        evaluate(GaussianNB(), *iris, **change)
 
 
 def test_one_class(iris):
     with pytest.raises(ValueError, match="y must hold at least two classes, got one: 0"):
-        skeval.evaluate(GaussianNB(), iris[0], np.zeros(150, dtype=int))
+        evaluate(GaussianNB(), iris[0], np.zeros(150, dtype=int))
+
+
+@pytest.fixture(scope="module")
+def two_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile(["a", "b"], 30)
+    X[:, 0] += 2 * (y == "b")
+    return X, y
+
+
+def test_perturbation_of_a_linear_svm(two_classes):
+    X, y = two_classes
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    report = evaluate(model, X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    safer, published = report.perturbation
+    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
+    assert safer.error == published.error == report["cross-validation"].error
+    assert len(safer.statistics) == 40
+    assert report.to_dict()["perturbation"][0]["low"] == safer.low
+    lines = str(report).splitlines()
+    assert lines[8].startswith("SVM, perturbed cross-validation")
+    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[8]
+    assert lines[10].startswith("Of the SVM intervals")
+
+
+def test_text_says_when_perturbed_training_is_too_short():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 80)), np.tile([0, 1], 20)
+    report = evaluate(SVC(kernel="linear"), X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    assert "trust that of perturbed cross-validation: the training error is less" in str(report)
+
+
+def test_permutation_is_the_single_function(two_classes):
+    X, y = two_classes
+    report = evaluate(GaussianNB(), X, y, n_bootstraps=5, n_permutations=30, random_state=0)
+    cv = StratifiedKFold(10, shuffle=True, random_state=0)
+    assert report.permutation.n_permutations == 30
+    assert report.permutation.statistic == pytest.approx(
+        1 - report["cross-validation"].fold_mean, abs=1e-12
+    )
+    assert report.permutation.pvalue == 1 / 31
+    expected = "P = 0.03226: of 30 runs of the whole procedure on shuffled labels, 0 did as well"
+    assert expected in str(report)
+    assert report.to_dict()["permutation"]["pvalue"] == report.permutation.pvalue
+    own = evaluate(GaussianNB(), X, y, cv=cv, n_bootstraps=5, n_permutations=30, random_state=0)
+    single = permutation_test(
+        GaussianNB(), X, y, cv=cv, n_permutations=30, scoring="accuracy", random_state=own.seed
+    )
+    np.testing.assert_array_equal(own.permutation.null_distribution, single.null_distribution)
+
+
+def largest_loss(y_true, y_pred):
+    return 10.0 * (y_true != y_pred)
+
+
+@pytest.mark.parametrize("loss", [largest_loss, None])
+def test_permutation_scores_the_loss(two_classes, loss):
+    report = evaluate(
+        GaussianNB(), *two_classes, loss=loss, n_bootstraps=5, n_permutations=20, random_state=0
+    )
+    expected = 1 - report["cross-validation"].fold_mean
+    if loss is not None:
+        expected = -report["cross-validation"].fold_mean
+    assert report.permutation.statistic == pytest.approx(expected, abs=1e-12)
+
+
+def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 2000)), np.tile([0, 1], 25)
+    model = make_pipeline(StandardScaler(), SelectKBest(k=20), SVC(kernel="linear"))
+    report = evaluate(model, X, y, n_bootstraps=5, n_resamples=0, leave_one_out=False)
+    bias = report.selection_bias
+    assert bias.cv2_error == pytest.approx(report["cross-validation"].error, abs=1e-12)
+    assert bias.cv1_error < 0.2 < 0.3 < bias.cv2_error
+    assert report.selection_stability.frequency.shape == (2000,)
+    assert report.selection_stability.frequency.sum() == pytest.approx(20)
+    text = str(report)
+    assert f"outside the loop would have claimed {bias.cv1_error:.4f} instead of" in text
+    assert "Of the features selected in any of 10 folds" in text
+    assert report.to_dict()["selection_bias"]["bias"] == bias.bias
+    assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
+
+
+def test_selection_of_a_cv2_pipeline(two_classes):
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=None)
+    report = evaluate(model, *two_classes, n_bootstraps=5, random_state=0)
+    assert report.selection_bias.cv2_error == report["cross-validation"].error
+    assert report.selection_stability.n_rounds == 10
+
+
+def test_no_selection(two_classes):
+    report = evaluate(GaussianNB(), *two_classes, n_bootstraps=5)
+    assert report.selection_bias is None
+    assert report.selection_stability is None
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        (SVC(kernel="rbf"), {}),
+        (GaussianNB(), {}),
+        (SVC(kernel="linear"), {"n_resamples": 0}),
+        (SVC(kernel="linear"), {"groups": np.repeat(np.arange(30), 2)}),
+    ],
+)
+def test_no_perturbation(two_classes, model, options):
+    report = evaluate(model, *two_classes, n_bootstraps=5, random_state=0, **options)
+    assert report.perturbation is None
+    assert "perturbed" not in str(report)
 
 
 def test_verbose_names_each_step(iris, capsys):
-    skeval.evaluate(GaussianNB(), *iris, n_bootstraps=5, leave_one_out=False, verbose=1)
+    evaluate(GaussianNB(), *iris, n_bootstraps=5, leave_one_out=False, verbose=1)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "skeval: bootstrap (4 of 4)" in captured.err
+    assert "skeval: bootstrap ..." in captured.err

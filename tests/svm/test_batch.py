@@ -161,6 +161,22 @@ def test_like_svc_with_labels_of_their_own(data):
     check_all(X, signs, box, LinearSVMBatch(X).solve(signs, box))
 
 
+def test_labels_that_the_features_say_nothing_about():
+    """Hundreds of samples within 1e-6 of their margin: which are free cannot be told."""
+    X, y = breast_cancer_standard()
+    rng = np.random.default_rng(0)
+    signs = np.stack([rng.permutation(y) for _ in range(12)])
+    box = np.full(signs.shape, 1e-3)
+    check_all(X, signs, box, LinearSVMBatch(X).solve(signs, box))
+
+
+def test_hard_margins_with_counts():
+    """Separable classes and a huge C, where a warm start can stick to a bound."""
+    X, y = iris((0, 1))
+    box = 1e3 * counts(np.random.default_rng(0), 200, len(y))
+    check_all(X, y, box, LinearSVMBatch(X).solve(y, box, scale_weights=box), box)
+
+
 @pytest.mark.parametrize("weights", ["exponential", "counts", "folds"])
 @pytest.mark.parametrize("data", ["breast cancer", "digits 3 8", "colon", "60 x 45", "50 x 120"])
 def test_like_svc_behind_a_standard_scaler(data, weights):
@@ -264,8 +280,10 @@ def test_too_few_iterations_are_flagged(p):
     X, y = simulated(100, p)
     box = 50.0 * exponential(np.random.default_rng(8), 8, 100)
     solution = LinearSVMBatch(X).solve(y, box, max_iter=1)
-    assert not solution.converged.any()
-    assert np.isnan(solution.decision).all()
+    assert not solution.converged.all()
+    assert np.array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
+    for b in np.flatnonzero(solution.converged):
+        check_optimal(X, y, box[b], solution.alpha[b], solution.decision[b])
 
 
 @pytest.mark.parametrize("p", [6, 80])

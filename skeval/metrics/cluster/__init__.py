@@ -1,3 +1,75 @@
 """Indices of clusterings: external, internal, and of segmentation masks."""
 
-__all__: list[str] = []
+from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
+
+from skeval.metrics.cluster._cluster_distances import BetweenClusterDistances, ClusterDistances
+from skeval.metrics.cluster._coassociation import coassociation_matrix
+from skeval.metrics.cluster._compactness import (
+    centroid_distances,
+    compactness_score,
+    within_cluster_sse,
+    within_cluster_variance,
+)
+from skeval.metrics.cluster._connectivity import connectivity_score
+from skeval.metrics.cluster._davies_bouldin import davies_bouldin_score
+from skeval.metrics.cluster._dunn import dunn_score
+from skeval.metrics.cluster._external import (
+    ExternalIndices,
+    class_f_measure,
+    external_indices,
+    inverse_purity_score,
+    purity_score,
+)
+from skeval.metrics.cluster._internal_indices import InternalIndices, internal_indices
+from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
+from skeval.metrics.cluster._pair_scores import (
+    fowlkes_mallows_score,
+    minkowski_score,
+    pair_counts,
+    pair_fbeta_score,
+    pair_jaccard_score,
+    pair_precision_recall_fscore,
+)
+from skeval.metrics.cluster._pairs import PairCounts
+from skeval.metrics.cluster._separation import between_cluster_distances, within_cluster_distances
+from skeval.metrics.cluster._silhouette import silhouette_samples, silhouette_score
+from skeval.metrics.cluster._spanning_tree import mst_compactness
+
+__all__ = [
+    "BetweenClusterDistances",
+    "ClusterDistances",
+    "ExternalIndices",
+    "InternalIndices",
+    "PairCounts",
+    "adjusted_rand_score",
+    "between_cluster_distances",
+    "centroid_distances",
+    "class_f_measure",
+    "coassociation_matrix",
+    "compactness_score",
+    "connectivity_score",
+    "contingency_matrix",
+    "davies_bouldin_score",
+    "dunn_score",
+    "external_indices",
+    "fowlkes_mallows_score",
+    "internal_indices",
+    "inverse_purity_score",
+    "mask_adjusted_rand_score",
+    "mask_rand_score",
+    "minkowski_score",
+    "mst_compactness",
+    "pair_confusion_matrix",
+    "pair_counts",
+    "pair_fbeta_score",
+    "pair_jaccard_score",
+    "pair_precision_recall_fscore",
+    "purity_score",
+    "rand_score",
+    "silhouette_samples",
+    "silhouette_score",
+    "within_cluster_distances",
+    "within_cluster_sse",
+    "within_cluster_variance",
+]

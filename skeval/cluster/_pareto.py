@@ -1,0 +1,335 @@
+"""Pareto comparison: one clustering beats another only if it is at least as good on every index."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_array
+
+from skeval.metrics.cluster import internal_indices
+from skeval.utils._compat import validate_params
+from skeval.utils._text import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
+
+Index = tuple[Callable[[Any, Any], float], bool]
+
+# The indices of internal_indices that are one number: whether larger is better.
+GREATER_IS_BETTER = {
+    "silhouette": True,
+    "dunn": True,
+    "calinski_harabasz": True,
+    "davies_bouldin": False,
+    "davies_bouldin_centroid": False,
+    "connectivity": False,
+    "compactness": False,
+    "sse": False,
+}
+
+# Values closer than this, relative to their size, are equal: the same partition under other
+# names or in another order of rows must not beat itself by the last bit of a sum.
+TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteringComparison:
+    """Several clusterings of the same data on several indices.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The clusterings.
+    indices : tuple of str
+        The indices.
+    greater_is_better : tuple of bool
+        Direction of each index.
+    values : ndarray of shape (n_clusterings, n_indices)
+        Value of each index.
+    n_clusters : ndarray of shape (n_clusterings,)
+        Number of distinct labels of each clustering, -1 included.
+    dominates : ndarray of shape (n_clusterings, n_clusterings), dtype bool
+        Whether the clustering of the row beats that of the column.
+    front : ndarray of shape (n_clusterings,), dtype bool
+        Whether no other clustering beats it.
+    """
+
+    names: tuple[str, ...]
+    indices: tuple[str, ...]
+    greater_is_better: tuple[bool, ...]
+    values: np.ndarray
+    n_clusters: np.ndarray
+    dominates: np.ndarray = field(repr=False)
+    front: np.ndarray
+
+    @property
+    def front_names(self) -> tuple[str, ...]:
+        """The clusterings that no other beats."""
+        return tuple(name for name, kept in zip(self.names, self.front, strict=True) if kept)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per clustering."""
+        import pandas as pd
+
+        columns = dict(zip(self.indices, self.values.T, strict=True))
+        return pd.DataFrame(
+            {"n_clusters": self.n_clusters, **columns, "front": self.front},
+            index=pd.Index(self.names, name="clustering"),
+        )
+
+    def __str__(self) -> str:
+        heads = [f"{name} {'+' if up else '-'}" for name, up in self._directions()]
+        widths = [max(len(head), 10) for head in heads]
+        cells = [
+            "  ".join(f"{value:>{width}.4g}" for value, width in zip(row, widths, strict=True))
+            for row in self.values
+        ]
+        marks = ["  front" if kept else "" for kept in self.front]
+        rows = [
+            (name, f"{k:>3}  {row}{mark}")
+            for name, k, row, mark in zip(self.names, self.n_clusters, cells, marks, strict=True)
+        ]
+        head = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
+        title = f"{len(self.names)} clusterings (+ larger is better, - smaller is better)"
+        return aligned(title, [("", f"{'k':>3}  {head}"), *rows])
+
+    def _directions(self) -> list[tuple[str, bool]]:
+        return list(zip(self.indices, self.greater_is_better, strict=True))
+
+
+def pareto_dominance(
+    values: ArrayLike, *, greater_is_better: bool | Sequence[bool] | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find which candidates beat which, and the Pareto front that nothing beats.
+
+    Candidate i dominates j if it is at least as good on every criterion and better on at least
+    one. Values within a relative 1e-12 of each other are equal.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_candidates, n_criteria)
+        The criteria of each candidate; infinite values are allowed, nan is not.
+    greater_is_better : bool or array-like of bool of shape (n_criteria,)
+        Direction of each criterion, or of all.
+
+    Returns
+    -------
+    dominates : ndarray of shape (n_candidates, n_candidates), dtype bool
+        ``dominates[i, j]`` is whether i beats j.
+    front : ndarray of shape (n_candidates,), dtype bool
+        The candidates that no other beats; equal ones are all in it.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not 2-D or holds nan, or `greater_is_better` has another length.
+    TypeError
+        If `greater_is_better` is not boolean.
+
+    References
+    ----------
+    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+
+    Examples
+    --------
+    >>> from skeval.cluster import pareto_dominance
+    >>> dominates, front = pareto_dominance(
+    ...     [[0.9, 2.0], [0.5, 1.0], [0.4, 3.0]], greater_is_better=[True, False]
+    ... )
+    >>> front
+    array([ True,  True, False])
+    >>> dominates[0]
+    array([False, False,  True])
+    """
+    merit = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="values")
+    if np.isnan(merit).any():
+        raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
+    merit = np.where(check_directions(greater_is_better, merit.shape[1]), merit, -merit)
+    worse = np.zeros((len(merit), len(merit)), dtype=bool)
+    for column in merit.T:
+        worse |= is_less(column[:, None], column[None, :])
+    dominates = ~worse & worse.T
+    return dominates, np.logical_not(dominates.any(axis=0))
+
+
+def is_less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether `a` lies below `b` by more than rounding."""
+    finite = np.isfinite(a) & np.isfinite(b)
+    scale = np.where(finite, np.maximum(np.abs(a), np.abs(b)), 0.0)
+    return a < b - TIE * scale
+
+
+def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
+    """Return one direction per criterion, or raise."""
+    directions = np.asarray(greater_is_better)
+    if directions.dtype != bool:
+        raise TypeError(f"greater_is_better must be boolean, got {greater_is_better!r}.")
+    if directions.ndim and directions.shape != (n_criteria,):
+        raise ValueError(
+            f"greater_is_better must have one entry for each of the {n_criteria} criteria, "
+            f"got shape {directions.shape}."
+        )
+    return np.broadcast_to(directions, n_criteria)
+
+
+@validate_params(
+    {
+        "partitions": [Mapping],
+        "indices": ["array-like", Mapping],
+        "n_jobs": [Integral, None],
+    },
+    prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
+)
+def compare_clusterings(
+    X: Any,
+    partitions: Mapping[str, ArrayLike],
+    *,
+    indices: Sequence[str] | Mapping[str, Index] = ("silhouette", "dunn", "connectivity"),
+    metric: str | Callable = "euclidean",
+    n_neighbors: int = 10,
+    noise: str | None = None,
+    n_jobs: int | None = None,
+) -> ClusteringComparison:
+    """Compare several clusterings of the same data, index by index.
+
+    A clustering beats another only if it is at least as good on every index and better on one;
+    those that none beats are the Pareto front. Indices that disagree make the front larger: it
+    is what the indices leave open, not a ranking.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The data, or their distances if ``metric="precomputed"``.
+    partitions : dict of str to array-like of shape (n_samples,)
+        The labels of each clustering by its name.
+    indices : sequence of str, or dict, default=("silhouette", "dunn", "connectivity")
+        Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
+        and "calinski_harabasz" (larger is better), "davies_bouldin", "davies_bouldin_centroid",
+        "connectivity", "compactness" and "sse" (smaller is better). Or a dict of other indices:
+        name to ``(function(X, labels) -> float, greater_is_better)``.
+    metric, n_neighbors, noise : str or callable, int, str or None
+        As in `internal_indices`; a dict of indices does not use them.
+    n_jobs : int, default=None
+        Number of threads of `internal_indices`; the numbers do not depend on it.
+
+    Returns
+    -------
+    ClusteringComparison
+        The values, the dominance matrix and the front; `to_frame` gives a table.
+
+    Raises
+    ------
+    ValueError
+        If there is no partition or index, an index is unknown or undefined (nan) for a
+        partition, or a partition does not fit X or has a single cluster. The message names it.
+
+    See Also
+    --------
+    pareto_dominance : The comparison alone.
+    ParetoDisplay : Draws two of the indices with the front.
+
+    Notes
+    -----
+    The compactness and the sum of squared errors always improve with more clusters, so compare
+    them between clusterings with as many clusters, or together with an index that does not.
+
+    References
+    ----------
+    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.cluster import compare_clusterings
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> partitions = {
+    ...     f"kmeans {k}": KMeans(k, n_init=5, random_state=0).fit_predict(X) for k in (2, 3, 4)
+    ... }
+    >>> comparison = compare_clusterings(X, partitions, indices=["silhouette", "connectivity"])
+    >>> comparison.front_names
+    ('kmeans 3',)
+    """
+    if not partitions:
+        raise ValueError("partitions must hold at least one clustering, got none.")
+    directions = index_directions(indices)
+    if isinstance(indices, Mapping):
+        values = custom_values(X, partitions, indices)
+    else:
+        options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
+        values = internal_values(X, partitions, list(directions), options)
+    check_defined(values, list(partitions), list(directions))
+    up = tuple(directions.values())
+    dominates, front = pareto_dominance(values, greater_is_better=up)
+    n_clusters = np.array([len(np.unique(np.asarray(p))) for p in partitions.values()])
+    names = tuple(map(str, partitions))
+    return ClusteringComparison(names, tuple(directions), up, values, n_clusters, dominates, front)
+
+
+def index_directions(indices: Any) -> dict[str, bool]:
+    """Return whether larger is better by index name, or raise."""
+    if isinstance(indices, Mapping):
+        directions = {str(name): bool(up) for name, (_, up) in indices.items()}
+    else:
+        unknown = [name for name in indices if name not in GREATER_IS_BETTER]
+        if unknown:
+            known = ", ".join(GREATER_IS_BETTER)
+            raise ValueError(f"indices must be among {known}; got {unknown[0]!r}.")
+        directions = {name: GREATER_IS_BETTER[name] for name in indices}
+    if not directions:
+        raise ValueError("indices must name at least one index, got none.")
+    return directions
+
+
+def internal_values(
+    X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
+) -> np.ndarray:
+    """Return the internal indices of every partition, one distance pass each."""
+    rows = []
+    for partition, labels in partitions.items():
+        with warnings.catch_warnings():  # undefined indices that were asked for raise later
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            result = named(partition, internal_indices, X, labels, **options)
+        rows.append([getattr(result, name) for name in names])
+    return np.array(rows, dtype=np.float64)
+
+
+def custom_values(
+    X: Any, partitions: Mapping[str, Any], indices: Mapping[str, Index]
+) -> np.ndarray:
+    """Return the given indices of every partition."""
+    return np.array(
+        [
+            [named(partition, function, X, labels) for function, _ in indices.values()]
+            for partition, labels in partitions.items()
+        ],
+        dtype=np.float64,
+    )
+
+
+def named(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
+    """Call an index; an error says which partition it met."""
+    try:
+        return function(X, labels, **options)
+    except ValueError as error:
+        raise ValueError(f"partitions[{partition!r}]: {error}") from error
+
+
+def check_defined(values: np.ndarray, partitions: list[str], indices: list[str]) -> None:
+    """Raise if an index is undefined for a partition."""
+    undefined = np.argwhere(np.isnan(values))
+    if len(undefined):
+        row, column = undefined[0]
+        raise ValueError(
+            f"indices must be defined for every partition, but {indices[column]!r} is nan for "
+            f"{partitions[row]!r}."
+        )

@@ -1,0 +1,334 @@
+"""Stability of a clusterer: do the clusters of one half of the data predict those of the other?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.random import Generator, RandomState, SeedSequence
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array
+
+from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
+from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._text import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PredictivePower", "prediction_strength", "predictive_power"]
+
+Agreement = Callable[[np.ndarray, np.ndarray], float]
+Seed = int | RandomState | Generator | None
+
+STABILITY = {
+    "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
+    "n_repeats": [Interval(Integral, 2, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "verbose": [Integral, "boolean"],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class PredictivePower:
+    """How well the clusters of one half of the data predict those of the other half.
+
+    Attributes
+    ----------
+    value : float
+        Mean of `values`; 1 is best.
+    standard_error : float
+        Standard error of that mean over the random halvings of these data.
+    values : ndarray of shape (n_repeats,)
+        Agreement of each halving, the mean of its two directions.
+    agreement : str
+        What was measured: the name of the agreement.
+    """
+
+    value: float
+    standard_error: float
+    values: np.ndarray = field(repr=False)
+    agreement: str
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row per repeat."""
+        import pandas as pd
+
+        index = pd.RangeIndex(len(self.values), name="repeat")
+        return pd.DataFrame({self.agreement: self.values}, index=index)
+
+    def __str__(self) -> str:
+        rows = [
+            ("agreement", self.agreement),
+            ("mean", f"{self.value:.4f}"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            ("repeats", f"{len(self.values)}"),
+        ]
+        return aligned("predictive power", rows)
+
+
+def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the adjusted Rand index."""
+    return adjusted_rand(count_pairs(contingency(labels, predicted)))
+
+
+def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the share of equal labels after the best one-to-one renaming of clusters."""
+    table = contingency(labels, predicted)
+    dense = np.zeros((len(table.row_sums), len(table.column_sums)))
+    dense[table.rows, table.columns] = table.cells
+    return float(dense[linear_sum_assignment(dense, maximize=True)].sum() / len(labels))
+
+
+def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the smallest share, over clusters, of pairs that the prediction keeps together.
+
+    A cluster of one sample has no pair to lose and counts 1.
+    """
+    table = contingency(labels, predicted)
+    kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))
+    pairs = table.row_sums * (table.row_sums - 1)
+    return float(np.min(kept[pairs > 0] / pairs[pairs > 0], initial=1.0))
+
+
+# Compare a half's own labels with those transferred from the other half.
+AGREEMENTS: dict[str, Agreement] = {
+    "adjusted_rand": adjusted_rand_agreement,
+    "matched_accuracy": matched_accuracy,
+    "prediction_strength": worst_cluster_strength,
+}
+
+
+def seeded(clusterer: Any, rng: Generator) -> Any:
+    """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
+    copy = clone(clusterer)
+    names = [n for n in copy.get_params(deep=True) if n.split("__")[-1] == "random_state"]
+    seeds = {name: int(rng.integers(2**31)) for name in sorted(names)}
+    return copy.set_params(
+        **{name: seed for name, seed in seeds.items() if copy.get_params()[name] is None}
+    )
+
+
+def transfer(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
+    """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
+    neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
+    return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
+
+
+def halving(clusterer: Any, X: Any, agreement: Agreement, rng: Generator) -> float:
+    """Return the agreement of one random halving, the mean of both directions."""
+    order = rng.permutation(X.shape[0])
+    halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
+    labels = [np.asarray(seeded(clusterer, rng).fit_predict(half)) for half in halves]
+    forth = agreement(labels[1], transfer(halves[0], labels[0], halves[1]))
+    back = agreement(labels[0], transfer(halves[1], labels[1], halves[0]))
+    return (float(forth) + float(back)) / 2
+
+
+def halvings(
+    clusterers: list[Any],
+    X: Any,
+    agreement: Agreement,
+    n_repeats: int,
+    root: SeedSequence,
+    n_jobs: int | None,
+    verbose: int,
+) -> np.ndarray:
+    """Return the (n_clusterers, n_repeats) agreements; all clusterers meet the same halves."""
+    values = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(halving)(clusterer, X, agreement, repetition_rng(root, repeat))
+        for clusterer in clusterers
+        for repeat in range(n_repeats)
+    )
+    return np.reshape(values, (len(clusterers), n_repeats))
+
+
+def check_samples(X: Any) -> Any:
+    """Return numeric data with enough samples to halve; a data frame stays one."""
+    checked = check_array(X, accept_sparse="csr", ensure_min_samples=4, input_name="X")
+    return X if hasattr(X, "iloc") else checked
+
+
+def standard_error(values: np.ndarray) -> np.ndarray:
+    """Return the standard error of the mean over the last axis."""
+    return np.std(values, axis=-1, ddof=1) / np.sqrt(values.shape[-1])
+
+
+def agreement_name(agreement: str | Agreement) -> str:
+    """Return the name of an agreement given by name or as a function."""
+    if isinstance(agreement, str):
+        return agreement
+    return getattr(agreement, "__name__", type(agreement).__name__)
+
+
+@validate_params(
+    STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]},
+    prefer_skip_nested_validation=True,
+)
+def predictive_power(
+    clusterer: Any,
+    X: Any,
+    *,
+    n_repeats: int = 20,
+    agreement: str | Agreement = "adjusted_rand",
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> PredictivePower:
+    """Measure how well the clusters of one half of the data predict those of the other.
+
+    The samples are split at random into two halves and each is clustered by itself. Every sample
+    of the second half takes the cluster of its nearest neighbour in the first; the agreement of
+    these with the second half's own clusters is averaged with that of the other direction, and
+    over `n_repeats` splits. 1 is best; 0 is expected by chance with ``"adjusted_rand"``.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Any clusterer, or pipeline, with `fit_predict`; it is cloned. It needs no `predict`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
+    n_repeats : int, default=20
+        Number of random halvings, at least 2.
+    agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
+            default="adjusted_rand"
+        The adjusted Rand index; the share of equal labels under the best one-to-one matching of
+        clusters (the Hungarian algorithm); that of `prediction_strength`; or a function
+        ``(labels, predicted) -> float`` of a half's own and of its transferred labels.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of halvings computed at a time, through joblib; the numbers do not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Returns
+    -------
+    PredictivePower
+        The mean, its standard error and the agreement of every halving.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer than 4 samples or is not finite, or a parameter is out of range.
+
+    See Also
+    --------
+    prediction_strength : The same with the agreement of the worst cluster.
+    choose_n_clusters : The number of clusters that is predicted best.
+
+    Notes
+    -----
+    One cluster always agrees with itself: values for a single cluster are 1 whatever the data.
+    The standard error is that of the mean over random halvings of these data; it says how exact
+    `n_repeats` makes the value, not how the value would vary with new data. Label -1 (noise of
+    DBSCAN) is a label like any other here.
+
+    References
+    ----------
+    .. [1] :doi:`Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based
+       validation of clustering solutions. Neural Computation 16, 1299-1323.
+       <10.1162/089976604773717621>`
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.cluster import predictive_power
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> print(predictive_power(KMeans(3, n_init=2), X, n_repeats=5, random_state=0))
+    predictive power
+      agreement       adjusted_rand
+      mean            1.0000
+      standard error  0.0000
+      repeats         5
+    """
+    X = check_samples(X)
+    measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
+    values = halvings([clusterer], X, measure, n_repeats, root_seed(random_state), n_jobs, verbose)
+    error = float(standard_error(values[0]))
+    return PredictivePower(float(values.mean()), error, values[0], agreement_name(agreement))
+
+
+@validate_params(STABILITY, prefer_skip_nested_validation=True)
+def prediction_strength(
+    clusterer: Any,
+    X: Any,
+    *,
+    n_repeats: int = 20,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> PredictivePower:
+    """Measure the prediction strength of a clusterer (Tibshirani and Walther).
+
+    Of each cluster of a half, the share of its pairs of samples that the clusters of the other
+    half, transferred by nearest neighbours, keep together; of these shares the smallest. It is
+    averaged over both directions and over `n_repeats` random halvings. In [0, 1]; larger is
+    better, and values above 0.8 to 0.9 are held to show real clusters.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Any clusterer, or pipeline, with `fit_predict`; it is cloned. It needs no `predict`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
+    n_repeats : int, default=20
+        Number of random halvings, at least 2.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of halvings computed at a time, through joblib; the numbers do not depend on it.
+    verbose : int, default=0
+        Verbosity of joblib.
+
+    Returns
+    -------
+    PredictivePower
+        The mean, its standard error and the strength of every halving.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer than 4 samples or is not finite, or a parameter is out of range.
+
+    See Also
+    --------
+    predictive_power : The same with an agreement of the whole partitions.
+    choose_n_clusters : The largest number of clusters of sufficient strength.
+
+    Notes
+    -----
+    The paper transfers clusters to the nearest centroid, which suits K-means; the nearest
+    neighbour serves any clusterer. Like R's fpc, a cluster of one sample, which has no pair,
+    counts 1. The strength of a single cluster is always 1. The standard error is that of the
+    mean over random halvings of these data. Label -1 (noise of DBSCAN) is a label like any other.
+
+    References
+    ----------
+    .. [1] :doi:`Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength.
+       Journal of Computational and Graphical Statistics 14, 511-528. <10.1198/106186005X59243>`
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.cluster import prediction_strength
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> prediction_strength(KMeans(3, n_init=2), X, n_repeats=5, random_state=0).value
+    1.0
+    """
+    return predictive_power(
+        clusterer,
+        X,
+        n_repeats=n_repeats,
+        agreement="prediction_strength",
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )

@@ -1,0 +1,3 @@
+"""Displays of the metrics."""
+
+__all__: list[str] = []

@@ -1,0 +1,95 @@
+"""Norms of the errors of a regressor."""
+
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array, check_consistent_length
+
+from skeval.metrics._checks import check_weights
+from skeval.utils._compat import Interval, validate_params
+
+__all__ = ["error_norm"]
+
+
+@validate_params(
+    {
+        "y_true": ["array-like"],
+        "y_pred": ["array-like"],
+        "ord": [Interval(Real, 0, None, closed="both")],
+        "sample_weight": ["array-like", None],
+    },
+    prefer_skip_nested_validation=True,
+)
+def error_norm(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    ord: float = 2,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Norm of the vector of errors, of any order from 0 to infinity.
+
+    .. math:: \|e\|_q = \Big(\sum_i |y_i - \hat y_i|^q\Big)^{1/q}
+
+    with two limits: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest error.
+    In :math:`[0, \infty)`; 0 is best.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        True values.
+    y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Predicted values.
+    ord : float in [0, inf], default=2
+        The order `q`. Below 1 it is not a norm (no triangle inequality).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says.
+
+    Returns
+    -------
+    norm : float
+        In the unit of `y`; for ``ord=0`` a (weighted) number of errors.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, `ord` is negative, or weights are negative or all zero.
+
+    Notes
+    -----
+    The norm grows with the number of samples; per sample, of one output,
+    ``RMSE = error_norm(ord=2) / sqrt(n)`` and ``MAE = error_norm(ord=1) / n``.
+
+    Examples
+    --------
+    >>> from skeval.metrics import error_norm
+    >>> y_true, y_pred = [1.0, 2.0, 3.0, 4.0], [1.0, 5.0, 3.0, 0.0]
+    >>> error_norm(y_true, y_pred)
+    5.0
+    >>> [error_norm(y_true, y_pred, ord=q) for q in (0, 1, float("inf"))]
+    [2.0, 7.0, 4.0]
+    """
+    error, weight = _absolute_errors(y_true, y_pred, sample_weight)
+    largest = float(error.max())
+    if ord == 0:
+        return float(weight @ (error != 0))
+    if ord == np.inf or largest == 0:
+        return largest
+    # Errors relative to the largest cannot overflow when they are raised to the order.
+    return largest * float(weight @ (error / largest) ** ord) ** (1 / ord)
+
+
+def _absolute_errors(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the absolute errors of positive weight, one per sample and output, and weights."""
+    true = check_array(y_true, ensure_2d=False, dtype=np.float64, input_name="y_true")
+    pred = check_array(y_pred, ensure_2d=False, dtype=np.float64, input_name="y_pred")
+    check_consistent_length(true, pred, sample_weight)
+    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
+    if true.shape != pred.shape:
+        raise ValueError(f"y_true and y_pred must agree in shape: {true.shape}, {pred.shape}.")
+    weight = np.repeat(check_weights(sample_weight, len(true)), true.shape[1])
+    error = np.abs(true - pred).ravel()
+    return error[weight > 0], weight[weight > 0]

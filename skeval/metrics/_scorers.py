@@ -1,0 +1,264 @@
+"""Scorers by name: one table for every metric, and scorers of clusterings."""
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.metrics
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.metrics import make_scorer
+
+from skeval.metrics._bleu import bleu_score, log_bleu_score
+from skeval.metrics._checks import undefined as undefined_metric
+from skeval.metrics._classification import (
+    error_rate,
+    macro_fbeta_score,
+    micro_fbeta_score,
+    weighted_fbeta_score,
+)
+from skeval.metrics._cost import cost_sensitive_error, expected_cost
+from skeval.metrics._ranking import break_even_point, ranking_loss
+from skeval.metrics._regression import error_norm
+from skeval.utils._compat import StrOptions, validate_params
+
+__all__ = [
+    "SCORERS",
+    "ClusteringScorer",
+    "get_scorer",
+    "get_scorer_names",
+    "make_clustering_scorer",
+]
+
+Scorer = Callable[..., float]
+SCORES = ("decision_function", "predict_proba")
+PARTITION = "partition"
+
+
+class ScorerRow(NamedTuple):
+    """What makes a metric a scorer.
+
+    `response` is what the metric judges: "predict", `SCORES`, or `PARTITION` for an internal index
+    `(X, labels)` of a clustering. `required` names arguments that have no default.
+    """
+
+    function: Callable[..., float]
+    greater_is_better: bool
+    response: str | tuple[str, ...] = "predict"
+    required: tuple[str, ...] = ()
+
+
+# Names follow scikit-learn: "neg_" where smaller is better, no "_score" at the end.
+SCORERS: dict[str, ScorerRow] = {
+    "bleu": ScorerRow(bleu_score, True),
+    "break_even_point": ScorerRow(break_even_point, True, SCORES),
+    "log_bleu": ScorerRow(log_bleu_score, True),
+    "macro_fbeta": ScorerRow(macro_fbeta_score, True),
+    "micro_fbeta": ScorerRow(micro_fbeta_score, True),
+    "neg_cost_sensitive_error": ScorerRow(cost_sensitive_error, False, "predict", ("cost_matrix",)),
+    "neg_error_norm": ScorerRow(error_norm, False),
+    "neg_error_rate": ScorerRow(error_rate, False),
+    "neg_expected_cost": ScorerRow(expected_cost, False, SCORES),
+    "neg_ranking_loss": ScorerRow(ranking_loss, False, SCORES),
+    "weighted_fbeta": ScorerRow(weighted_fbeta_score, True),
+}
+
+
+def get_scorer_names() -> list[str]:
+    """Names of all scorers: those of skeval and those of scikit-learn.
+
+    Returns
+    -------
+    names : list of str
+        Sorted; each is a name for `get_scorer`.
+
+    Examples
+    --------
+    >>> from skeval.metrics import get_scorer_names
+    >>> [name for name in get_scorer_names() if "error_rate" in name or name == "accuracy"]
+    ['accuracy', 'neg_error_rate']
+    """
+    return sorted({*SCORERS, *sklearn.metrics.get_scorer_names()})
+
+
+def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
+    """Scorer of a metric by its name, for `scoring=` of scikit-learn.
+
+    A scorer is called as ``scorer(estimator, X, y)``; larger is better, so that a loss or error
+    enters with a minus sign under a name that starts with "neg".
+
+    Parameters
+    ----------
+    name : str
+        One of `get_scorer_names`.
+    **metric_kwargs : dict
+        Arguments of the metric, such as `pos_label` or `cost_matrix`. The scorers of scikit-learn
+        take none: use `make_scorer` there.
+
+    Returns
+    -------
+    scorer : callable
+        It can be pickled.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scorer, or its metric needs an argument that is not given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from skeval.metrics import get_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = get_scorer("macro_fbeta", beta=2.0)
+    >>> cross_val_score(RidgeClassifier(), X, y, scoring=scorer).round(3)
+    array([0.769, 0.837, 0.837, 0.767, 0.9  ])
+    """
+    if name not in SCORERS:
+        return _scorer_of_scikit_learn(name, metric_kwargs)
+    row = SCORERS[name]
+    missing = [argument for argument in row.required if argument not in metric_kwargs]
+    if missing:
+        raise ValueError(f"name={name!r} needs the arguments {missing}, got {list(metric_kwargs)}.")
+    if row.response == PARTITION:
+        return make_clustering_scorer(
+            row.function, greater_is_better=row.greater_is_better, **metric_kwargs
+        )
+    return make_scorer(
+        row.function,
+        greater_is_better=row.greater_is_better,
+        response_method=row.response,
+        **metric_kwargs,
+    )
+
+
+def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
+    if name not in sklearn.metrics.get_scorer_names():
+        raise ValueError(f"name must be one of get_scorer_names(), got {name!r}.")
+    if metric_kwargs:
+        raise ValueError(
+            f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed (make_scorer "
+            f"sets others), got {list(metric_kwargs)}."
+        )
+    return sklearn.metrics.get_scorer(name)
+
+
+@validate_params(
+    {
+        "index": [callable],
+        "greater_is_better": ["boolean"],
+        "undefined": [Real, StrOptions({"nan", "raise"})],
+    },
+    prefer_skip_nested_validation=True,
+)
+def make_clustering_scorer(
+    index: Callable[..., float],
+    *,
+    greater_is_better: bool = True,
+    undefined: float | str = "nan",
+    **kwargs: Any,
+) -> "ClusteringScorer":
+    """Make a scorer of clusterers from an internal index.
+
+    The scorer, ``scorer(estimator, X, y=None)``, lets `GridSearchCV` choose a clusterer or its
+    parameters by an index such as the silhouette, without labels.
+
+    Parameters
+    ----------
+    index : callable
+        ``index(X, labels, **kwargs) -> float``.
+    greater_is_better : bool, default=True
+        If False, the scorer gives the index with a minus sign.
+    undefined : {"nan", "raise"} or float, default="nan"
+        The score where the index has no value: the partition has fewer than two clusters (the
+        label -1, noise, is none), or the index raises `ValueError`. "nan" warns with
+        `UndefinedMetricWarning`, and `GridSearchCV` then ranks that candidate last; "raise" passes
+        the error on; a number is the score itself, whatever the sign of the index.
+    **kwargs : dict
+        Further arguments of `index`.
+
+    Returns
+    -------
+    scorer : ClusteringScorer
+        It can be pickled if `index` can.
+
+    Raises
+    ------
+    ValueError
+        If `index` is not callable or `undefined` is something else.
+
+    Notes
+    -----
+    The partition of `X` is `predict` of the fitted estimator where it has one: held-out samples
+    judge how well clusters found elsewhere describe them. A method such as DBSCAN has no rule for
+    samples it has not seen, and the labels of its fit belong to other samples: a clone is fitted
+    on `X` itself. ``cv=[(range(n), range(n))]`` searches on all samples.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from sklearn.metrics import silhouette_score
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skeval.metrics import make_clustering_scorer
+    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> scorer = make_clustering_scorer(silhouette_score)
+    >>> grid = {"n_clusters": [2, 3, 4]}
+    >>> search = GridSearchCV(KMeans(n_init=1, random_state=0), grid, scoring=scorer)
+    >>> search.fit(X).best_params_
+    {'n_clusters': 3}
+    """
+    return ClusteringScorer(index, greater_is_better, undefined, kwargs)
+
+
+class ClusteringScorer:
+    """Scorer of a clusterer; made by `make_clustering_scorer`."""
+
+    def __init__(
+        self,
+        index: Callable[..., float],
+        greater_is_better: bool,
+        undefined: float | str,
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.index = index
+        self.greater_is_better = greater_is_better
+        self.undefined = undefined
+        self.kwargs = kwargs
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: object = None) -> float:
+        """Return the score of the partition that the estimator gives to `X`."""
+        labels = _partition(estimator, X)
+        try:
+            n_clusters = len(np.setdiff1d(labels, [-1]))
+            if n_clusters < 2:
+                raise ValueError(f"the partition must have two clusters, got {n_clusters}.")
+            value = float(self.index(X, labels, **self.kwargs))
+        except ValueError as error:
+            if self.undefined == "raise":
+                raise
+            if self.undefined == "nan":
+                return undefined_metric(f"The clustering index is undefined: {error}")
+            return float(self.undefined)
+        return value if self.greater_is_better else -value
+
+    def __repr__(self) -> str:
+        name = getattr(self.index, "__name__", repr(self.index))
+        options = "".join(f", {key}={value!r}" for key, value in self.kwargs.items())
+        return (
+            f"make_clustering_scorer({name}, greater_is_better={self.greater_is_better}, "
+            f"undefined={self.undefined!r}{options})"
+        )
+
+
+def _partition(estimator: Any, X: ArrayLike) -> np.ndarray:
+    """Return the labels that a fitted clusterer gives to the rows of X."""
+    if hasattr(estimator, "predict"):
+        return np.asarray(estimator.predict(X))
+    fresh = clone(estimator)
+    if hasattr(fresh, "fit_predict"):
+        return np.asarray(fresh.fit_predict(X))
+    return np.asarray(fresh.fit(X).labels_)

@@ -1,0 +1,273 @@
+"""Every internal index of a clustering from one pass over its distances."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import calinski_harabasz_score
+
+from skeval.metrics.cluster._centroids import between_centroids, to_centroids
+from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
+from skeval.metrics.cluster._davies_bouldin import (
+    davies_bouldin_index,
+    mean_of_pairs,
+    mean_to_centroid,
+)
+from skeval.metrics.cluster._distance_pass import distance_pass
+from skeval.metrics.cluster._dunn import dunn_ratio
+from skeval.metrics.cluster._neighbours import neighbour_reach
+from skeval.metrics.cluster._samples import (
+    NOISE_RULE,
+    Samples,
+    check_samples,
+    has_centroids,
+    metric_rule,
+)
+from skeval.metrics.cluster._separation import mean_between
+from skeval.metrics.cluster._silhouette import silhouettes
+from skeval.utils._compat import Interval, validate_params
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["InternalIndices", "internal_indices"]
+
+SCALARS = (
+    "compactness",
+    "sse",
+    "silhouette",
+    "dunn",
+    "davies_bouldin",
+    "davies_bouldin_centroid",
+    "calinski_harabasz",
+    "connectivity",
+)
+
+
+@dataclass(frozen=True)
+class InternalIndices:
+    """Every internal index of one clustering.
+
+    Attributes
+    ----------
+    compactness, sse : float
+        Root mean square distance to the centroid and sum of squared errors, both Euclidean.
+    silhouette : float
+        Mean silhouette.
+    silhouette_samples : ndarray of shape (n_samples,)
+        Silhouette of each sample; nan for those dropped as noise.
+    dunn, davies_bouldin, davies_bouldin_centroid : float
+        Dunn index, and Davies-Bouldin index with the pairwise and the centroid dispersion.
+    calinski_harabasz : float
+        Calinski-Harabasz index by scikit-learn, Euclidean.
+    connectivity : float
+        Connectivity with ``n_neighbors`` neighbours.
+    mean_within, max_within : ndarray of shape (n_clusters,)
+        Mean distance within each cluster, and its diameter; 0 for singletons.
+    mean_between, min_between : ndarray of shape (n_clusters, n_clusters)
+        Mean distance and nearest pair of every two clusters; nan on the diagonal.
+    centroid_between : ndarray of shape (n_clusters, n_clusters)
+        Distance of every two centroids.
+    labels, sizes : ndarray of shape (n_clusters,)
+        Label and number of samples of each cluster.
+    """
+
+    compactness: float
+    sse: float
+    silhouette: float
+    silhouette_samples: np.ndarray
+    dunn: float
+    davies_bouldin: float
+    davies_bouldin_centroid: float
+    calinski_harabasz: float
+    connectivity: float
+    mean_within: np.ndarray
+    max_within: np.ndarray
+    mean_between: np.ndarray
+    min_between: np.ndarray
+    centroid_between: np.ndarray
+    labels: np.ndarray
+    sizes: np.ndarray
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per cluster."""
+        import pandas as pd
+
+        nearest = np.nanmin(self.min_between, axis=1)
+        columns = {
+            "size": self.sizes,
+            "mean_within": self.mean_within,
+            "max_within": self.max_within,
+            "nearest_other": nearest,
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+
+    def __str__(self) -> str:
+        lines = [f"{name:<24}{getattr(self, name):>14.6g}" for name in SCALARS]
+        return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
+
+
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "labels": ["array-like"],
+        "metric": metric_rule(),
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "noise": NOISE_RULE,
+        "n_jobs": [Integral, None],
+    },
+    prefer_skip_nested_validation=True,
+)
+def internal_indices(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    n_neighbors: int = 10,
+    noise: str | None = None,
+    n_jobs: int | None = None,
+) -> InternalIndices:
+    """Compute every internal index of a clustering from one pass over the pairs of samples.
+
+    Each index has its own formula, range and direction: see the functions named below. Larger is
+    better for silhouette, Dunn and Calinski-Harabasz; smaller for all the others.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances when ``metric="precomputed"``.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    n_neighbors : int, default=10
+        The number of neighbours of the connectivity, smaller than the number of samples.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; the numbers do not depend on it.
+
+    Returns
+    -------
+    indices : InternalIndices
+        All indices by name, with the tables they come from.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, ``n_neighbors`` is too large, or the input is
+        malformed.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If some index is nan: those that need centroids, for a metric without them;
+        Calinski-Harabasz, for sparse X or only singletons; Dunn, where it is 0 / 0.
+
+    See Also
+    --------
+    silhouette_score, dunn_score, davies_bouldin_score, connectivity_score, compactness_score :
+        The indices one by one.
+
+    Notes
+    -----
+    The distance matrix is never held: memory grows as ``n_samples * n_clusters``. ``compactness``,
+    ``sse`` and ``calinski_harabasz`` are Euclidean whatever the metric.
+
+    References
+    ----------
+    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
+    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skeval.metrics.cluster import internal_indices
+    >>> X, y = load_iris(return_X_y=True)
+    >>> print(internal_indices(X, y))
+    clusters                             3
+    compactness                   0.771567
+    sse                            89.2974
+    silhouette                    0.503477
+    dunn                         0.0584805
+    davies_bouldin                 1.07046
+    davies_bouldin_centroid       0.751371
+    calinski_harabasz              487.331
+    connectivity                    23.071
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    partition = samples.partition
+    check_n_neighbors(n_neighbors, partition.n_samples)
+    n, tiles = partition.n_samples, samples.tiles
+    reach = neighbour_reach(tiles, n, n_neighbors)
+    reduced = distance_pass(tiles, partition.starts, n, reach=reach, n_jobs=n_jobs)
+    own_sums = reduced.sums[partition.cluster, np.arange(n)]
+    within = mean_of_pairs(np.add.reduceat(own_sums, partition.starts) / 2, partition.sizes)
+    silhouette = silhouettes(reduced.sums, partition)
+    indices = InternalIndices(
+        silhouette=float(silhouette.mean()),
+        silhouette_samples=partition.unsort(silhouette),
+        dunn=dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max())),
+        connectivity=connectivity_of(samples, reduced.border, n_neighbors, n_jobs=n_jobs),
+        mean_within=within,
+        max_within=reduced.largest,
+        mean_between=mean_between(reduced.sums, partition),
+        min_between=_without_diagonal(reduced.smallest),
+        labels=partition.names,
+        sizes=partition.sizes,
+        calinski_harabasz=_calinski_harabasz(samples),
+        **_centroid_indices(samples, within),
+    )
+    _warn_of_undefined(indices)
+    return indices
+
+
+def _without_diagonal(smallest: np.ndarray) -> np.ndarray:
+    return np.where(np.eye(len(smallest), dtype=bool), np.nan, smallest)
+
+
+def _centroid_indices(samples: Samples, within: np.ndarray) -> dict:
+    """Return the indices that need centroids by name; nan where the metric has none."""
+    partition, points, metric = samples.partition, samples.points, samples.metric
+    members, K = partition.members, partition.n_clusters
+    undefined = np.nan
+    sse = to_centroids(points, members, "sqeuclidean").sum() if samples.has_points else undefined
+    result = {
+        "sse": float(sse),
+        "compactness": float(np.sqrt(sse / partition.n_samples)),
+        "centroid_between": np.full((K, K), undefined),
+        "davies_bouldin": undefined,
+        "davies_bouldin_centroid": undefined,
+    }
+    if has_centroids(metric):
+        between = between_centroids(points, members, metric)
+        spread = mean_to_centroid(to_centroids(points, members, metric), partition)
+        result["centroid_between"] = between
+        result["davies_bouldin"] = davies_bouldin_index(within, between)
+        result["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
+    return result
+
+
+def _calinski_harabasz(samples: Samples) -> float:
+    """Ask scikit-learn, where it has an answer."""
+    points, partition = samples.points, samples.partition
+    if not samples.has_points or issparse(points) or partition.n_clusters == partition.n_samples:
+        return float("nan")
+    return float(calinski_harabasz_score(points - points.mean(axis=0), partition.cluster))
+
+
+def _warn_of_undefined(indices: InternalIndices) -> None:
+    names = [name for name in SCALARS if name != "dunn" and np.isnan(getattr(indices, name))]
+    if names:
+        warnings.warn(
+            f"Undefined for this metric or partition, nan: {', '.join(names)}.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,232 @@
+"""Rand indices of segmentation masks, on the arrays and the device that hold them."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.metrics.cluster._pairs import PairCounts, adjusted_rand, rand
+from skeval.utils._compat import array_namespace, device, widest_float_dtype
+
+__all__ = ["mask_adjusted_rand_score", "mask_rand_score"]
+
+# Pixels taken at a time: the counts of a block stay exact in float32, and the converted copy of
+# a block stays small.
+BLOCK = 1 << 18
+
+
+def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
+    """Compute the Rand index of two segmentations given as stacks of masks.
+
+    With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N,
+    ``RI = 1 - [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``: the share of pairs of
+    pixels on which the segmentations agree to be together or apart. For hard masks it lies in
+    [0, 1] and equals the Rand index of the label images; larger is better, 1 means identical.
+
+    Parameters
+    ----------
+    masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
+        The reference: one mask per segment, hard (bool, or all values 0 and 1) or soft (values
+        in [0, 1]). The pixels that no mask covers are one more segment, the background,
+        ``clip(1 - sum of the masks, 0, 1)``. Any Array API library: NumPy, PyTorch, CuPy, JAX...
+    masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
+        The prediction: the same image shape, library and device; the number of masks may differ.
+
+    Returns
+    -------
+    float
+        The index; nan where fewer than two pixels leave it undefined.
+
+    Raises
+    ------
+    ValueError
+        If the images differ in shape, device or hold no pixel; if a value lies outside [0, 1] or
+        is nan; if hard masks overlap.
+    TypeError
+        If the masks come from different array libraries or are not real numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the segmentations differ and there is no pair of pixels.
+
+    Notes
+    -----
+    The sums over pixels are made on the device of the masks, in float64 if they are float64 and
+    else in float32, over blocks short enough to be exact for hard masks; blocks are added in the
+    widest float of the device. Soft masks are read as the probability of each segment,
+    independently for the two sides, so that a soft mask does not score 1 against itself.
+
+    References
+    ----------
+    .. [1] :doi:`Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods.
+       Journal of the American Statistical Association 66, 846-850.
+       <10.1080/01621459.1971.10482356>`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics.cluster import mask_rand_score
+    >>> true = np.array([[[1, 1, 0], [0, 0, 0]]])
+    >>> pred = np.array([[[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    >>> round(mask_rand_score(true, pred), 4)
+    0.9333
+    """
+    return _index(rand, mask_pair_counts(masks_true, masks_pred))
+
+
+def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
+    """Compute the Rand index, adjusted for chance, of two segmentations given as masks.
+
+    With the pair counts of the table T of `mask_rand_score`,
+    ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. At most 1, for
+    identical segmentations; 0 is expected by chance and worse than chance is negative. For hard
+    masks it equals the adjusted Rand index of the label images.
+
+    Parameters
+    ----------
+    masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
+        The reference masks, hard or soft, as `mask_rand_score` takes them.
+    masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
+        The prediction: the same image shape, library and device; the number of masks may differ.
+
+    Returns
+    -------
+    float
+        The index; nan where fewer than two pixels leave it undefined.
+
+    Raises
+    ------
+    ValueError
+        If the images differ in shape, device or hold no pixel; if a value lies outside [0, 1] or
+        is nan; if hard masks overlap.
+    TypeError
+        If the masks come from different array libraries or are not real numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the segmentations differ and there is no pair of pixels.
+
+    Notes
+    -----
+    Unlike the foreground variant (FG-ARI) common for object discovery, the background counts as
+    a segment like any other.
+
+    References
+    ----------
+    .. [1] :doi:`Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of
+       Classification 2, 193-218. <10.1007/BF01908075>`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics.cluster import mask_adjusted_rand_score
+    >>> true = np.array([[[1, 1, 0], [0, 0, 0]]])
+    >>> pred = np.array([[[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0]]])
+    >>> round(mask_adjusted_rand_score(true, pred), 4)
+    0.8649
+    """
+    return _index(adjusted_rand, mask_pair_counts(masks_true, masks_pred))
+
+
+def _index(formula: Any, pairs: PairCounts) -> float:
+    if pairs.total > 0 or pairs.identical:
+        return formula(pairs)
+    warnings.warn(
+        "The Rand index is undefined and set to nan: the masks hold no pair of pixels.",
+        UndefinedMetricWarning,
+        stacklevel=3,
+    )
+    return float("nan")
+
+
+def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
+    """Return the pair counts of the table ``T``, which are whole for hard masks."""
+    true, pred, xp = check_masks(masks_true, masks_pred)
+    dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
+    wide = widest_float_dtype(xp, device(true))
+    table: Any = 0.0
+    for block in zip(blocks(true, dtype, xp), blocks(pred, dtype, xp), strict=True):
+        segments, others = (with_background(masks, xp) for masks in block)
+        table = xp.astype(xp.matmul(segments, others.T), wide) + table
+    a, b = xp.sum(table, axis=1), xp.sum(table, axis=0)
+    total = float(xp.sum(table))
+    in_true, in_pred, in_both = (float(xp.sum(sizes * sizes)) for sizes in (a, b, table))
+    return PairCounts(
+        (in_both - total) / 2,
+        (in_true - in_both) / 2,
+        (in_pred - in_both) / 2,
+        (total**2 - in_true - in_pred + in_both) / 2,
+    )
+
+
+def blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
+    """Yield the masks in a dtype and shape (n_masks, pixels), `BLOCK` pixels at a time."""
+    n_pixels = int(np.prod(masks.shape[1:]))
+    flat = xp.reshape(masks, (masks.shape[0], n_pixels))
+    for start in range(0, n_pixels, BLOCK):
+        yield xp.astype(flat[:, start : min(start + BLOCK, n_pixels)], dtype, copy=False)
+
+
+def with_background(block: Any, xp: Any) -> Any:
+    """Append what the masks leave of each pixel as one more mask."""
+    rest = 1.0 - xp.sum(block, axis=0)
+    return xp.concat([block, xp.where(rest > 0, rest, xp.zeros_like(rest))[None, :]], axis=0)
+
+
+def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
+    """Return both stacks of masks and their namespace, or raise."""
+    true, pred = as_array(masks_true), as_array(masks_pred)
+    try:
+        xp = array_namespace(true, pred)
+    except TypeError as error:
+        kinds = f"{type(true).__module__} and {type(pred).__module__}"
+        raise TypeError(
+            f"masks_true and masks_pred must be arrays of one Array API library, got {kinds}."
+        ) from error
+    if tuple(true.shape[1:]) != tuple(pred.shape[1:]):
+        raise ValueError(
+            "masks_true and masks_pred must have the same image shape, got "
+            f"{tuple(true.shape[1:])} and {tuple(pred.shape[1:])}."
+        )
+    if device(true) != device(pred):
+        raise ValueError(
+            "masks_true and masks_pred must be on the same device, got "
+            f"{device(true)} and {device(pred)}."
+        )
+    check_values(true, "masks_true", xp)
+    check_values(pred, "masks_pred", xp)
+    return true, pred, xp
+
+
+def as_array(masks: Any) -> Any:
+    """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
+    if isinstance(masks, (list, tuple)):
+        return np.asarray(masks)
+    return masks.detach() if hasattr(masks, "detach") else masks
+
+
+def check_values(masks: Any, name: str, xp: Any) -> None:
+    """Raise unless the masks are images of values in [0, 1], disjoint if they are hard."""
+    if masks.ndim < 3 or 0 in masks.shape[1:]:
+        raise ValueError(
+            f"{name} must have shape (n_masks, height, width), with at least one pixel, "
+            f"got {tuple(masks.shape)}."
+        )
+    if not xp.isdtype(masks.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"{name} must hold real numbers or bool, got dtype {masks.dtype}.")
+    if not masks.shape[0]:
+        return
+    hard, most = True, 0.0
+    for block in blocks(masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp):
+        low, high = float(xp.min(block)), float(xp.max(block))
+        if not (low >= 0 and high <= 1):
+            wrong = low if not low >= 0 else high
+            raise ValueError(f"{name} must hold values in [0, 1], got {wrong:g}.")
+        hard = hard and bool(xp.all((block == 0) | (block == 1)))
+        most = max(most, float(xp.max(xp.sum(block, axis=0))))
+    if hard and most > 1:
+        raise ValueError(f"{name} must not overlap where they are hard, got {most:g} at a pixel.")

@@ -1,0 +1,169 @@
+"""The silhouette: is each sample nearer to its own cluster than to the next one?"""
+
+from collections.abc import Callable
+from numbers import Integral
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skeval.metrics.cluster._distance_pass import distance_pass
+from skeval.metrics.cluster._partition import Partition
+from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule
+from skeval.utils._compat import validate_params
+
+__all__ = ["silhouette_samples", "silhouette_score", "silhouettes"]
+
+RULES: dict[str, list] = {
+    "X": ["array-like", "sparse matrix"],
+    "labels": ["array-like"],
+    "metric": metric_rule(),
+    "noise": NOISE_RULE,
+    "n_jobs": [Integral, None],
+}
+
+
+def silhouettes(sums: np.ndarray, partition: Partition) -> np.ndarray:
+    """Return the (n,) silhouettes of sorted rows from their (K, n) distance sums to clusters."""
+    cluster, sizes = partition.cluster, partition.sizes
+    rows = np.arange(len(cluster))
+    own = sums[cluster, rows] / np.maximum(sizes[cluster] - 1, 1)
+    means = sums / sizes[:, None]
+    means[cluster, rows] = np.inf
+    other = means.min(axis=0)
+    larger = np.maximum(own, other)
+    defined = (sizes[cluster] > 1) & (larger > 0)
+    return np.divide(other - own, larger, out=np.zeros(len(rows)), where=defined)
+
+
+@validate_params(RULES, prefer_skip_nested_validation=True)
+def silhouette_samples(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: str | None = None,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """Compute the silhouette of each sample.
+
+    ``s_i = (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
+    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
+    Range [-1, 1]; best 1; negative where another cluster is nearer on average.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances when ``metric="precomputed"``.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; the numbers do not depend on it.
+
+    Returns
+    -------
+    silhouettes : ndarray of shape (n_samples,)
+        Without unit. Samples dropped as noise get nan.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, or the input is malformed.
+
+    See Also
+    --------
+    silhouette_score : The mean over the samples.
+    sklearn.metrics.silhouette_samples : The same numbers by the full distance matrix.
+
+    Notes
+    -----
+    The silhouette of a singleton is 0, and so is that of a sample at distance 0 from its own and
+    from another cluster. Unlike in scikit-learn, every sample may be a singleton.
+
+    References
+    ----------
+    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
+    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+    https://doi.org/10.1016/0377-0427(87)90125-7
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import silhouette_samples
+    >>> silhouette_samples([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).round(3)
+    array([0.818, 0.778, 0.778, 0.818])
+    """
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    partition = samples.partition
+    reduced = distance_pass(
+        samples.tiles, partition.starts, partition.n_samples, extremes=False, n_jobs=n_jobs
+    )
+    return partition.unsort(silhouettes(reduced.sums, partition))
+
+
+@validate_params(RULES, prefer_skip_nested_validation=True)
+def silhouette_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: str | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Compute the silhouette width, the mean silhouette of all samples.
+
+    ``mean_i (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
+    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
+    Range [-1, 1]; best 1, worst -1.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
+        The samples, or their distances when ``metric="precomputed"``.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; the numbers do not depend on it.
+
+    Returns
+    -------
+    silhouette : float
+        Without unit; samples dropped as noise do not count.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, or the input is malformed.
+
+    See Also
+    --------
+    silhouette_samples : The silhouette of each sample.
+
+    Notes
+    -----
+    Singletons count with silhouette 0. Some texts average by cluster first; this is the mean over
+    samples, as in scikit-learn.
+
+    References
+    ----------
+    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
+    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+    https://doi.org/10.1016/0377-0427(87)90125-7
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import silhouette_score
+    >>> round(silhouette_score([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]), 3)
+    0.798
+    """
+    return float(
+        np.nanmean(silhouette_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs))
+    )

@@ -1,0 +1,384 @@
+"""Is one classifier better than another?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils import indexable
+
+from skeval.metrics import get_scorer
+from skeval.metrics._checks import warn_undefined
+from skeval.model_selection._delong import delong
+from skeval.model_selection._heldout import RecordedEstimator, Split, recorded_outputs
+from skeval.model_selection._paired_tests import (
+    Inference,
+    corrected_t,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
+)
+from skeval.model_selection._resampled_values import resampled_values
+from skeval.model_selection._resamples import drawing_units
+from skeval.utils._checks import check_level, check_option, check_y
+from skeval.utils._compat import HasMethods, Interval, validate_params
+from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._text import aligned
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ClassifierComparison", "compare_classifiers"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierComparison:
+    """Two classifiers, the difference of their scores, and whether it is more than chance.
+
+    Attributes
+    ----------
+    method : str
+        The test that was used.
+    scoring : str
+        Name of the score.
+    name_a, name_b : str
+        Class names of the estimators.
+    score_a, score_b : float
+        Mean score over the splits ("corrected_t"), or score of the pooled held-out predictions.
+    difference : float
+        ``score_a - score_b``.
+    standard_error : float
+        Of the difference.
+    statistic : float
+        Of the test: t, smaller number of discordant pairs or chi-squared, difference / error, z.
+    pvalue : float
+        Two-sided.
+    low, high : float
+        Confidence interval of the difference.
+    level : float
+        Its nominal coverage.
+    n_samples : int
+        Number of samples.
+    split_scores : ndarray of shape (n_splits, 2) or None
+        Scores of both on each split ("corrected_t").
+    discordant : tuple of int or None
+        Samples that only `a`, and that only `b` gets right ("mcnemar").
+    replicates : ndarray of shape (n_resamples,) or None
+        Differences on the resamples ("bootstrap").
+    """
+
+    method: str
+    scoring: str
+    name_a: str
+    name_b: str
+    score_a: float
+    score_b: float
+    difference: float
+    standard_error: float
+    statistic: float
+    pvalue: float
+    low: float
+    high: float
+    level: float
+    n_samples: int
+    split_scores: np.ndarray | None = field(default=None, repr=False)
+    discordant: tuple[int, int] | None = None
+    replicates: np.ndarray | None = field(default=None, repr=False)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per estimator, and one for the difference with its interval."""
+        import pandas as pd
+
+        rows = [
+            {"estimator": self.name_a, "score": self.score_a},
+            {"estimator": self.name_b, "score": self.score_b},
+            {
+                "estimator": "difference",
+                "score": self.difference,
+                "low": self.low,
+                "high": self.high,
+                "pvalue": self.pvalue,
+            },
+        ]
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        rows = [
+            (f"a: {self.name_a}", f"{self.score_a:.4f}"),
+            (f"b: {self.name_b}", f"{self.score_b:.4f}"),
+            ("difference", f"{self.difference:.4f}"),
+            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
+            ("P-value", f"{self.pvalue:.3g}"),
+        ]
+        if self.discordant is not None:
+            rows.append(("only a, only b right", "{}, {}".format(*self.discordant)))
+        return aligned(f"{self.scoring}, {self.method}", rows)
+
+
+@validate_params(
+    {
+        "estimator_a": [HasMethods(["fit", "predict"])],
+        "estimator_b": [HasMethods(["fit", "predict"])],
+        "X": ["array-like", "sparse matrix"],
+        "y": ["array-like"],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    },
+    prefer_skip_nested_validation=True,
+)
+def compare_classifiers(
+    estimator_a: Any,
+    estimator_b: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = None,
+    method: str = "corrected_t",
+    scoring: Any = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> ClassifierComparison:
+    r"""Test and interval for the difference of two classifiers, on the same splits.
+
+    Parameters
+    ----------
+    estimator_a : classifier
+        Has `fit` and `predict`; it is cloned. A pipeline keeps selection and scaling inside the
+        splits.
+    estimator_b : classifier
+        The other one.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,)
+        Classes.
+    cv : int, splitter or iterable, default=None
+        As in scikit-learn; None is 5-fold, stratified. Both estimators see the same splits.
+    method : {"corrected_t", "mcnemar", "bootstrap", "delong"}, default="corrected_t"
+        "corrected_t": the corrected resampled t-test of Nadeau and Bengio on the scores of the
+        splits, with the mean `n_test / n_train` of these very splits; with repeated K-fold it has
+        the most degrees of freedom. The others pool the held-out predictions, one per sample, and
+        so take the fitted classifiers as they are: "mcnemar" for accuracy (exact where fewer than
+        25 samples are discordant), "bootstrap" for any score, "delong" for the area under the ROC
+        curve.
+    scoring : str or callable, default=None
+        A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
+        under "bootstrap" must use its samples only through the methods of the estimator.
+    groups : array-like of shape (n_samples,), default=None
+        Passed to the splitter; the bootstrap draws whole groups.
+    level : float, default=0.95
+        Nominal coverage of the interval.
+    n_resamples : int, default=2000
+        Resamples of "bootstrap".
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the resamples.
+    n_jobs : int, default=None
+        Fits run in parallel.
+
+    Returns
+    -------
+    comparison : ClassifierComparison
+        With `difference` (a minus b), `pvalue` (two-sided), `low`, `high` and the scores.
+
+    Raises
+    ------
+    ValueError
+        If `method` and `scoring` do not fit, or held-out predictions are pooled and `cv` does not
+        test every sample exactly once.
+
+    Notes
+    -----
+    For `J` splits with differences :math:`d_j` of variance :math:`s^2`, the statistic is
+    :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, on `J - 1` degrees of freedom. The
+    plain t-test leaves the ratio out and rejects far too often, for training sets overlap.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio (2003), Inference for the generalization error, Machine Learning
+       52:239-281, https://doi.org/10.1023/A:1024068626366
+    .. [2] T. G. Dietterich (1998), Approximate statistical tests for comparing supervised
+       classification learning algorithms, Neural Computation 10:1895-1923,
+       https://doi.org/10.1162/089976698300017197
+    .. [3] A. Agresti and Y. Min (2005), Simple improved confidence intervals for comparing matched
+       proportions, Statistics in Medicine 24:729-740, https://doi.org/10.1002/sim.1781
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import compare_classifiers
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = compare_classifiers(GaussianNB(), KNeighborsClassifier(), X, y, method="mcnemar")
+    >>> print(result)
+    accuracy, mcnemar (chi-squared)
+      a: GaussianNB            0.9385
+      b: KNeighborsClassifier  0.9279
+      difference               0.0105
+      95 % interval            [-0.0130, 0.0340]
+      P-value                  0.461
+      only a, only b right     26, 20
+    """
+    check_level(level)
+    check_option("method", method, _METHODS)
+    targets = check_y("y", y)
+    X, targets, groups = indexable(X, targets, groups)
+    scoring = _scoring(method, scoring, estimator_a)
+    problem = _Problem(
+        estimators=(estimator_a, estimator_b),
+        X=X,
+        y=targets,
+        groups=groups,
+        splits=_splits(cv, estimator_a, X, targets, groups),
+        scorer=get_scorer(scoring) if isinstance(scoring, str) else scoring,
+        level=level,
+        n_resamples=n_resamples,
+        root=root_seed(random_state),
+        n_jobs=n_jobs,
+    )
+    (score_a, score_b), inference, details = _METHODS[method](problem)
+    error, statistic, pvalue, low, high = inference
+    return ClassifierComparison(
+        method=details.pop("method", method),
+        scoring=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring)),
+        name_a=type(estimator_a).__name__,
+        name_b=type(estimator_b).__name__,
+        score_a=float(score_a),
+        score_b=float(score_b),
+        difference=float(score_a - score_b),
+        standard_error=error,
+        statistic=statistic,
+        pvalue=pvalue,
+        low=low,
+        high=high,
+        level=level,
+        n_samples=len(targets),
+        **details,
+    )
+
+
+def _splits(cv: Any, estimator: Any, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+    return list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups))
+
+
+def _scoring(method: str, scoring: Any, estimator: Any) -> Any:
+    """Return the score that a method tests, or raise where it tests another."""
+    fixed = {"mcnemar": "accuracy", "delong": "roc_auc"}.get(method)
+    if fixed is not None and scoring not in (None, fixed):
+        raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
+    if scoring is None and fixed is None:
+        return "accuracy" if is_classifier(estimator) else "r2"
+    return fixed or scoring
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Two estimators, the data and splits they share, and how to judge them."""
+
+    estimators: tuple[Any, Any]
+    X: Any
+    y: np.ndarray
+    groups: Any
+    splits: list[Split]
+    scorer: Any
+    level: float
+    n_resamples: int
+    root: SeedSequence
+    n_jobs: int | None
+
+    def recorded(self) -> tuple[RecordedEstimator, RecordedEstimator]:
+        """Return both with their answers to the held-out samples."""
+        a, b = (
+            recorded_outputs(estimator, self.X, self.y, self.splits, self.n_jobs)
+            for estimator in self.estimators
+        )
+        return a, b
+
+
+Findings = tuple[tuple[float, float] | np.ndarray, Inference, dict[str, Any]]
+
+
+def _by_splits(problem: _Problem) -> Findings:
+    if len(problem.splits) < 2:
+        raise ValueError(f"cv must make at least two splits, got {len(problem.splits)}.")
+    scores = np.column_stack(
+        [
+            cross_validate(
+                estimator,
+                problem.X,
+                problem.y,
+                cv=problem.splits,
+                scoring=problem.scorer,
+                n_jobs=problem.n_jobs,
+                error_score="raise",
+            )["test_score"]
+            for estimator in problem.estimators
+        ]
+    )
+    ratio = float(np.mean([len(test) / len(train) for train, test in problem.splits]))
+    inference = corrected_t(scores[:, 0] - scores[:, 1], ratio, problem.level)
+    if inference[0] == 0:
+        warn_undefined(
+            "The difference is the same on every split, which leaves no variance to test by."
+        )
+    return scores.mean(axis=0), inference, {"split_scores": scores}
+
+
+def _by_errors(problem: _Problem) -> Findings:
+    right_a, right_b = (recorded.outputs["predict"] == problem.y for recorded in problem.recorded())
+    only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))
+    inference, method = mcnemar(only_a, only_b, len(problem.y), problem.level)
+    details = {"method": method, "discordant": (only_a, only_b)}
+    return (right_a.mean(), right_b.mean()), inference, details
+
+
+def _by_areas(problem: _Problem) -> Findings:
+    recorded = problem.recorded()
+    classes = recorded[0].classes_
+    if len(classes) != 2:
+        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
+    positive = problem.y == classes[1]
+    if min(positive.sum(), (~positive).sum()) < 2:
+        raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
+    areas, covariance = delong(positive, np.array([r.positive_score() for r in recorded]))
+    return areas, paired_delong(areas, covariance, problem.level), {}
+
+
+def _by_resamples(problem: _Problem) -> Findings:
+    recorded = problem.recorded()
+
+    def scores(rows: np.ndarray) -> tuple[float, float]:
+        a, b = (problem.scorer(each, rows, problem.y[rows]) for each in recorded)
+        return a, b
+
+    score_a, score_b = scores(np.arange(len(problem.y)))
+    replicates = resampled_values(
+        lambda rows: float(np.subtract(*scores(rows))),
+        drawing_units(len(problem.y), None, problem.groups),
+        problem.n_resamples,
+        problem.root,
+        problem.n_jobs,
+    )
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
+    inference = paired_bootstrap(score_a - score_b, defined, problem.level)
+    return (score_a, score_b), inference, {"replicates": replicates}
+
+
+_METHODS: dict[str, Callable[[_Problem], Findings]] = {
+    "corrected_t": _by_splits,
+    "mcnemar": _by_errors,
+    "bootstrap": _by_resamples,
+    "delong": _by_areas,
+}

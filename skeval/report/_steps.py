@@ -1,0 +1,203 @@
+"""The steps of an evaluation: each estimates the error of one estimator in one way."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    BaseShuffleSplit,
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import SVC
+
+from skeval.feature_selection import (
+    CV2FeatureSelectionPipeline,
+    SelectionBias,
+    SelectionStability,
+    selection_stability,
+)
+from skeval.feature_selection._cv2 import default_selector
+from skeval.feature_selection._selection_bias import bias_of, fold_errors
+from skeval.model_selection import (
+    ErrorEstimate,
+    PermutationTest,
+    PerturbationInterval,
+    cross_val_error,
+    permutation_test,
+    perturbation_interval,
+    resubstitution_error,
+)
+from skeval.model_selection._bootstrap import bootstrap_estimates
+from skeval.model_selection._loss import LossLike, resolve_loss
+from skeval.model_selection._plan import fold_plan
+from skeval.model_selection._target import Target
+from skeval.utils._compat import safe_indexing
+
+__all__ = ["Steps", "ends_in_linear_svc"]
+
+SCORINGS = {
+    "zero_one": "accuracy",
+    "squared": "neg_mean_squared_error",
+    "absolute": "neg_mean_absolute_error",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """An estimator, its data and the settings that all steps share."""
+
+    estimator: Any
+    X: Any
+    target: Target
+    groups: Any
+    splitter: Any
+    loss: LossLike
+    seed: int
+    n_jobs: int | None
+    error_score: float | str
+
+    @cached_property
+    def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The folds that cross-validation, perturbation and selection share."""
+        return list(self.splitter.split(self.X, self.target.y, self.groups))
+
+    def resubstitution(self) -> Iterator[ErrorEstimate]:
+        """Yield the error on the training samples."""
+        yield resubstitution_error(self.estimator, self.X, self.target.y, loss=self.loss)
+
+    def hold_out(self) -> Iterator[ErrorEstimate]:
+        """Yield the error on a third of the samples, or of the groups."""
+        yield self._cross_validated(self._third(), "hold-out (1/3)")
+
+    def cross_validation(self) -> Iterator[ErrorEstimate]:
+        """Yield the error over the folds."""
+        yield self._cross_validated(self.folds, "cross-validation")
+
+    def leave_one_out(self) -> Iterator[ErrorEstimate]:
+        """Yield the error with each sample, or each group, held out in turn."""
+        splitter = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
+        yield self._cross_validated(splitter, "leave-one-out")
+
+    def bootstrap(self, n_resamples: int) -> Iterator[ErrorEstimate]:
+        """Yield the out-of-bag, .632 and .632+ errors."""
+        yield from bootstrap_estimates(
+            self.estimator, self.X, self.target.y, n_resamples=n_resamples, **self._options()
+        ).values()
+
+    def perturbation(self, n_resamples: int, level: float) -> Iterator[PerturbationInterval]:
+        """Yield the intervals around the cross-validated error, by both statistics."""
+        for statistic in ("cross_validation", "resubstitution"):
+            with warnings.catch_warnings():  # the report says it in words of its own
+                warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+                yield perturbation_interval(
+                    self.estimator,
+                    self.X,
+                    self.target.y,
+                    n_resamples=n_resamples,
+                    statistic=statistic,
+                    level=level,
+                    cv=self.folds,
+                    loss=self.loss,
+                    random_state=self.seed,
+                    n_jobs=self.n_jobs,
+                )
+
+    def permutation(self, n_permutations: int) -> PermutationTest:
+        """Return the P-value of the cross-validated loss."""
+        scoring = SCORINGS.get(self.loss_name)
+        if scoring is None:
+            scoring = make_scorer(partial(mean_loss, loss=self.loss), greater_is_better=False)
+        found: Any = permutation_test(  # one metric, so one result
+            self.estimator,
+            self.X,
+            self.target.y,
+            cv=self.splitter,
+            scoring=scoring,
+            n_permutations=n_permutations,
+            groups=self.groups,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        return found
+
+    @property
+    def loss_name(self) -> str:
+        """Name of the loss."""
+        return resolve_loss(self.loss, self.target).name
+
+    def selection(self, level: float) -> tuple[SelectionBias | None, SelectionStability | None]:
+        """Return the bias of selecting outside the loop and the stability of the selection.
+
+        None of either where the estimator does not select features, or does not classify.
+        """
+        parts = split_at_selector(self.estimator, self.X)
+        if parts is None or self.target.classes is None:
+            return None, None
+        head, tail = parts
+        plan, options = fold_plan(len(self.target), self.folds), {"n_jobs": self.n_jobs}
+        outside = clone(head).fit(self.X, self.target.y).transform(self.X)
+        cv1 = fold_errors(tail, outside, self.target, plan, options)
+        cv2 = fold_errors(self.estimator, self.X, self.target, plan, options)
+        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
+        supports = [
+            clone(head).fit(safe_indexing(self.X, train), self.target.y[train])[-1].get_support()
+            for train, _ in self.folds
+        ]
+        return bias, selection_stability(np.array(supports), level=level)
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "loss": self.loss,
+            "groups": self.groups,
+            "random_state": self.seed,
+            "n_jobs": self.n_jobs,
+            "error_score": self.error_score,
+        }
+
+    def _cross_validated(self, cv: Any, method: str) -> ErrorEstimate:
+        found = cross_val_error(self.estimator, self.X, self.target.y, cv=cv, **self._options())
+        return replace(found, method=method)
+
+    def _third(self) -> BaseShuffleSplit:
+        if self.groups is not None:
+            splitter = GroupShuffleSplit
+        elif self.target.classes is None:
+            splitter = ShuffleSplit
+        else:
+            splitter = StratifiedShuffleSplit
+        return splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
+
+
+def mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
+    """Return the mean of a per-sample loss."""
+    return float(np.mean(loss(y_true, y_pred)))
+
+
+def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:
+    """Return the steps up to the last selector and those behind it; None if there is none."""
+    if isinstance(estimator, CV2FeatureSelectionPipeline):
+        selector = estimator.selector or default_selector(np.shape(X)[1])
+        return make_pipeline(selector), estimator.classifier or SVC(kernel="linear")
+    if not isinstance(estimator, Pipeline):
+        return None
+    for last in reversed(range(len(estimator) - 1)):
+        if hasattr(estimator[last], "get_support"):
+            return estimator[: last + 1], estimator[last + 1 :]
+    return None
+
+
+def ends_in_linear_svc(estimator: Any, target: Target) -> bool:
+    """Whether the last step is a linear `SVC` of two classes."""
+    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    two_classes = target.classes is not None and len(target.classes) == 2
+    return isinstance(final, SVC) and final.kernel == "linear" and two_classes

@@ -1,0 +1,5 @@
+"""Plots are drawn without a screen."""
+
+import matplotlib
+
+matplotlib.use("agg")

@@ -1,0 +1,228 @@
+"""Pareto dominance and the comparison of clusterings."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.stability import dominates as beats
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
+
+from skeval.cluster import (
+    IndicesDisplay,
+    ParetoDisplay,
+    compare_clusterings,
+    pareto_dominance,
+)
+from skeval.metrics.cluster import connectivity_score, dunn_score, internal_indices
+from skeval.metrics.cluster import silhouette_score as silhouette
+
+X, Y = load_iris(return_X_y=True)
+PARTITIONS = {
+    **{f"kmeans {k}": KMeans(k, n_init=2, random_state=0).fit_predict(X) for k in (2, 3, 4)},
+    "ward 3": AgglomerativeClustering(3).fit_predict(X),
+    "species": load_iris().target_names[Y],
+}
+
+
+@st.composite
+def criteria(draw):
+    m, q = draw(st.integers(1, 6)), draw(st.integers(1, 3))
+    number = st.sampled_from([-np.inf, -1.5, 0.0, 1.0, 2.0, np.inf])
+    row = st.lists(number, min_size=q, max_size=q)
+    directions = draw(st.lists(st.booleans(), min_size=q, max_size=q))
+    return draw(st.lists(row, min_size=m, max_size=m)), directions
+
+
+@settings(deadline=None)
+@given(criteria())
+def test_dominance_equals_the_definition(data):
+    values, directions = data
+    dominates, front = pareto_dominance(values, greater_is_better=directions)
+    expected = [[beats(a, b, directions) for b in values] for a in values]
+    np.testing.assert_array_equal(dominates, expected)
+    np.testing.assert_array_equal(front, ~np.array(expected).any(axis=0))
+    assert front.any()
+    assert not (dominates & dominates.T).any()
+    # every beaten candidate is beaten by one of the front
+    assert (dominates[front].any(axis=0) == ~front).all()
+
+
+def test_one_direction_for_all_and_reversal():
+    values = np.random.default_rng(0).normal(size=(20, 3))
+    values.setflags(write=False)
+    up, _ = pareto_dominance(values, greater_is_better=True)
+    down, _ = pareto_dominance(values, greater_is_better=[False] * 3)
+    np.testing.assert_array_equal(up, down.T)
+
+
+def test_rounding_is_a_tie():
+    third = 0.1 + 0.2
+    dominates, front = pareto_dominance([[third, 1.0], [0.3, 1.0]], greater_is_better=True)
+    assert third > 0.3
+    assert front.all()
+    assert not dominates.any()
+    assert pareto_dominance([[1.0], [1.0 + 1e-9]], greater_is_better=True)[1].tolist() == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "directions", "error", "message"),
+    [
+        ([[1.0, np.nan]], True, ValueError, r"values must not be nan, got nan at \[0 1\]"),
+        ([1.0, 2.0], True, ValueError, "Expected 2D array"),
+        ([[1.0, 2.0]], [True], ValueError, "one entry for each of the 2 criteria"),
+        ([[1.0, 2.0]], [1, 0], TypeError, "greater_is_better must be boolean"),
+        ([[1.0, 2.0]], "yes", TypeError, "greater_is_better must be boolean, got 'yes'"),
+    ],
+)
+def test_bad_criteria(values, directions, error, message):
+    with pytest.raises(error, match=message):
+        pareto_dominance(values, greater_is_better=directions)
+
+
+def test_values_are_those_of_the_single_functions():
+    result = compare_clusterings(X, PARTITIONS)
+    assert result.names == tuple(PARTITIONS)
+    assert result.indices == ("silhouette", "dunn", "connectivity")
+    assert result.greater_is_better == (True, True, False)
+    assert result.n_clusters.tolist() == [2, 3, 4, 3, 3]
+    expected = [
+        [silhouette(X, p), dunn_score(X, p), connectivity_score(X, p)] for p in PARTITIONS.values()
+    ]
+    np.testing.assert_allclose(result.values, expected, rtol=1e-9)
+    dominates, front = pareto_dominance(expected, greater_is_better=[True, True, False])
+    np.testing.assert_array_equal(result.dominates, dominates)
+    np.testing.assert_array_equal(result.front, front)
+    assert result.front_names == tuple(np.array(result.names)[front])
+
+
+def test_every_internal_index_has_its_direction():
+    from skeval.cluster._pareto import GREATER_IS_BETTER
+
+    # A good partition against one of the same sizes without relation to the data.
+    good = internal_indices(X, Y)
+    bad = internal_indices(X, np.random.default_rng(0).permutation(Y))
+    for name, greater in GREATER_IS_BETTER.items():
+        assert (getattr(good, name) > getattr(bad, name)) == greater, name
+    scalars = {n for n, v in vars(good).items() if isinstance(v, float)}
+    assert scalars == set(GREATER_IS_BETTER)
+
+
+def test_renamed_and_reordered_clusters_are_a_tie():
+    labels = PARTITIONS["kmeans 3"]
+    twice = {"a": labels, "b": (labels + 1) % 3, "c": np.array(list("xyz"))[labels]}
+    result = compare_clusterings(X, twice, indices=["silhouette", "davies_bouldin", "sse"])
+    assert result.front.all()
+    assert not result.dominates.any()
+
+
+def test_precomputed_distances_and_metric():
+    D = pairwise_distances(X, metric="manhattan")
+    a = compare_clusterings(D, PARTITIONS, metric="precomputed", n_neighbors=5)
+    b = compare_clusterings(X, PARTITIONS, metric="manhattan", n_neighbors=5)
+    np.testing.assert_allclose(a.values, b.values, rtol=1e-9)
+
+
+def test_indices_of_ones_own():
+    result = compare_clusterings(
+        X,
+        PARTITIONS,
+        indices={
+            "ari": (lambda X, labels: adjusted_rand_score(Y, labels), True),
+            "clusters": (lambda X, labels: len(set(labels)), False),
+        },
+    )
+    assert result.indices == ("ari", "clusters")
+    assert result.front_names == ("kmeans 2", "species")
+    assert result.values[-1].tolist() == [1.0, 3.0]
+
+
+def test_noise_policy_is_passed_on():
+    labels = DBSCAN(eps=0.5).fit_predict(X)
+    partitions = {"dbscan": labels, "species": Y}
+    dropped = compare_clusterings(X, partitions, noise="drop")
+    kept = compare_clusterings(X, partitions, noise="cluster")
+    assert dropped.values[0, 0] > kept.values[0, 0]
+    with pytest.warns(UserWarning, match="-1"):
+        compare_clusterings(X, partitions)
+
+
+def test_numbers_do_not_depend_on_n_jobs():
+    one, two = (compare_clusterings(X, PARTITIONS, n_jobs=n).values for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"partitions": {}}, ValueError, "partitions must hold at least one clustering"),
+        ({"partitions": [Y]}, ValueError, "'partitions' parameter"),
+        ({"partitions": {"one": Y * 0}}, ValueError, r"partitions\['one'\]: .*cluster"),
+        ({"partitions": {"short": Y[1:]}}, ValueError, r"partitions\['short'\]: "),
+        ({"indices": ["silhouete"]}, ValueError, "indices must be among .*; got 'silhouete'"),
+        ({"indices": "silhouette"}, ValueError, "'indices' parameter"),
+        ({"indices": []}, ValueError, "indices must name at least one index"),
+        (
+            {"indices": {"nan": (lambda X, labels: np.nan, True)}},
+            ValueError,
+            "'nan' is nan for 'species'",
+        ),
+        ({"metric": "no such metric"}, ValueError, "metric"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors"),
+        ({"noise": "ignore"}, ValueError, "noise"),
+    ],
+)
+def test_bad_input(change, error, message):
+    arguments = {"partitions": {"species": Y}} | change
+    with pytest.raises(error, match=message):
+        compare_clusterings(X, arguments.pop("partitions"), **arguments)
+
+
+def test_frame_and_text():
+    result = compare_clusterings(X, PARTITIONS)
+    frame = result.to_frame()
+    assert frame.columns.tolist() == ["n_clusters", *result.indices, "front"]
+    assert frame.loc["ward 3", "dunn"] == result.values[3, 1]
+    lines = str(result).splitlines()
+    assert len(lines) == 2 + len(PARTITIONS)
+    assert sum(line.endswith("front") for line in lines) == result.front.sum()
+
+
+def test_indices_display():
+    result = compare_clusterings(X, PARTITIONS)
+    display = IndicesDisplay.from_result(result)
+    assert len(display.axes_) == 3
+    assert display.axes_[2].get_title() == "connectivity (smaller is better)"
+    drawn = np.concatenate([points.get_offsets() for points in display.axes_[0].collections])
+    assert sorted(drawn[:, 1]) == sorted(result.values[:, 0])
+    with pytest.raises(ValueError, match="axes must hold one for each of 3 indices, got 1"):
+        display.plot(axes=[display.axes_[0]])
+    assert display.plot(axes=display.axes_) is display
+    plt.close(display.figure_)
+
+
+def test_pareto_display_marks_the_front_of_the_two_indices():
+    result = compare_clusterings(X, PARTITIONS)
+    display = ParetoDisplay.from_result(result, x="connectivity", y="silhouette")
+    _, front = pareto_dominance(result.values[:, [2, 0]], greater_is_better=[False, True])
+    np.testing.assert_array_equal(display.front, front)
+    filled = display.ax_.collections[-1].get_offsets()
+    np.testing.assert_array_equal(filled, result.values[:, [2, 0]][front])
+    assert display.ax_.get_xlabel() == "connectivity (smaller is better)"
+    assert {text.get_text() for text in display.ax_.texts} == set(PARTITIONS)
+    assert ParetoDisplay.from_result(result, ax=display.ax_).indices == ["silhouette", "dunn"]
+    plt.close(display.figure_)
+
+
+def test_pareto_display_bad_input():
+    result = compare_clusterings(X, PARTITIONS, indices=["dunn"])
+    with pytest.raises(ValueError, match="at least two indices, got 1"):
+        ParetoDisplay.from_result(result)
+    result = compare_clusterings(X, PARTITIONS)
+    with pytest.raises(ValueError, match=r"y must be one of silhouette, dunn, .*; got 'sse'"):
+        ParetoDisplay.from_result(result, y="sse")

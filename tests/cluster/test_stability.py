@@ -1,0 +1,210 @@
+"""Stability: definitions, seeds, standard errors, every kind of clusterer, bad input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import stability as reference
+from scipy.sparse import csr_matrix
+from scipy.stats import binomtest
+from scipy.stats import t as student
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.metrics import v_measure_score
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skeval.cluster import PredictivePower, prediction_strength, predictive_power
+from skeval.cluster import _stability as stability
+from skeval.utils._random import repetition_rng, root_seed
+
+WARD = AgglomerativeClustering(3)
+TWINS = {
+    "adjusted_rand": reference.adjusted_rand_agreement,
+    "matched_accuracy": reference.matched_accuracy,
+    "prediction_strength": reference.prediction_strength,
+}
+
+
+class RandomLabels(ClusterMixin, BaseEstimator):
+    """Labels without any relation to the data."""
+
+    def __init__(self, n_clusters=3, random_state=None):
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        rng = np.random.default_rng(self.random_state)
+        self.labels_ = rng.integers(0, self.n_clusters, X.shape[0])
+        return self
+
+
+def blobs(n=40, seed=0):
+    return make_blobs(n, centers=3, cluster_std=3.0, random_state=seed)[0]
+
+
+@pytest.mark.parametrize("agreement", TWINS)
+def test_equals_the_definition(agreement):
+    X = blobs(31)
+    result = predictive_power(WARD, X, n_repeats=3, agreement=agreement, random_state=5)
+    for repeat, value in enumerate(result.values):
+        order = repetition_rng(root_seed(5), repeat).permutation(31)
+        first, second = order[:16], order[16:]
+        expected = reference.halving(WARD.fit_predict, X, first, second, TWINS[agreement])
+        assert value == pytest.approx(expected, abs=1e-12)
+    assert result.value == pytest.approx(result.values.mean())
+    assert result.standard_error == pytest.approx(result.values.std(ddof=1) / np.sqrt(3))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
+def test_agreements_equal_their_definitions(pairs):
+    labels, predicted = map(np.array, zip(*pairs, strict=True))
+    for name, twin in TWINS.items():
+        value = stability.AGREEMENTS[name](labels, predicted)
+        assert value == pytest.approx(twin(list(labels), list(predicted)), abs=1e-12), name
+
+
+def test_prediction_strength_is_that_agreement():
+    X = blobs()
+    a = prediction_strength(WARD, X, n_repeats=4, random_state=1)
+    b = predictive_power(WARD, X, n_repeats=4, random_state=1, agreement="prediction_strength")
+    np.testing.assert_array_equal(a.values, b.values)
+    assert a.agreement == b.agreement == "prediction_strength"
+
+
+def test_clear_clusters_are_predicted_and_random_labels_are_not():
+    X = make_blobs(60, centers=[[0, 0], [20, 0], [0, 20]], random_state=0)[0]
+    for agreement in TWINS:
+        result = predictive_power(WARD, X, n_repeats=5, agreement=agreement, random_state=0)
+        assert (result.value, result.standard_error) == (1.0, 0.0)
+    chance = predictive_power(RandomLabels(), X, n_repeats=40, random_state=0)
+    assert abs(chance.value) < 4 * chance.standard_error
+    assert chance.value < 0.05
+
+
+def coverage_of_standard_error(n_groups, n_repeats=20):
+    """How often the t interval of n_repeats halvings holds the mean of all halvings."""
+    X = blobs(24)
+    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).values
+    covered = 0
+    for group in values.reshape(n_groups, n_repeats):
+        half = student.ppf(0.975, n_repeats - 1) * stability.standard_error(group)
+        covered += abs(group.mean() - values.mean()) <= half
+    return binomtest(covered, n_groups, 0.95).pvalue
+
+
+def test_standard_error_covers_the_mean_of_all_halvings():
+    assert coverage_of_standard_error(12, 10) > 0.001
+
+
+@pytest.mark.slow
+def test_standard_error_covers_the_mean_of_all_halvings_long():
+    assert coverage_of_standard_error(300) > 0.001
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3)])
+def test_same_seed_same_numbers(make):
+    X = blobs()
+    kmeans = KMeans(4, n_init=1, init="random")  # its own random_state is open
+    first = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    np.random.seed(0)  # noqa: NPY002  scikit-learn's None reads this state: it must not matter
+    second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    np.testing.assert_array_equal(first, second)
+
+
+def test_none_is_random_and_the_clusterer_is_untouched():
+    X, kmeans = blobs(), KMeans(4, n_init=1)
+    first = predictive_power(kmeans, X, n_repeats=4).values
+    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).values)
+    assert kmeans.random_state is None
+    assert not hasattr(kmeans, "labels_")
+
+
+def test_first_repeats_of_more_are_the_same():
+    X = blobs()
+    few = predictive_power(WARD, X, n_repeats=2, random_state=0).values
+    many = predictive_power(WARD, X, n_repeats=5, random_state=0).values
+    np.testing.assert_array_equal(few, many[:2])
+
+
+def test_numbers_do_not_depend_on_n_jobs():
+    X, pipeline = blobs(), make_pipeline(StandardScaler(), KMeans(3, n_init=1))
+    one, two = (
+        predictive_power(
+            pipeline, X, n_repeats=4, agreement=v_measure_score, random_state=0, n_jobs=n_jobs
+        )
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.values, two.values)
+    assert one.agreement == "v_measure_score"
+
+
+def test_given_seed_of_the_clusterer_is_kept():
+    rng = np.random.default_rng(0)
+    nested = make_pipeline(StandardScaler(), KMeans(3, random_state=11))
+    assert stability.seeded(nested, rng)[-1].random_state == 11
+    assert isinstance(stability.seeded(KMeans(3), rng).random_state, int)
+    assert isinstance(stability.seeded(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        WARD,
+        GaussianMixture(2),
+        DBSCAN(eps=0.5),
+        make_pipeline(StandardScaler(), KMeans(2, n_init=1)),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, "list"])
+def test_any_clusterer_and_container(clusterer, kind):
+    X = load_iris().data[::3]
+    data = X.tolist() if kind == "list" else kind(X)
+    result = prediction_strength(clusterer, data, n_repeats=2, random_state=0)
+    assert 0 <= result.value <= 1
+    expected = prediction_strength(clusterer, X, n_repeats=2, random_state=0)
+    np.testing.assert_allclose(result.values, expected.values)
+
+
+def test_sparse_data():
+    X = np.where(np.abs(blobs()) < 2, 0, blobs())
+    kmeans = KMeans(3, n_init=3, random_state=0)
+    sparse = predictive_power(kmeans, csr_matrix(X), n_repeats=2, random_state=0)
+    dense = predictive_power(kmeans, X, n_repeats=2, random_state=0)
+    np.testing.assert_allclose(sparse.values, dense.values)
+
+
+def test_input_is_not_modified():
+    X = blobs()
+    X.setflags(write=False)
+    prediction_strength(WARD, X, n_repeats=2, random_state=0)
+
+
+def test_result_prints_and_frames():
+    result = PredictivePower(0.5, 0.1, np.array([0.4, 0.6]), "adjusted_rand")
+    assert result.to_frame()["adjusted_rand"].tolist() == [0.4, 0.6]
+    assert "standard error  0.1000" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"n_repeats": 1}, ValueError, "'n_repeats' parameter"),
+        ({"agreement": "rand"}, ValueError, "'agreement' parameter"),
+        ({"clusterer": KMeans}, TypeError, "an instance of scikit-learn estimator"),
+        ({"clusterer": StandardScaler()}, ValueError, "'clusterer' parameter"),
+        ({"X": blobs(3)}, ValueError, "minimum of 4"),
+        ({"X": np.full((5, 2), np.nan)}, ValueError, "X contains NaN"),
+        ({"X": [["a"]] * 5}, ValueError, "dtype='numeric' is not compatible"),
+        ({"random_state": "seed"}, TypeError, "random_state must be"),
+        ({"clusterer": KMeans(30)}, ValueError, "n_samples=20 should be >= n_clusters=30"),
+    ],
+)
+def test_bad_input(change, error, message):
+    arguments = {"clusterer": WARD, "X": blobs(), "n_repeats": 2} | change
+    with pytest.raises(error, match=message):
+        predictive_power(arguments.pop("clusterer"), arguments.pop("X"), **arguments)

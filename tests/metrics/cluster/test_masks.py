@@ -1,0 +1,197 @@
+"""Mask Rand indices: label images, soft masks, array libraries, bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.external import mask_rand
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import adjusted_rand_score, rand_score
+
+from skeval.metrics.cluster import _masks, mask_adjusted_rand_score, mask_rand_score
+
+
+def masks_of(labels, dtype=bool):
+    """Return one mask per positive label; 0 is the background."""
+    return np.stack([labels == k for k in range(1, labels.max() + 2)]).astype(dtype)
+
+
+def images(seed=0, shape=(9, 14)):
+    rng = np.random.default_rng(seed)
+    true = rng.integers(0, 4, shape)
+    return true, np.where(rng.random(shape) < 0.6, true, rng.integers(0, 3, shape))
+
+
+def numpy_arrays(masks, dtype="bool"):
+    return masks.astype(dtype)
+
+
+def strict_arrays(masks, dtype="bool"):
+    xp = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    return xp.asarray(masks.astype(dtype))
+
+
+def torch_tensors(masks, dtype="bool"):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    return torch.asarray(masks.astype(float)).to(getattr(torch, dtype))
+
+
+LIBRARIES = [numpy_arrays, strict_arrays, torch_tensors]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float32", "float64"])
+def test_hard_masks_equal_scikit_learn_on_the_label_image(library, dtype):
+    true, pred = images()
+    masks = library(masks_of(true), dtype), library(masks_of(pred), dtype)
+    expected = rand_score(true.ravel(), pred.ravel())
+    assert mask_rand_score(*masks) == pytest.approx(expected, abs=1e-14)
+    expected = adjusted_rand_score(true.ravel(), pred.ravel())
+    assert mask_adjusted_rand_score(*masks) == pytest.approx(expected, abs=1e-14)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 5))
+def test_label_images_of_any_size(seed, height, width):
+    true, pred = images(seed, (height, width))
+    masks = masks_of(true), masks_of(pred)
+    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
+    assert mask_adjusted_rand_score(*masks) == pytest.approx(
+        adjusted_rand_score(true.ravel(), pred.ravel())
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(("dtype", "accuracy"), [("float32", 1e-6), ("float64", 1e-12)])
+def test_soft_masks_equal_the_formula(library, dtype, accuracy):
+    rng = np.random.default_rng(1)
+    true = rng.dirichlet(np.ones(4), (6, 7)).transpose(2, 0, 1)[:3]
+    pred = rng.random((2, 6, 7))  # may add up to more than 1: no background is left there
+    masks = library(true, dtype), library(pred, dtype)
+    assert mask_rand_score(*masks) == pytest.approx(mask_rand(true, pred), abs=accuracy)
+
+
+def test_soft_masks_tend_to_the_hard_ones():
+    true, pred = images()
+    masks = masks_of(true, float), masks_of(pred, float)
+    soft = [0.999_999 * side for side in masks]
+    for score in (mask_rand_score, mask_adjusted_rand_score):
+        assert score(*soft) == pytest.approx(score(*masks), abs=1e-4)
+        assert score(*soft) != score(*masks)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_tensors(dtype):
+    true, pred = images()
+    masks = torch_tensors(masks_of(true), dtype), torch_tensors(masks_of(pred), dtype)
+    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
+
+
+def test_tensors_that_carry_gradients_and_mixed_dtypes():
+    true, pred = images()
+    masks = torch_tensors(masks_of(true), "float32"), torch_tensors(masks_of(pred), "float64")
+    masks[0].requires_grad_()
+    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
+
+
+@pytest.mark.parametrize("library", [numpy_arrays, strict_arrays])
+def test_mixed_dtypes(library):
+    true, pred = images()
+    masks = library(masks_of(true), "float32"), library(masks_of(pred), "float64")
+    assert mask_rand_score(*masks) == pytest.approx(rand_score(true.ravel(), pred.ravel()))
+
+
+def test_blocks_make_no_difference(monkeypatch):
+    rng = np.random.default_rng(2)
+    true, pred = rng.dirichlet(np.ones(3), (2, 5, 9)).transpose(0, 3, 1, 2)
+    whole = mask_rand_score(true, pred)
+    monkeypatch.setattr(_masks, "BLOCK", 7)
+    assert mask_rand_score(true, pred) == pytest.approx(whole, abs=1e-14)
+
+
+def test_counts_of_large_images_are_exact():
+    # 2^24 + 2^18 pixels: beyond the whole numbers of float32
+    true = np.zeros((1, 4160, 4096), dtype=bool)
+    pred = true.copy()
+    true[0, :, :1] = True
+    pairs = _masks.mask_pair_counts(true, pred)
+    n, column = 4160 * 4096, 4160
+    assert pairs.pred_only == column * (n - column)
+    assert pairs.true_only == 0
+    assert pairs.total == n * (n - 1) // 2
+
+
+def test_volumes_lists_and_no_masks():
+    true, pred = images(shape=(2, 3, 4))
+    assert mask_rand_score(masks_of(true), masks_of(pred)) == pytest.approx(
+        rand_score(true.ravel(), pred.ravel())
+    )
+    assert mask_rand_score([[[1, 0]]], [[[0, 1]]]) == 1.0
+    nothing = np.zeros((0, 2, 2), dtype=bool)
+    assert mask_rand_score(nothing, nothing) == 1.0
+    assert mask_rand_score(nothing, np.array([[[1, 1], [0, 0]]])) == pytest.approx(
+        rand_score([0, 0, 0, 0], [1, 1, 0, 0])
+    )
+
+
+def test_one_pixel():
+    assert mask_rand_score([[[1]]], [[[0]]]) == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="no pair of pixels"):
+        assert np.isnan(mask_rand_score([[[0.5]]], [[[0.5]]]))
+
+
+def test_input_is_not_modified():
+    true, pred = (masks_of(side, float) for side in images())
+    true.setflags(write=False)
+    pred.setflags(write=False)
+    mask_rand_score(true, pred)
+
+
+GOOD = np.zeros((1, 2, 2))
+
+
+@pytest.mark.parametrize(
+    ("masks", "message"),
+    [
+        (np.ones((2, 2, 2)), "must not overlap where they are hard, got 2 at a pixel"),
+        (np.ones((2, 2, 2), dtype=bool), "must not overlap where they are hard, got 2"),
+        (np.full((1, 2, 2), 255, dtype=np.uint8), r"must hold values in \[0, 1\], got 255"),
+        (np.full((1, 2, 2), -0.5), r"must hold values in \[0, 1\], got -0.5"),
+        (np.full((1, 2, 2), np.nan), r"must hold values in \[0, 1\], got nan"),
+        (np.zeros((1, 2, 3)), r"same image shape, got .*\(2, 3\)"),
+        (np.zeros((2, 2)), r"same image shape, got .*\(2,\)"),
+    ],
+)
+@pytest.mark.parametrize("score", [mask_rand_score, mask_adjusted_rand_score])
+def test_bad_values(score, masks, message):
+    with pytest.raises(ValueError, match=message):
+        score(GOOD, masks)
+    with pytest.raises(ValueError, match="must"):
+        score(masks, GOOD)
+
+
+def test_bad_shapes():
+    with pytest.raises(ValueError, match=r"must have shape \(n_masks, height, width\)"):
+        mask_rand_score(np.zeros((2, 2)), np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"at least one pixel, got \(1, 0, 2\)"):
+        mask_rand_score(np.zeros((1, 0, 2)), np.zeros((1, 0, 2)))
+
+
+@pytest.mark.parametrize("library", [strict_arrays, torch_tensors])
+def test_mixed_array_libraries(library):
+    with pytest.raises(TypeError, match=r"arrays of one Array API library, got .* and numpy"):
+        mask_rand_score(library(GOOD), GOOD)
+
+
+@pytest.mark.parametrize("dtype", [complex, object, str])
+def test_bad_dtype(dtype):
+    with pytest.raises(TypeError, match="masks_pred must hold real numbers or bool"):
+        mask_rand_score(GOOD, GOOD.astype(dtype))
+
+
+def test_different_devices():
+    xp = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    there = xp.asarray(GOOD, device=xp.Device("device1"))
+    with pytest.raises(ValueError, match="must be on the same device"):
+        mask_rand_score(xp.asarray(GOOD), there)
+    assert mask_rand_score(there, there) == 1.0

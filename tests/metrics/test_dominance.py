@@ -1,0 +1,104 @@
+"""Which curve lies above the other."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference.ranking import value_on_curve
+from sklearn.metrics import precision_recall_curve, roc_curve
+
+from skeval.metrics import curve_dominance
+
+
+def slow_winner(a, b):
+    """Compare just before and after every knot, where alone polylines can differ in sign first."""
+    above = below = False
+    for x in {*a[0], *b[0]}:
+        for side in (-1, 1):
+            if not (x == 0 and side < 0) and not (x == 1 and side > 0):
+                difference = value_on_curve(*a, x, side) - value_on_curve(*b, x, side)
+                above, below = above or difference > 1e-6, below or difference < -1e-6
+    return {(0, 0): "equal", (1, 0): "a", (0, 1): "b", (1, 1): "cross"}[above, below]
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=8),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+)
+def test_roc_winner_equals_the_slow_one(y, first, second):
+    y = [0, 1, *y]
+    a, b = (roc_curve(y, score[: len(y)])[:2] for score in (first, second))
+    result = curve_dominance(a, b)
+    assert result.winner == slow_winner(a, b)
+    mirrored = curve_dominance(b, a)
+    assert mirrored.winner == {"a": "b", "b": "a"}.get(result.winner, result.winner)
+    assert (result.winner == "cross") == (len(result.crossings) > 0)
+    assert_allclose(mirrored.crossings, result.crossings, atol=1e-12)
+    for x, height in result.crossings:  # on both curves, a vertical step included
+        for curve in (a, b):
+            ends = [value_on_curve(*curve, x, side) for side in (-1, 1) if 0 < x < 1]
+            assert min(ends) - 1e-6 <= height <= max(ends) + 1e-6
+
+
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=8),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+)
+def test_pr_winner_equals_the_slow_one(y, first, second):
+    y = [0, 1, *y]
+    a, b = (precision_recall_curve(y, score[: len(y)]) for score in (first, second))
+    flat_a, flat_b = ((recall[::-1], precision[::-1]) for precision, recall, _ in (a, b))
+    assert curve_dominance(a, b, kind="pr").winner == slow_winner(flat_a, flat_b)
+
+
+def test_crossing_by_hand():
+    # y = x / 4 up to 0.5 then to 1; against y = x: they meet at the ends only.
+    low = ([0, 0.5, 1], [0, 0.125, 1])
+    assert curve_dominance(([0, 1], [0, 1]), low).winner == "a"
+    # 0.2 + 0.8 x against 0 -> 0.9 at 0.5 -> 1: 0.2 + 0.8 x = 1.8 x at x = 0.2.
+    result = curve_dominance(([0, 1], [0.2, 1.0]), ([0, 0.5, 1], [0, 0.9, 1]))
+    assert result.winner == "cross"
+    assert_allclose(result.crossings, [[0.2, 0.36]])
+    assert str(result).splitlines() == ["winner     cross", "crossings  (0.200, 0.360)"]
+
+
+def test_crossing_on_a_vertical_step():
+    step = ([0, 0.5, 0.5, 1], [0, 0, 1, 1])
+    result = curve_dominance(([0, 1], [0, 1]), step)
+    assert result.winner == "cross"
+    assert_allclose(result.crossings, [[0.5, 0.5]])
+
+
+def test_crossing_after_a_shared_stretch_is_where_they_meet():
+    a = ([0, 0.25, 0.75, 1], [0.2, 0.5, 0.6, 0.7])
+    b = ([0, 0.25, 0.75, 1], [0.1, 0.5, 0.6, 0.9])
+    result = curve_dominance(a, b)
+    assert result.winner == "cross"
+    assert_allclose(result.crossings, [[0.25, 0.5]])
+
+
+def test_equal_whatever_the_knots():
+    a, b = ([0, 1], [0, 1]), ([0, 0.3, 1], [0, 0.3, 1])
+    assert curve_dominance(a, b).winner == "equal"
+    assert curve_dominance(b, a, kind="pr").winner == "equal"
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (([0, 1],), "curve_b must hold two arrays at least, got 1"),
+        (([0, 2], [0, 1]), r"curve_b must lie in \[0, 1\], got 0.0 to 2.0"),
+        (([0, 0.7, 0.5, 1], [0, 0.1, 0.2, 1]), "ordered by its x values"),
+        (([0, 0.5], [0, 1]), "reach from x = 0 to x = 1, got 0.0 to 0.5"),
+        (([0, np.nan], [0, 1]), "curve_b contains NaN"),
+        (([0], [0]), "reach from"),
+    ],
+)
+def test_bad_curves(curve, message):
+    with pytest.raises(ValueError, match=message):
+        curve_dominance(([0, 1], [0, 1]), curve)
+    with pytest.raises(ValueError, match="'kind' parameter"):
+        curve_dominance(([0, 1], [0, 1]), ([0, 1], [0, 1]), kind="det")

@@ -1,0 +1,107 @@
+"""Ranking loss and break-even point."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+from reference import ranking as slow
+from reference.strategies import scored
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
+
+from skeval.metrics import break_even_point, ranking_loss
+
+
+@given(scored())
+def test_equal_the_slow_ones(problem):
+    y, score, weight = problem
+    for fast, twin in [
+        (ranking_loss, slow.ranking_loss),
+        (break_even_point, slow.break_even_point),
+    ]:
+        got = fast(y, score, sample_weight=weight)
+        assert_allclose(got, twin(y == 1, score, weight), rtol=1e-12, atol=1e-15)
+        assert type(got) is float
+    auc = roc_auc_score(y, score, sample_weight=weight)
+    assert_allclose(1 - ranking_loss(y, score, sample_weight=weight), auc, atol=1e-12)
+
+
+@given(scored())
+def test_only_the_order_of_scores_counts(problem):
+    y, score, weight = problem
+    for metric in (ranking_loss, break_even_point):
+        value = metric(y, score, sample_weight=weight)
+        assert metric(y, np.exp(score / 3) - 7, sample_weight=weight) == value
+        turned = metric(y[::-1], score[::-1], sample_weight=weight[::-1])
+        assert_allclose(turned, value, rtol=1e-12)
+    flipped = ranking_loss(1 - y, -score, sample_weight=weight)
+    assert_allclose(flipped, ranking_loss(y, score, sample_weight=weight), atol=1e-15)
+
+
+def test_break_even_point_is_precision_and_recall_where_no_tie_hides_it():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y, score = rng.integers(0, 2, 50), rng.normal(size=50)
+        chosen = np.argsort(-score)[: y.sum()]
+        assert break_even_point(y, score) == y[chosen].mean()
+
+
+def test_break_even_point_by_hand():
+    # 2 positives of 5. Cuts: {+} has (R, P) = (1/2, 1); {+ - -} (1/2, 1/3); all (1, 2/5).
+    # From (1/2, 1) down to (1/2, 1/3), P meets R at 1/2.
+    assert_allclose(break_even_point([1, 0, 0, 1, 0], [3, 2, 2, 1, 1]), 0.5)
+    # Cuts: {+} (1/2, 1), all (1, 2/5): the line 1 - 6/5 (R - 1/2) meets P = R at 8/11.
+    assert_allclose(break_even_point([1, 0, 0, 1, 0], [3, 1, 1, 1, 1]), 8 / 11)
+    assert break_even_point([0, 1, 1], [3, 2, 1]) == 0.5
+    assert break_even_point([1, 0], [0.2, 0.9]) == 0.0
+
+
+@pytest.mark.parametrize("n_positive", [1, 3, 9])
+def test_constant_score_has_the_prevalence(n_positive):
+    y = np.repeat([1, 0], [n_positive, 10 - n_positive])
+    assert break_even_point(y, np.ones(10)) == n_positive / 10
+    assert ranking_loss(y, np.ones(10)) == 0.5
+
+
+def test_labels_and_pos_label():
+    score = [0.1, 0.4, 0.35, 0.8]
+    assert ranking_loss([-1, -1, 1, 1], score) == 0.25
+    assert ranking_loss([False, False, True, True], score) == 0.25
+    assert ranking_loss(["n", "n", "p", "p"], score, pos_label="p") == 0.25
+    assert ranking_loss(["n", "n", "p", "p"], score, pos_label="n") == 0.75
+    with pytest.raises(ValueError, match=r"pos_label must be given .* classes \['n', 'p'\]"):
+        ranking_loss(["n", "n", "p", "p"], score)
+    with pytest.raises(ValueError, match=r"pos_label must be one of the classes .* got 'q'"):
+        ranking_loss(["n", "n", "p", "p"], score, pos_label="q")
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
+def test_one_class_has_no_ranking_loss(y):
+    with pytest.warns(UndefinedMetricWarning, match="needs both classes in y_true"):
+        assert np.isnan(ranking_loss(y, [1, 2, 3]))
+
+
+def test_break_even_point_of_one_class():
+    with pytest.warns(UndefinedMetricWarning, match="needs a positive sample"):
+        assert np.isnan(break_even_point([0, 0], [1, 2]))
+    assert break_even_point([1, 1], [1, 2]) == 1.0  # P = 1 everywhere, R = 1 at the end
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(break_even_point([0, 1], [1, 2], sample_weight=[1, 0]))
+
+
+@pytest.mark.parametrize("metric", [ranking_loss, break_even_point])
+@pytest.mark.parametrize(
+    ("y", "score", "message"),
+    [
+        ([0, 1], [0.1, np.nan], "y_score contains NaN"),
+        ([0, 1], [0.1, np.inf], "y_score contains infinity"),
+        ([0, 1, 2], [0.1, 0.2, 0.3], r"y_true must hold two classes, got 3: \[0, 1, 2\]"),
+        ([0, 1], [0.1], "inconsistent numbers of samples"),
+        ([0, 1], [[0.1, 0.2], [0.3, 0.4]], "1d array"),
+        ([0.5, 1.5], [0.1, 0.2], "Unknown label type"),
+        ([0, np.nan], [0.1, 0.2], "NaN"),
+    ],
+)
+def test_bad_input(metric, y, score, message):
+    with pytest.raises(ValueError, match=message):
+        metric(y, score)

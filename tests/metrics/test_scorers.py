@@ -1,0 +1,244 @@
+"""Every metric as a scorer, and scorers of clusterings."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
+from sklearn.metrics import get_scorer as sklearn_get_scorer
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skeval.metrics
+from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
+from skeval.metrics._scorers import SCORERS
+
+
+class Parrot(BaseEstimator):
+    """Translates by dropping the last `drop` words."""
+
+    def __init__(self, drop=0):
+        self.drop = drop
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return [" ".join(row[0].split()[: len(row[0].split()) - self.drop]) for row in X]
+
+
+def classes():
+    X, y = load_iris(return_X_y=True)
+    return X, np.array(["set", "ver", "vir"])[y]
+
+
+def two_classes():
+    X, y = load_iris(return_X_y=True)
+    return X[50:], np.where(y[50:] == 1, "ver", "vir")
+
+
+def texts():
+    rng = np.random.default_rng(0)
+    text = [" ".join(f"w{w}" for w in rng.integers(0, 9, size=9)) for _ in range(12)]
+    return np.array(text, dtype=object)[:, None], [[t] for t in text]
+
+
+COSTS = 1.0 - np.eye(3)
+C = {"C": [0.02, 1.0]}
+# name -> (arguments, estimator, grid, data)
+CASES = {
+    "bleu": ({}, Parrot(), {"drop": [3, 0]}, texts),
+    "break_even_point": ({"pos_label": "vir"}, LogisticRegression(max_iter=500), C, two_classes),
+    "log_bleu": ({}, Parrot(), {"drop": [3, 0]}, texts),
+    "macro_fbeta": ({"beta": 2.0}, LogisticRegression(max_iter=500), C, classes),
+    "micro_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
+    "neg_cost_sensitive_error": (
+        {"cost_matrix": COSTS, "labels": ["set", "ver", "vir"]},
+        LogisticRegression(max_iter=500),
+        C,
+        classes,
+    ),
+    "neg_error_norm": ({"ord": 1}, Ridge(), {"alpha": [1e6, 1.0]}, lambda: (classes()[0],) * 2),
+    "neg_error_rate": ({}, LogisticRegression(max_iter=500), C, classes),
+    "neg_expected_cost": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
+    "neg_ranking_loss": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
+    "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
+}
+
+
+def test_every_scorer_has_a_case():
+    assert sorted(CASES) == sorted(SCORERS)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_search_picks_the_better_model_by_every_metric(name):
+    arguments, estimator, grid, data = CASES[name]
+    X, y = data()
+    by_name = get_scorer(name, **arguments)
+    row = SCORERS[name]
+    by_hand = make_scorer(
+        row.function,
+        greater_is_better=row.greater_is_better,
+        response_method=row.response,
+        **arguments,
+    )
+    search = GridSearchCV(
+        estimator, grid, scoring={"name": by_name, "hand": by_hand}, refit="name", cv=3
+    )
+    search.fit(X, y)
+    mean = search.cv_results_["mean_test_name"]
+    np.testing.assert_array_equal(mean, search.cv_results_["mean_test_hand"])
+    assert mean[1] >= mean[0]
+    if name != "neg_ranking_loss" and name != "break_even_point" and name != "neg_expected_cost":
+        assert mean[1] > mean[0]  # the ranking of two iris species hardly depends on C
+    again = pickle.loads(pickle.dumps(by_name))
+    assert again(search.best_estimator_, X, y) == by_name(search.best_estimator_, X, y)
+
+
+def test_sign_and_value():
+    X, y = classes()
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    error = skeval.metrics.error_rate(y, model.predict(X))
+    assert get_scorer("neg_error_rate")(model, X, y) == -error
+    two_X, two_y = two_classes()
+    model = LogisticRegression(max_iter=500).fit(two_X, two_y)
+    score = model.decision_function(two_X)
+    for pos_label, sign in (("vir", 1), ("ver", -1)):
+        expected = -skeval.metrics.ranking_loss(two_y, sign * score, pos_label=pos_label)
+        assert get_scorer("neg_ranking_loss", pos_label=pos_label)(model, two_X, two_y) == expected
+
+
+def test_names_hold_both_packages():
+    names = get_scorer_names()
+    assert names == sorted(names)
+    assert {"accuracy", "roc_auc", "neg_mean_squared_error", *SCORERS} <= set(names)
+    assert get_scorer("roc_auc") == sklearn_get_scorer("roc_auc") or repr(
+        get_scorer("roc_auc")
+    ) == repr(sklearn_get_scorer("roc_auc"))
+
+
+def test_bad_names():
+    with pytest.raises(ValueError, match=r"one of get_scorer_names\(\), got 'nonsense'"):
+        get_scorer("nonsense")
+    with pytest.raises(ValueError, match=r"needs the arguments \['cost_matrix'\], got \[\]"):
+        get_scorer("neg_cost_sensitive_error")
+    with pytest.raises(ValueError, match=r"scorer of scikit-learn, .* got \['beta'\]"):
+        get_scorer("f1", beta=2)
+
+
+class OnlyLabels(ClusterMixin, BaseEstimator):
+    """A clusterer with neither predict nor fit_predict."""
+
+    fit_predict = property()
+
+    def fit(self, X, y=None):
+        self.labels_ = np.arange(len(X)) % 2
+        return self
+
+
+BLOBS = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "grid"),
+    [
+        (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3, 5]}),
+        (AgglomerativeClustering(), {"n_clusters": [2, 3, 5]}),
+        (make_pipeline(StandardScaler(), KMeans(n_init=1, random_state=0)), "pipeline"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("index", "greater"), [(silhouette_score, True), (davies_bouldin_score, False)]
+)
+def test_search_finds_the_number_of_clusters(clusterer, grid, index, greater):
+    if grid == "pipeline":
+        grid = {"kmeans__n_clusters": [2, 3, 5]}
+    scorer = make_clustering_scorer(index, greater_is_better=greater)
+    search = GridSearchCV(clusterer, grid, scoring=scorer, cv=3).fit(BLOBS)
+    assert list(search.best_params_.values()) == [3]
+    assert (search.cv_results_["mean_test_score"] > 0).all() == greater
+
+
+def test_labels_of_the_fit_are_not_those_of_the_test_samples():
+    """Two halves of one size: the labels of the training half would fit the length."""
+    order = np.random.default_rng(0).permutation(len(BLOBS))
+    X = BLOBS[order]
+    model = AgglomerativeClustering(n_clusters=3).fit(X[:45])
+    expected = silhouette_score(X[45:], AgglomerativeClustering(n_clusters=3).fit_predict(X[45:]))
+    assert make_clustering_scorer(silhouette_score)(model, X[45:]) == expected
+
+
+def test_kinds_of_clusterer():
+    scorer = make_clustering_scorer(silhouette_score)
+    model = KMeans(3, n_init=1, random_state=0).fit(BLOBS[:60])
+    assert scorer(model, BLOBS) == silhouette_score(BLOBS, model.predict(BLOBS))
+    assert scorer(OnlyLabels(), BLOBS) == silhouette_score(BLOBS, np.arange(90) % 2)
+    assert type(scorer(model, BLOBS, None)) is float
+
+
+def test_arguments_reach_the_index_and_survive_pickling():
+    scorer = make_clustering_scorer(silhouette_score, metric="cityblock")
+    model = KMeans(3, n_init=1, random_state=0).fit(BLOBS)
+    expected = silhouette_score(BLOBS, model.labels_, metric="cityblock")
+    assert pickle.loads(pickle.dumps(scorer))(model, BLOBS) == expected
+    assert repr(scorer) == (
+        "make_clustering_scorer(silhouette_score, greater_is_better=True, undefined='nan', "
+        "metric='cityblock')"
+    )
+
+
+def test_undefined_policies():
+    everything_is_noise = DBSCAN(eps=1e-9, min_samples=5)
+    one_cluster_and_noise = DBSCAN(eps=1.0, min_samples=25)
+    with pytest.warns(UndefinedMetricWarning, match="must have two clusters, got 0"):
+        assert np.isnan(make_clustering_scorer(silhouette_score)(everything_is_noise, BLOBS))
+    shifted = np.vstack([BLOBS[:30] * 0.1, [[50.0, 50.0]]])
+    with pytest.warns(UndefinedMetricWarning, match="got 1"):
+        assert np.isnan(make_clustering_scorer(silhouette_score)(one_cluster_and_noise, shifted))
+    with pytest.raises(ValueError, match="the partition must have two clusters, got 0"):
+        make_clustering_scorer(silhouette_score, undefined="raise")(everything_is_noise, BLOBS)
+    worst = make_clustering_scorer(davies_bouldin_score, greater_is_better=False, undefined=-99)
+    assert worst(everything_is_noise, BLOBS) == -99.0
+    singletons = AgglomerativeClustering(n_clusters=90)  # silhouette refuses n clusters
+    with pytest.warns(UndefinedMetricWarning, match="Number of labels is 90"):
+        assert np.isnan(make_clustering_scorer(silhouette_score)(singletons, BLOBS))
+
+
+def test_undefined_candidates_rank_last_in_a_search():
+    everything = [(np.arange(90), np.arange(90))]
+    scorer = make_clustering_scorer(silhouette_score)
+    search = GridSearchCV(DBSCAN(), {"eps": [1e-9, 2.0]}, scoring=scorer, cv=everything)
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.warns(UserWarning, match="One or more of the test scores are non-finite"),
+    ):
+        search.fit(BLOBS)
+    assert search.best_params_ == {"eps": 2.0}
+
+
+def test_several_scorers_in_one_pass():
+    scoring = {
+        "silhouette": make_clustering_scorer(silhouette_score),
+        "db": make_clustering_scorer(davies_bouldin_score, greater_is_better=False),
+    }
+    result = cross_validate(KMeans(3, n_init=1, random_state=0), BLOBS, scoring=scoring, cv=3)
+    assert (result["test_silhouette"] > 0.7).all()
+    assert (result["test_db"] < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"undefined": "zero"}, "'undefined' parameter"), ({"greater_is_better": 3}, "'greater_is")],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_clustering_scorer(silhouette_score, **options)
+    with pytest.raises(ValueError, match="'index' parameter"):
+        make_clustering_scorer("silhouette")

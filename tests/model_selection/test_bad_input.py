@@ -1,0 +1,232 @@
+"""Every bad input is refused by a line that names the argument, the rule and the value."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    holdout_error,
+    resubstitution_error,
+)
+
+ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
+X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+REST = np.ones(29, dtype=int)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (X, np.zeros(30, int), "y must hold at least two classes, got one: 0"),
+        (X, ["only"] * 30, "y must hold at least two classes, got one: 'only'"),
+        (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
+        (X, np.where(Y, np.nan, 1.0), "Input y contains NaN"),
+        (X, np.where(Y, np.inf, 1.0), "Input y contains infinity"),
+        (X, np.c_[Y, Y], r"y should be a 1d array, got an array of shape \(30, 2\)"),
+        (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),
+        # the estimator's own words come through
+        (np.where(X > 2, np.nan, X) * np.nan, Y, "Input X contains NaN.\nGaussianNB does not"),
+        (np.full_like(X, np.inf), Y, "Input X contains infinity"),
+        (X[:, 0], Y, "Expected 2D array, got 1D array"),
+    ],
+)
+def test_data(estimate, X, y, message):
+    with pytest.raises(ValueError, match=message):
+        estimate(GaussianNB(), X, y)
+
+
+def test_missing_values_are_the_estimators_affair():
+    holes = np.where(X > 1, np.nan, X)
+    model = HistGradientBoostingClassifier(max_iter=3)
+    assert 0 <= bootstrap_error(model, holes, Y, n_resamples=3, random_state=0).error <= 1
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize(
+    ("estimator", "error", "message"),
+    [
+        (StandardScaler(), TypeError, "must have the methods fit and predict, got StandardScaler"),
+        ("svc", TypeError, "estimator must have the methods fit and predict, got str"),
+        (GaussianNB, TypeError, "must be an instance, got the class GaussianNB"),
+        (KNeighborsClassifier(-1), ValueError, "n_neighbors.* Got -1"),
+    ],
+)
+def test_estimator(estimate, estimator, error, message):
+    with pytest.raises(error, match=message):
+        estimate(estimator, X, Y)
+
+
+class Oracle(ClassifierMixin, BaseEstimator):
+    def __init__(self, answer=None):
+        self.answer = answer
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.array([self.answer] * len(X))
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_predictions_that_are_no_labels(estimate):
+    with pytest.raises(ValueError, match="must predict labels that are in y, got 7"):
+        estimate(Oracle(7), X, Y)
+    with pytest.raises(ValueError, match=r"one value for each sample .* shape \(\d+, 2\)"):
+        estimate(Oracle([0, 1]), X, Y)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        ("hinge", "loss must be None, a callable or one of 'zero_one', .*; got 'hinge'"),
+        (["squared"], r"loss must be None, a callable or one of .*; got \['squared'\]"),
+        (lambda true, predicted: 0.5, r"one value for each sample, shape .*; got shape \(\)"),
+        (lambda true, predicted: np.zeros(2), r"one value for each .*; got shape \(2,\)"),
+        (lambda true, predicted: np.full(len(true), np.nan), "loss must be finite, got nan"),
+        (lambda true, predicted: 1 / (true * 0.0 + 0) * 0, "loss must be finite, got nan"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_loss(estimate, loss, message):
+    with pytest.raises(ValueError, match=message):
+        estimate(GaussianNB(), X, Y, loss=loss)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_numeric_loss_of_strings(loss):
+    with pytest.raises(ValueError, match=f"loss='{loss}' needs numbers in y, got dtype <U1"):
+        cross_val_error(GaussianNB(), X, np.where(Y, "a", "b"), loss=loss)
+    with pytest.raises(ValueError, match="loss='squared' needs numbers in y"):
+        cross_val_error(Ridge(), X, np.where(Y, "a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_resamples": 0}, "n_resamples must be an integer >= 1, got 0"),
+        ({"n_resamples": -3}, "n_resamples must be an integer >= 1, got -3"),
+        ({"n_resamples": 10.0}, r"n_resamples must be an integer >= 1, got 10\.0"),
+        ({"n_resamples": "10"}, "n_resamples must be an integer >= 1, got '10'"),
+        ({"n_resamples": True}, "n_resamples must be an integer >= 1, got True"),
+        ({"method": "632"}, r"method must be one of 'oob', '\.632', '\.632\+'; got '632'"),
+        ({"average": "mean"}, "average must be one of 'samples', 'bootstraps'; got 'mean'"),
+        ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
+        ({"stratify": True, "groups": Y}, "stratify=True cannot be combined with groups"),
+        ({"groups": np.zeros(30)}, r"groups must hold at least two groups, got one: .*0\.0"),
+        ({"groups": Y[1:]}, "X and y and groups must have the same length, got 30 and 30 and 29"),
+        ({"indices": np.zeros((2, 29), int)}, r"shape \(n_resamples, 30\), got \(2, 29\)"),
+        ({"indices": np.zeros((0, 30), int)}, r"shape \(n_resamples, 30\), got \(0, 30\)"),
+        ({"indices": np.zeros((2, 30))}, "indices must be integers from 0 to 29"),
+        ({"indices": np.full((2, 30), 30)}, "indices must be integers from 0 to 29"),
+        ({"indices": np.full((2, 30), -1)}, "indices must be integers from 0 to 29"),
+        ({"indices": [np.arange(30)]}, "row 0 must leave a sample out and hold two classes"),
+        ({"indices": [np.arange(30) // 2 * 2]}, "row 0 must leave a sample out and hold two"),
+        ({"random_state": -1}, "random_state must be >= 0, got -1"),
+    ],
+)
+def test_bootstrap_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        bootstrap_error(GaussianNB(), X, Y, **options)
+
+
+def test_too_few_to_bootstrap():
+    y = np.r_[["rare"], ["common"] * 29]
+    for labels in (y, y.astype(object)):
+        with pytest.raises(ValueError, match=r"at least 2 members of each class .*'rare' has 1"):
+            bootstrap_error(GaussianNB(), X, labels)
+    with pytest.raises(ValueError, match="X must hold at least 2 samples for a bootstrap, got 1"):
+        bootstrap_error(Ridge(), X[:1], Y[:1])
+    # one group holds a whole class: no resample of two groups leaves one out and has two classes
+    with pytest.raises(ValueError, match="100 tries: class 0 has 15 of 30 samples"):
+        bootstrap_error(GaussianNB(), X, Y, groups=Y)
+
+
+def test_stratified_regression():
+    with pytest.raises(ValueError, match="stratify=True needs a classifier, got Ridge"):
+        bootstrap_error(Ridge(), X, X[:, 0], stratify=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "cv=10 folds need at least 10 members of each class, class 'rare' has 4"),
+        ({"cv": 5}, "cv=5 folds need at least 5 members of each class, class 'rare' has 4"),
+        ({"cv": 1}, "n_splits=1"),
+        ({"cv": "five"}, "as an integer"),
+        ({"cv": []}, "cv must yield at least one pair"),
+        ({"cv": [([0, 1], [])]}, r"cv must yield test sets that are not empty.* got shape \(0,\)"),
+        ({"cv": [([0, 1], [-1])]}, "cv must yield test indices from 0 to 29, got -1 to -1"),
+        ({"cv": [([0, 30], [1])]}, "cv must yield train indices from 0 to 29, got 0 to 30"),
+        ({"cv": [([0, 1], [2, 2])]}, "cv must yield test sets without repetitions"),
+        ({"cv": [(np.ones(29, bool), [2])]}, r"boolean masks of 30 samples; got shape \(29,\)"),
+        ({"cv": [([0.0, 1.0], [2])]}, "as integer indices .* dtype float64"),
+        ({"cv": 4, "groups": np.arange(30) % 3}, "cv=4 folds need at least 4 groups, got 3"),
+        ({"cv": 4, "error_score": "nan"}, "error_score must be 'raise' or numpy.nan, got 'nan'"),
+    ],
+)
+@pytest.mark.parametrize("kind", [str, object])
+def test_folds(options, message, kind):
+    y = np.array(["rare"] * 4 + ["common"] * 26, dtype=kind)
+    with pytest.raises(ValueError, match=message):
+        cross_val_error(GaussianNB(), X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [0]), {}, "y_true and y_pred must have the same length, got 2 and 1"),
+        (([], []), {}, r"Found array with 0 sample\(s\)"),
+        (([0, np.nan], [0, 1]), {}, "Input y_true contains NaN"),
+        (([0, 1], [0.2, 0.9]), {}, r"y_pred must hold class labels, got the number 0\.2"),
+        (([0.5, 1], [0, 1]), {}, r"y_true must hold class labels, got the number 0\.5"),
+        (
+            (["a", "b"], [0, 1]),
+            {},
+            "both hold numbers or both hold strings, got dtypes <U1 and int",
+        ),
+        (
+            (np.array(["a", "b"], object), [0, 1]),
+            {},
+            "both hold numbers or both hold strings, got dtypes object and int",
+        ),
+        (([0, 1], [0, 1]), {"priors": [0.5, 0.6]}, r"priors must sum to 1, got 1\.1"),
+        (([0, 1], [0, 1]), {"priors": [1.5, -0.5]}, r"priors must be >= 0, got -0\.5"),
+        (([0, 1], [0, 1]), {"priors": [np.nan, 1]}, "priors must be >= 0, got nan"),
+        (
+            ([0, 1], [0, 1]),
+            {"priors": [1.0]},
+            r"for each of the 2 classes \[0, 1\], got shape \(1,\)",
+        ),
+        (
+            (["a", "b"], ["a", "b"]),
+            {"priors": {"a": 1.0}},
+            r"priors must name exactly the classes of y_true, \['a', 'b'\]; got \['a'\]",
+        ),
+        (
+            (["a", "b"], ["a", "c"]),
+            {"priors": {"a": 0.5, "b": 0.3, "c": 0.2}},
+            r"priors must name exactly the classes of y_true, \['a', 'b'\]; got \['a', 'b', 'c'\]",
+        ),
+        (([0, 1], [0, 1]), {"sample_weight": [1.0]}, r"must have shape \(2,\), got \(1,\)"),
+        (([0, 1], [0, 1]), {"sample_weight": [1, -1]}, "sample_weight must be >= 0, got -1"),
+        (([0, 1], [0, 1]), {"sample_weight": [1, np.nan]}, "Input sample_weight contains NaN"),
+        (
+            (["a", "b"], ["a", "b"]),
+            {"sample_weight": [1, 0]},
+            "sample_weight must be positive .* it is 0 throughout class 'b'",
+        ),
+    ],
+)
+def test_holdout(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        holdout_error(*arguments, **options)

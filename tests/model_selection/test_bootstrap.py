@@ -1,0 +1,219 @@
+"""bootstrap_error against plain loops over clone, fit and predict."""
+
+import numpy as np
+import pytest
+from reference import bootstrap as reference
+from reference.cases import plain
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from skeval.model_selection import BootstrapSplit, bootstrap_error, resubstitution_error
+from skeval.model_selection._bootstrap import bootstrap_estimates
+
+
+def some_indices(y, n_resamples=12, seed=0):
+    """Resamples that hold two classes and leave a sample out."""
+    rng = np.random.default_rng(seed)
+    y = np.asarray(y)
+    rows = []
+    while len(rows) < n_resamples:
+        drawn = rng.integers(0, len(y), len(y))
+        if len(np.unique(y[drawn])) > 1 and len(np.unique(drawn)) < len(y):
+            rows.append(drawn)
+    return np.array(rows)
+
+
+def test_every_estimate_equals_the_plain_loops(case):
+    indices = some_indices(case.y)
+    Q = reference.out_of_bag_losses(case.estimator, plain(case), case.y, indices, case.loss)
+    apparent, gamma = reference.apparent_and_no_information(
+        case.estimator, plain(case), case.y, case.loss
+    )
+    for average, oob in (
+        ("samples", reference.mean_over_samples(Q[:, np.isfinite(Q).any(axis=0)])),
+        ("bootstraps", reference.mean_over_bootstraps(Q)),
+    ):
+        expected = {
+            "oob": oob,
+            ".632": reference.point632(apparent, oob),
+            ".632+": reference.point632plus(apparent, oob, gamma),
+        }
+        for method, value in expected.items():
+            result = bootstrap_error(
+                case.estimator, case.X, case.y, method=method, average=average, indices=indices
+            )
+            assert result.error == pytest.approx(value, rel=1e-10)
+            assert result.oob == pytest.approx(oob, rel=1e-10)
+            assert result.resubstitution == pytest.approx(apparent, rel=1e-10, abs=1e-15)
+            assert result.no_information == pytest.approx(gamma, rel=1e-10)
+            assert result.n_samples == np.isfinite(Q).any(axis=0).sum()
+    np.testing.assert_allclose(result.replicates, np.nanmean(Q, axis=1), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("loss", "plain_loss"),
+    [
+        ("squared", reference.squared),
+        ("absolute", reference.absolute),
+        ("zero_one", reference.zero_one),
+        (lambda true, predicted: np.abs(true - predicted) ** 1.5, lambda t, p: abs(t - p) ** 1.5),
+    ],
+)
+@pytest.mark.parametrize("dtype", [float, np.uint8])
+def test_losses(iris, loss, plain_loss, dtype):
+    X, y = iris[0][::4], (100 * iris[1][::4]).astype(dtype)
+    estimator = KNeighborsClassifier(7)
+    indices = some_indices(y, 6)
+    Q = reference.out_of_bag_losses(estimator, X, y.astype(float), indices, plain_loss)
+    apparent, gamma = reference.apparent_and_no_information(
+        estimator, X, y.astype(float), plain_loss
+    )
+    if callable(loss) and dtype is np.uint8:
+        y = y.astype(float)  # what a callable does with its dtype is its own affair
+    result = bootstrap_error(estimator, X, y, loss=loss, indices=indices)
+    known = Q[:, np.isfinite(Q).any(axis=0)]
+    assert result.oob == pytest.approx(reference.mean_over_samples(known))
+    assert result.resubstitution == pytest.approx(apparent)
+    assert result.no_information == pytest.approx(gamma)
+
+
+def test_a_callable_named_like_a_loss_is_still_called(cancer):
+    def zero_one(true, predicted):
+        return 3.0 * (true != predicted)
+
+    indices = some_indices(cancer[1], 5)
+    own = bootstrap_error(GaussianNB(), *cancer, loss=zero_one, indices=indices, method=".632")
+    built_in = bootstrap_error(GaussianNB(), *cancer, indices=indices, method=".632")
+    assert own.error == pytest.approx(3 * built_in.error)
+    assert own.interval_methods == ("normal",)
+    assert own.loss != "zero_one"
+
+
+def test_random_labels_and_one_nearest_neighbour():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+    results = bootstrap_estimates(KNeighborsClassifier(1), X, y, n_resamples=50, random_state=0)
+    assert results[".632"].resubstitution == 0
+    assert results[".632"].error == 0.632 * results["oob"].error
+    # no information is left: .632+ must come near 1/2, .632 is far below
+    assert abs(results[".632+"].error - 0.5) < 0.12
+    assert results[".632"].error < 0.36
+
+
+def test_no_information_below_resubstitution_gives_no_relative_overfitting():
+    class Contrary(KNeighborsClassifier):
+        def predict(self, X):
+            return 1 - super().predict(X)
+
+    X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
+    result = bootstrap_error(Contrary(1), X, y, n_resamples=20, random_state=0)
+    assert result.resubstitution == 1
+    assert result.no_information == 0.5
+    assert result.relative_overfitting == 0
+    assert result.weight == 0.632
+    assert result.error == pytest.approx(0.368 + 0.632 * 0.5)
+
+
+def test_samples_that_no_resample_leaves_out_are_not_averaged():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    indices = [[0, 0, 1, 2, 3, 4], [0, 0, 1, 2, 3, 4]]
+    result = bootstrap_error(KNeighborsClassifier(1), X, y, method="oob", indices=indices)
+    assert result.n_samples == 1
+    assert result.error == 1.0  # sample 5 is called like its neighbour 4
+
+
+@pytest.mark.parametrize("stratify", [False, True])
+def test_split_yields_the_resamples_of_bootstrap_error(cancer, stratify):
+    X, y = cancer
+    split = BootstrapSplit(20, stratify=stratify, random_state=3)
+    indices = [train for train, _ in split.split(X, y)]
+    drawn = bootstrap_error(
+        GaussianNB(), X, y, n_resamples=20, stratify=stratify, random_state=3, average="bootstraps"
+    )
+    given = bootstrap_error(
+        GaussianNB(), X, y, indices=indices, stratify=stratify, average="bootstraps"
+    )
+    np.testing.assert_array_equal(drawn.replicates, given.replicates)
+    assert drawn.error == given.error
+    assert drawn.standard_error == pytest.approx(given.standard_error, rel=1e-12)
+
+
+def test_stratified_resamples_keep_the_class_sizes(iris):
+    y = iris[1][:120]
+    for train, _ in BootstrapSplit(20, stratify=True, random_state=0).split(iris[0][:120], y):
+        assert np.bincount(y[train]).tolist() == [50, 50, 20]
+
+
+def test_groups_are_never_split(cancer):
+    X, y = cancer
+    groups = np.random.default_rng(0).choice([f"g{i}" for i in range(15)], len(y))
+    splits = list(BootstrapSplit(20, random_state=1).split(X, y, groups))
+    for train, test in splits:
+        assert sorted({*groups[train], *groups[test]}) == sorted(set(groups))
+        assert not set(groups[train]) & set(groups[test])
+        counts = np.bincount(train, minlength=len(y))
+        times_drawn = [set(counts[groups == group]) for group in np.unique(groups)]
+        assert all(len(times) == 1 for times in times_drawn)
+        assert sum(times.pop() for times in times_drawn) == len(np.unique(groups))
+    by_hand = [np.mean(GaussianNB().fit(X[a], y[a]).predict(X[b]) != y[b]) for a, b in splits]
+    options = {"n_resamples": 20, "random_state": 1, "average": "bootstraps", "method": "oob"}
+    result = bootstrap_error(GaussianNB(), X, y, groups=groups.tolist(), **options)
+    np.testing.assert_allclose(result.replicates, by_hand)
+    alone = bootstrap_error(GaussianNB(), X, y, groups=np.arange(len(y)), **options)
+    samples = bootstrap_error(GaussianNB(), X, y, **options)
+    assert alone.error == samples.error  # groups of one are samples
+    assert alone.standard_error == pytest.approx(samples.standard_error)
+
+
+def test_first_hundred_of_two_hundred_are_the_hundred(cancer):
+    few = bootstrap_error(GaussianNB(), *cancer, n_resamples=30, random_state=7)
+    many = bootstrap_error(GaussianNB(), *cancer, n_resamples=60, random_state=7)
+    np.testing.assert_array_equal(many.replicates[:30], few.replicates)
+
+
+def test_degenerate_resamples_are_drawn_again_and_counted():
+    X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 1, 1])
+    result = bootstrap_error(
+        KNeighborsClassifier(1), X, y, n_resamples=150, random_state=0, method="oob"
+    )
+    # one class only: (3^5 + 2^5) / 5^5; nothing left out: 5! / 5^5
+    probability = (3**5 + 2**5 + 120) / 5**5
+    expected = 150 * probability / (1 - probability)
+    assert abs(result.n_redrawn - expected) < 3 * expected**0.5
+    for train, test in BootstrapSplit(150, random_state=0).split(X, y):
+        assert len(set(y[train])) == 2
+        assert len(test)
+    assert f"({result.n_redrawn} drawn again)" in str(result)
+    assert np.isfinite(result.replicates).all()
+
+
+def test_a_regressor_may_train_on_equal_numbers():
+    X, y = np.arange(8.0)[:, None], np.repeat([1.0, 2.0], 4)
+    result = bootstrap_error(Ridge(), X, y, n_resamples=20, random_state=0)
+    assert result.loss == "squared"
+    interval = result.confidence_interval()
+    assert 0 <= interval.low < result.error < interval.high
+
+
+def test_forest_with_a_seed_is_repeatable(cancer):
+    forest = RandomForestClassifier(5, random_state=0)
+    first, second = (
+        bootstrap_error(forest, *cancer, n_resamples=4, random_state=0) for _ in range(2)
+    )
+    assert first.error == second.error
+
+
+def test_resubstitution_is_the_part_of_the_bootstrap(case):
+    alone = resubstitution_error(case.estimator, case.X, case.y)
+    within = bootstrap_error(case.estimator, case.X, case.y, n_resamples=2, random_state=0)
+    assert alone.error == within.resubstitution
+    apparent, _ = reference.apparent_and_no_information(
+        case.estimator, plain(case), case.y, case.loss
+    )
+    assert alone.error == pytest.approx(apparent, rel=1e-12)
+    assert alone.replicates.shape == (len(case.y),)
+    assert alone.standard_error == pytest.approx(
+        alone.replicates.std() / len(case.y) ** 0.5, abs=1e-15
+    )

@@ -1,0 +1,121 @@
+"""cross_val_error against plain loops, for every kind of splitter."""
+
+import numpy as np
+import pytest
+from reference import cross_validation as reference
+from reference.cases import plain
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from skeval.model_selection import cross_val_error
+from skeval.model_selection._cross_validation import resolve_folds
+from skeval.model_selection._plan import fold_plan
+from skeval.model_selection._target import check_task
+
+SPLITTERS = {
+    "unequal folds": KFold(7, shuffle=True, random_state=0),
+    "stratified": StratifiedKFold(4),
+    "leave-one-out": LeaveOneOut(),
+    "repeated": RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+    "shuffle": ShuffleSplit(6, test_size=0.2, random_state=0),
+    "predefined": PredefinedSplit(np.arange(60) % 5 - 1),
+}
+
+
+def test_every_kind_of_data(case):
+    folds = list(KFold(4, shuffle=True, random_state=1).split(np.zeros(len(case.y))))
+    expected = reference.fold_losses(case.estimator, plain(case), case.y, folds, case.loss)
+    result = cross_val_error(case.estimator, case.X, case.y, cv=folds)
+    assert result.error == pytest.approx(reference.pooled_error(expected))
+    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+
+
+@pytest.mark.parametrize("name", SPLITTERS)
+def test_every_splitter(cancer, name):
+    X, y = cancer
+    folds = list(SPLITTERS[name].split(X, y))
+    expected = reference.fold_losses(GaussianNB(), X, y, folds)
+    result = cross_val_error(GaussianNB(), X, y, cv=SPLITTERS[name])
+    assert result.error == pytest.approx(reference.pooled_error(expected))
+    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+    assert result.standard_error == pytest.approx(reference.pooled_standard_error(expected))
+    np.testing.assert_allclose(
+        result.fold_errors, [np.mean([value for _, value in fold]) for fold in expected]
+    )
+    assert result.n_samples == len({i for fold in expected for i, _ in fold})
+    accuracy = cross_val_score(GaussianNB(), X, y, cv=SPLITTERS[name])
+    assert result.fold_mean == pytest.approx(1 - accuracy.mean())
+
+
+def test_pooled_and_fold_mean_differ_with_unequal_folds():
+    X, y = np.array([[0.0], [1], [2], [10], [11]]), np.array([0, 0, 1, 1, 0])
+    folds = [([0, 1, 2, 3], [4]), ([0, 3, 4], [1, 2])]
+    # 1 nearest neighbour: 4 is called like 3 (wrong), 1 and 2 like 0 (right, wrong)
+    result = cross_val_error(KNeighborsClassifier(1), X, y, cv=folds)
+    assert result.fold_errors.tolist() == [1, 0.5]
+    assert result.fold_mean == 0.75
+    assert result.error == pytest.approx(2 / 3)
+
+
+def test_boolean_masks_and_lists_are_folds_too(cancer):
+    X, y = cancer
+    test = np.arange(60) % 3 == 0
+    masks = cross_val_error(GaussianNB(), X, y, cv=[(~test, test)])
+    indices = cross_val_error(
+        GaussianNB(), X, y, cv=[(np.flatnonzero(~test), np.flatnonzero(test))]
+    )
+    lists = cross_val_error(
+        GaussianNB(), X, y, cv=[(np.flatnonzero(~test).tolist(), np.flatnonzero(test).tolist())]
+    )
+    assert masks.error == indices.error == lists.error
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), Ridge()], ids=str)
+@pytest.mark.parametrize("cv", [None, 5, GroupKFold(4)], ids=str)
+def test_no_group_is_ever_split(cancer, estimator, cv):
+    X, y = cancer
+    groups = np.arange(60) % 20
+    X, target, groups = check_task(estimator, X, y, groups)
+    tested = np.zeros(60, dtype=int)
+    for train, test in resolve_folds(cv, X, target, groups, 0):
+        assert not set(groups[train]) & set(groups[test])
+        tested[test] += 1
+    assert (tested == 1).all()
+    with_groups = cross_val_error(estimator, X, y, groups=groups, cv=cv, random_state=0)
+    assert len(with_groups.fold_errors) == {None: 10, 5: 5}.get(cv if cv in (None, 5) else 0, 4)
+
+
+def test_default_is_ten_shuffled_stratified_folds(iris):
+    X, y = iris
+    _, target, _ = check_task(GaussianNB(), X, y)
+    folds = list(resolve_folds(None, X, target, None, 0))
+    assert len(folds) == 10
+    for _, test in folds:
+        assert np.bincount(y[test]).tolist() == [5, 5, 5]
+        assert np.any(np.diff(test) > 1)
+
+
+def test_plan_keeps_leave_one_out_small_and_repeats_training_indices():
+    plan = fold_plan(4, [([0, 0, 2], [1, 3]), ([0, 1, 2], [3])])
+    (block,) = plan.blocks()
+    assert block.train.tolist() == [[2, 0, 1, 0], [1, 1, 1, 0]]
+    assert block.test.tolist() == [[False, True, False, True], [False, False, False, True]]
+
+
+def test_interval_of_repeated_folds_counts_samples_not_predictions(cancer):
+    repeated = cross_val_error(GaussianNB(), *cancer, cv=SPLITTERS["repeated"])
+    assert repeated.n_samples == 60
+    interval = repeated.confidence_interval()
+    once = cross_val_error(GaussianNB(), *cancer, cv=3).confidence_interval()
+    assert interval.high - interval.low > 0.8 * (once.high - once.low)

@@ -1,0 +1,144 @@
+"""holdout_error: random and selective sampling, weights, variances."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import holdout as reference
+from sklearn.metrics import zero_one_loss
+
+from skeval.model_selection import holdout_error
+
+RATES = {"a": 0.1, "b": 0.3, "c": 0.05}
+PRIORS = {"a": 0.5, "b": 0.2, "c": 0.3}
+
+
+def drawn(sizes, rng):
+    """Labels of given class sizes, and predictions wrong at the rates above."""
+    y_true = np.repeat(list(sizes), list(sizes.values()))
+    wrong = rng.random(len(y_true)) < np.array([RATES[label] for label in y_true])
+    return y_true, np.where(wrong, "x", y_true)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40))
+def test_random_sampling(pairs):
+    y_true, y_pred = map(np.array, zip(*pairs, strict=True))
+    result = holdout_error(y_true, y_pred)
+    wrong = sum(t != p for t, p in pairs)
+    assert result.n_errors == wrong
+    assert result.error == pytest.approx(wrong / len(pairs))
+    assert result.error == pytest.approx(zero_one_loss(y_true, y_pred))
+    assert result.standard_error == pytest.approx(
+        (result.error * (1 - result.error) / len(pairs)) ** 0.5
+    )
+    assert result.variance_reduction is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40), st.randoms())
+def test_selective_sampling(pairs, random):
+    pairs = [*pairs, (0, 0), (1, 0), (2, 2)]
+    shares = np.array([random.random() + 0.01 for _ in range(3)])
+    priors = dict(enumerate(shares / shares.sum()))
+    y_true, y_pred = zip(*pairs, strict=True)
+    result = holdout_error(y_true, y_pred, priors=priors)
+    assert result.error == pytest.approx(reference.selective_error(y_true, y_pred, priors))
+    variance = reference.selective_variance(y_true, y_pred, priors)
+    assert result.standard_error == pytest.approx(variance**0.5)
+    at_random = result.error * (1 - result.error) / len(pairs)
+    assert result.variance_reduction == pytest.approx(at_random - variance)
+
+
+def test_reduction_under_proportional_allocation():
+    y_true, y_pred = drawn({"a": 50, "b": 20, "c": 30}, np.random.default_rng(0))
+    result = holdout_error(y_true, y_pred, priors=PRIORS)
+    expected = sum(
+        prior * (error - result.error) ** 2
+        for prior, error in zip(PRIORS.values(), result.class_errors, strict=True)
+    )
+    assert result.variance_reduction == pytest.approx(expected / 100)
+    assert result.variance_reduction > 0
+
+
+def test_reduction_of_two_classes():
+    y_true, y_pred = np.repeat([0, 1], [30, 70]), np.repeat([0, 1, 1, 0], [21, 9, 56, 14])
+    result = holdout_error(y_true, y_pred, priors=[0.3, 0.7])
+    assert result.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
+
+
+def test_variance_against_simulation():
+    sizes = {"a": 40, "b": 60, "c": 20}
+    rng = np.random.default_rng(1)
+    errors = [holdout_error(*drawn(sizes, rng), priors=PRIORS).error for _ in range(1500)]
+    truth = sum(PRIORS[c] * RATES[c] for c in sizes)
+    variance = sum(PRIORS[c] ** 2 * RATES[c] * (1 - RATES[c]) / sizes[c] for c in sizes)
+    assert abs(np.mean(errors) - truth) < 4 * (variance / 1500) ** 0.5
+    # the variance of a sample variance is about 2 v^2 / n
+    assert abs(np.var(errors) / variance - 1) < 4 * (2 / 1500) ** 0.5
+
+
+def test_priors_by_label_by_position_and_in_a_series():
+    y_true, y_pred = drawn({"a": 30, "b": 30, "c": 30}, np.random.default_rng(2))
+    by_label = holdout_error(y_true, y_pred, priors=PRIORS).error
+    assert holdout_error(y_true, y_pred, priors=[0.5, 0.2, 0.3]).error == by_label
+    series = pd.Series(PRIORS).sort_values()
+    assert list(series.index) != ["a", "b", "c"]
+    assert holdout_error(y_true, y_pred, priors=series).error == by_label
+    assert holdout_error(pd.Series(y_true), pd.Categorical(y_pred), priors=series).error == by_label
+
+
+def test_a_prior_of_zero_and_priors_equal_to_the_shares():
+    y_true, y_pred = drawn({"a": 30, "b": 30}, np.random.default_rng(3))
+    only_a = holdout_error(y_true, y_pred, priors={"a": 1.0, "b": 0.0})
+    assert only_a.error == only_a.class_errors[0]
+    equal = holdout_error(y_true, y_pred, priors=[0.5, 0.5])
+    assert equal.error == pytest.approx(holdout_error(y_true, y_pred).error)
+    assert equal.standard_error <= holdout_error(y_true, y_pred).standard_error
+
+
+def test_weights():
+    rng = np.random.default_rng(4)
+    y_true, y_pred = drawn({"a": 30, "b": 30, "c": 30}, rng)
+    weights = rng.random(90) + 0.1
+    result = holdout_error(y_true, y_pred, sample_weight=weights)
+    assert result.error == pytest.approx(reference.weighted_error(y_true, y_pred, weights))
+    assert result.effective_size == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    same = holdout_error(y_true, y_pred, sample_weight=np.full(90, 7.0))
+    plain = holdout_error(y_true, y_pred)
+    assert same.error == pytest.approx(plain.error)
+    assert same.standard_error == pytest.approx(plain.standard_error)
+    assert same.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
+    selective = holdout_error(y_true, y_pred, sample_weight=weights, priors=PRIORS)
+    by_class = [
+        reference.weighted_error(y_true[y_true == c], y_pred[y_true == c], weights[y_true == c])
+        for c in PRIORS
+    ]
+    assert selective.error == pytest.approx(sum(np.array(by_class) * list(PRIORS.values())))
+
+
+def test_weights_against_the_variance_of_a_weighted_mean():
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 4, 200).astype(float)
+    errors, variances = [], []
+    for _ in range(800):
+        wrong = rng.random(200) < 0.3
+        result = holdout_error(np.zeros(200), wrong.astype(float), sample_weight=weights)
+        errors.append(result.error)
+        variances.append(result.standard_error**2)
+    assert abs(np.mean(variances) / np.var(errors) - 1) < 4 * (2 / 800) ** 0.5
+
+
+def test_default_interval_with_priors_has_a_width_without_errors():
+    result = holdout_error([0] * 20 + [1] * 20, [0] * 20 + [1] * 20, priors=[0.9, 0.1])
+    interval = result.confidence_interval()
+    assert interval.method == "stratified_wilson"
+    assert interval.low == 0
+    assert 0.1 < interval.high < 0.25
+    normal = result.confidence_interval(method="normal")
+    assert (normal.low, normal.high) == (0, 0)
+
+
+def test_frame_of_classes():
+    frame = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6]).to_frame()
+    assert frame.to_dict("list") == {"error": [0.5, 0], "n_samples": [2, 1], "prior": [0.4, 0.6]}
+    assert frame.index.tolist() == [0, 1]

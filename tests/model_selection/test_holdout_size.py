@@ -1,0 +1,116 @@
+"""holdout_size: the smallest size that gives the wanted width, and no smaller one."""
+
+import numpy as np
+import pytest
+from reference.holdout import smallest_size
+from scipy.stats import norm
+
+from skeval.model_selection import holdout_error, holdout_size
+from skeval.model_selection._intervals import PROPORTION_INTERVALS
+
+
+@pytest.mark.parametrize("method", ["wilson", "exact", "wald"])
+@pytest.mark.parametrize(
+    ("error", "half_width"), [(0.1, 0.05), (0.5, 0.1), (0.02, 0.04), (0.3, 0.4)]
+)
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_random_sampling_is_the_first_that_suffices(method, error, half_width, level):
+    result = holdout_size(error, half_width, method=method, level=level)
+    expected = smallest_size(error, half_width, PROPORTION_INTERVALS[method], level)
+    assert result.n_samples == expected
+    assert result.half_width <= half_width
+    assert result.per_class is None
+
+
+@pytest.mark.parametrize("error", [0.0, 1.0])
+@pytest.mark.parametrize("method", ["wilson", "exact"])
+def test_no_errors_expected(error, method):
+    expected = smallest_size(error, 0.02, PROPORTION_INTERVALS[method], 0.95)
+    assert holdout_size(error, 0.02, method=method).n_samples == expected
+
+
+@pytest.mark.parametrize("allocation", ["proportional", "optimal"])
+@pytest.mark.parametrize(
+    ("errors", "priors"),
+    [([0.05, 0.3], [0.9, 0.1]), ([0.1, 0.2, 0.3], [0.2, 0.3, 0.5]), (0.1, [0.4, 0.6])],
+)
+def test_selective_sampling_reaches_the_width_and_hardly_more(errors, priors, allocation):
+    result = holdout_size(errors, 0.03, priors=priors, allocation=allocation)
+    errors, priors = np.broadcast_to(errors, len(priors)), np.array(priors)
+
+    def half(sizes):
+        return norm.ppf(0.975) * np.sqrt(np.sum(priors**2 * errors * (1 - errors) / sizes))
+
+    sizes = np.array(result.per_class)
+    assert result.n_samples == sizes.sum()
+    assert result.half_width == pytest.approx(half(sizes))
+    assert half(sizes) <= 0.03
+    # each class was rounded up by less than one
+    assert half(sizes - 1) > 0.03
+    if allocation == "proportional":
+        np.testing.assert_allclose(sizes / sizes.sum(), priors, atol=2 / sizes.sum())
+
+
+def test_neyman_needs_no_more_than_any_other_allocation():
+    errors, priors = np.array([0.02, 0.4]), np.array([0.7, 0.3])
+    best = holdout_size(errors, 0.02, priors=priors, allocation="optimal").n_samples
+    z = norm.ppf(0.975)
+    for share in np.linspace(0.02, 0.98, 49):
+        needed = (z / 0.02) ** 2 * np.sum(
+            priors**2 * errors * (1 - errors) / np.array([share, 1 - share])
+        )
+        assert best <= needed + 2
+
+
+def test_the_size_gives_the_width_on_a_test_set_with_that_error():
+    size = holdout_size(0.1, 0.04)
+    wrong = round(0.1 * size.n_samples)
+    interval = holdout_error(
+        np.zeros(size.n_samples), np.arange(size.n_samples) < wrong
+    ).confidence_interval()
+    assert (interval.high - interval.low) / 2 == pytest.approx(0.04, rel=0.02)
+
+
+def test_print():
+    assert str(holdout_size(0.1, 0.03)).splitlines() == [
+        "hold-out size",
+        "  samples     388",
+        "  half width  0.0300",
+        "  interval    95 %, wilson",
+    ]
+    assert "from each class  203, 48" in str(
+        holdout_size([0.05, 0.3], 0.03, priors=[0.9, 0.1], allocation="optimal")
+    )
+
+
+def test_a_class_without_errors_still_gets_a_sample():
+    sizes = holdout_size([0.0, 0.3], 0.03, priors=[0.5, 0.5], allocation="optimal").per_class
+    assert sizes[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((1.2, 0.1), {}, r"error must lie in \[0, 1\], got 1.2"),
+        ((np.nan, 0.1), {}, r"error must lie in \[0, 1\], got nan"),
+        ((0.1, 0.0), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.0"),
+        ((0.1, 0.5), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.5"),
+        ((0.1, 0.1), {"level": 1}, r"level must fulfil 0 < level < 1, got 1"),
+        ((0.1, 0.1), {"method": "bayes"}, r"method must be one of 'wilson', .* got 'bayes'"),
+        (
+            (0.1, 0.1),
+            {"priors": [0.5, 0.5], "allocation": "equal"},
+            r"allocation must be one of 'proportional', 'optimal'; got 'equal'",
+        ),
+        (([0.1, 0.2], 0.1), {}, r"error must be one number when priors is None, got \[0.1, 0.2\]"),
+        (([0.1, 0.2], 0.1), {"priors": [1.0]}, r"error must hold 1 values, one a prior; got 2"),
+        ((0.1, 0.1), {"priors": [0.5, 0.4]}, r"priors must sum to 1, got 0.9"),
+        ((0.0, 0.1), {"method": "wald"}, r"0 < error < 1 for method='wald'.* at 0"),
+        ((0.0, 0.1), {"priors": [0.5, 0.5]}, r"0 < error < 1 .*normal interval has no width at"),
+        ((0.1, 1e-11), {}, r"half_width must be larger: .* 1e-11"),
+        ((0.1, 1e-11), {"priors": [0.5, 0.5]}, r"half_width must be larger: .* 1e-11"),
+    ],
+)
+def test_bad_input(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        holdout_size(*arguments, **options)

@@ -1,0 +1,464 @@
+"""Intervals of any metric: which method, its numbers, its seeds, what it refuses."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_allclose
+from reference import metric_intervals as slow
+from scipy import stats
+from scipy.stats import binom, binomtest
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    fbeta_score,
+    log_loss,
+    mean_absolute_error,
+    mean_squared_error,
+    precision_score,
+    r2_score,
+    recall_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+from statsmodels.stats.weightstats import DescrStatsW
+
+from skeval.metrics import (
+    bleu_score,
+    cost_sensitive_error,
+    error_rate,
+    log_bleu_score,
+    macro_fbeta_score,
+    micro_fbeta_score,
+    ranking_loss,
+    weighted_fbeta_score,
+)
+from skeval.model_selection import ConfidenceInterval
+from skeval.model_selection._bca import bca_levels
+from skeval.model_selection._metric_interval import metric_interval
+
+
+def classes(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    return y, np.where(rng.random(n) < 0.25, rng.integers(0, 3, n), y)
+
+
+def binary(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1], [n - n // 4, n // 4]))
+    return y, rng.normal(size=n) + 1.2 * y
+
+
+METHODS = {
+    error_rate: "wilson",
+    accuracy_score: "wilson",
+    macro_fbeta_score: "delta",
+    micro_fbeta_score: "delta",
+    weighted_fbeta_score: "delta",
+    partial(f1_score, average="macro"): "delta",
+    partial(fbeta_score, beta=2, average="weighted", labels=[0, 2]): "delta",
+    partial(precision_score, average="micro"): "delta",
+    partial(weighted_fbeta_score, class_weight={0: 1, 1: 2, 2: 3}): "delta",
+    partial(cost_sensitive_error, cost_matrix=1 - np.eye(3)): "t",
+    mean_squared_error: "t",
+    mean_absolute_error: "t",
+    root_mean_squared_error: "t",
+    balanced_accuracy_score: "bca",
+    r2_score: "bca",
+    partial(accuracy_score, normalize=True): "bca",
+}
+
+
+@pytest.mark.parametrize("metric", METHODS, ids=str)
+def test_auto_says_which_method_it_used(metric):
+    y, p = classes()
+    result = metric_interval(metric, y, p, n_resamples=50, random_state=0)
+    assert result.method == METHODS[metric]
+    assert result.estimate == pytest.approx(metric(y, p))
+    assert result.low < result.estimate < result.high
+    assert isinstance(result, ConfidenceInterval)
+    assert (result.replicates is None) == (result.method != "bca")
+
+
+def test_proportions():
+    y, p = classes()
+    k, n = int((y != p).sum()), len(y)
+    for method in ("wilson", "exact"):
+        low, high = binomtest(k, n).proportion_ci(0.9, method=method)
+        result = metric_interval(error_rate, y, p, level=0.9, method=method)
+        assert_allclose([result.low, result.high], [low, high], rtol=1e-9)
+    low, high = binomtest(n - k, n).proportion_ci(method="wilson")
+    result = metric_interval(accuracy_score, y, p, method="analytic")
+    assert_allclose([result.low, result.high], [low, high], rtol=1e-9)
+
+
+@pytest.mark.parametrize("pos_label", ["no", "yes"])
+def test_binary_precision_and_recall_condition_on_their_denominator(pos_label):
+    y, score = binary()
+    names = np.array(["no", "yes"])
+    y, p = names[y], names[(score > 0.8).astype(int)]
+    hits = np.sum((y == pos_label) & (p == pos_label))
+    for metric, n in (
+        (precision_score, (p == pos_label).sum()),
+        (recall_score, (y == pos_label).sum()),
+    ):
+        result = metric_interval(partial(metric, pos_label=pos_label), y, p)
+        expected = binomtest(int(hits), int(n)).proportion_ci(method="wilson")
+        assert_allclose([result.low, result.high], expected, rtol=1e-9)
+    f = metric_interval(partial(f1_score, pos_label=pos_label), y, p)
+    assert f.method == "delta"
+    # F of one class is the macro F over that class alone.
+    alone = metric_interval(partial(f1_score, average="macro", labels=[pos_label]), y, p)
+    assert_allclose([f.low, f.high], [alone.low, alone.high])
+
+
+def test_delong_of_area_and_ranking_loss():
+    y, score = binary()
+    _, covariance = slow.delong([score[y == 1].tolist()], [score[y == 0].tolist()])
+    error, area = np.sqrt(covariance[0][0]), roc_auc_score(y, score)
+    result = metric_interval(roc_auc_score, y, score)
+    assert result.method == "delong"
+    assert_allclose(result.standard_error, error)
+    half = stats.norm.ppf(0.975) * error / (area * (1 - area))
+    odds = area / (1 - area) * np.exp([-half, half])
+    assert_allclose([result.low, result.high], odds / (1 + odds))
+    plain = metric_interval(roc_auc_score, y, score, method="normal", level=0.9)
+    expected = np.clip(area + stats.norm.ppf([0.05, 0.95]) * error, 0, 1)
+    assert_allclose([plain.low, plain.high], expected)
+    loss = metric_interval(ranking_loss, y, score)
+    assert_allclose([1 - loss.high, 1 - loss.low], [result.low, result.high])
+    names = np.array(["b", "a"])[y]  # roc_auc_score takes the larger label, b, as positive
+    turned = metric_interval(roc_auc_score, names, -score)
+    assert_allclose([turned.low, turned.high], [result.low, result.high])
+
+
+def test_mean_losses():
+    rng = np.random.default_rng(0)
+    y, p = rng.normal(size=40), rng.normal(size=40)
+    low, high = DescrStatsW((y - p) ** 2).tconfint_mean()
+    result = metric_interval(mean_squared_error, y, p)
+    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    root = metric_interval(root_mean_squared_error, y, p)
+    assert_allclose([root.low, root.high], np.sqrt([low, high]), rtol=1e-10)
+    assert_allclose(root.standard_error, result.standard_error / (2 * root.estimate))
+    low, high = DescrStatsW(np.abs(y - p)).tconfint_mean(alpha=0.2)
+    result = metric_interval(mean_absolute_error, y, p, level=0.8)
+    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    costs = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
+    y, p = classes()
+    low, high = DescrStatsW(costs[y, p]).tconfint_mean()
+    metric = partial(cost_sensitive_error, cost_matrix=costs, labels=[0, 1, 2])
+    result = metric_interval(metric, y, p)
+    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    two = metric_interval(mean_squared_error, np.c_[y, y] * 1.0, np.c_[p, p] * 1.0)
+    one = metric_interval(mean_squared_error, y * 1.0, p * 1.0)
+    assert_allclose([two.low, two.high], [one.low, one.high])
+
+
+def scipy_interval(data, statistic, replicates, level):
+    """SciPy's BCa on our replicates."""
+    given = stats.bootstrap(
+        data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=False
+    )
+    given.bootstrap_distribution = replicates
+    result = stats.bootstrap(
+        data,
+        statistic,
+        vectorized=False,
+        n_resamples=0,
+        bootstrap_result=given,
+        method="BCa",
+        confidence_level=level,
+    )
+    return result.confidence_interval
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_bca_equals_scipy(level):
+    y, score = binary(n=30)
+    result = metric_interval(
+        roc_auc_score, y, score, method="bca", n_resamples=150, level=level, random_state=0
+    )
+
+    def statistic(index):
+        return roc_auc_score(y[index], score[index])
+
+    expected = scipy_interval((np.arange(30),), statistic, result.replicates, level)
+    assert_allclose([result.low, result.high], expected, rtol=1e-10)
+    percentile = metric_interval(
+        roc_auc_score, y, score, method="percentile", n_resamples=150, level=level, random_state=0
+    )
+    assert_allclose(percentile.replicates, result.replicates)
+    ends = np.quantile(percentile.replicates, [(1 - level) / 2, (1 + level) / 2])
+    assert_allclose([percentile.low, percentile.high], ends)
+
+
+def test_stratified_bca_equals_scipy_with_a_sample_for_each_class():
+    y, score = binary(n=30)
+    result = metric_interval(
+        roc_auc_score, y, score, method="bca", n_resamples=150, stratify=True, random_state=1
+    )
+
+    def statistic(a, b):
+        index = np.concatenate([a, b])
+        return roc_auc_score(y[index], score[index])
+
+    parts = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    expected = scipy_interval(parts, statistic, result.replicates, 0.95)
+    assert_allclose([result.low, result.high], expected, rtol=1e-10)
+
+
+def test_replicates_are_the_metric_on_resamples():
+    """Resamples of groups hold whole groups; of classes, each class at its own size."""
+    y, _ = binary(n=40)
+    groups = np.repeat(np.arange(10), 4)
+    seen = []
+
+    def spy(y_true, y_pred):
+        seen.append((y_true.copy(), y_pred.copy()))
+        return float(np.mean(y_pred))
+
+    index = np.arange(40)
+    options = {"method": "percentile", "n_resamples": 20, "random_state": 0}
+    result = metric_interval(spy, y, index, groups=groups, **options)
+    assert_allclose(result.replicates, [p.mean() for _, p in seen[1:]])
+    for _, drawn in seen[1:]:
+        counts = np.bincount(drawn, minlength=40).reshape(10, 4)
+        assert counts.sum() == 40
+        assert (counts == counts[:, :1]).all()
+    seen.clear()
+    metric_interval(spy, y, index, stratify=True, **options)
+    assert all(drawn.sum() == y.sum() for drawn, _ in seen)
+    assert any((p != index).any() for _, p in seen[1:])
+
+
+def test_bleu_resamples_sentence_statistics():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{w}" for w in rng.integers(0, 3, rng.integers(6, 12))) for _ in range(60)]
+    references, hypotheses = [[t] for t in texts[:30]], texts[30:]
+    calls = []
+
+    def split(text):
+        calls.append(text)
+        return text.split()
+
+    metric = partial(bleu_score, smoothing="exp", tokenize=split, max_order=3)
+    result = metric_interval(metric, references, hypotheses, n_resamples=40, random_state=3)
+    assert len(calls) == 60  # each text once, whatever the number of resamples
+    assert result.method == "bca"
+    assert result.estimate == metric(references, hypotheses)
+
+    def by_text(references, hypotheses):
+        return metric(references, hypotheses)
+
+    again = metric_interval(by_text, references, hypotheses, n_resamples=40, random_state=3)
+    assert_allclose(again.replicates, result.replicates, rtol=1e-12)
+    assert_allclose([again.low, again.high], [result.low, result.high], rtol=1e-12)
+    logarithm = metric_interval(log_bleu_score, references, hypotheses, n_resamples=40)
+    assert_allclose(logarithm.estimate, log_bleu_score(references, hypotheses))
+    with pytest.raises(ValueError, match="sample_weight has no meaning for BLEU"):
+        metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
+
+
+def test_sample_weight_travels_with_its_sample():
+    y, p = classes()
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    result = metric_interval(error_rate, y, p, sample_weight=weight, n_resamples=50, random_state=0)
+    assert result.method == "bca"
+    assert result.estimate == error_rate(y, p, sample_weight=weight)
+    wrong, total = weight * (y != p), weight
+
+    def ratio(index):
+        return wrong[index].sum() / total[index].sum()
+
+    index = metric_interval(
+        lambda a, b: ratio(a), np.arange(80), y, n_resamples=50, random_state=0, method="bca"
+    )
+    assert_allclose(index.replicates, result.replicates)
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_seeds_and_jobs(backend):
+    y, p = classes()
+
+    def run(seed, n_resamples=120, n_jobs=None):
+        return metric_interval(
+            error_rate,
+            y,
+            p,
+            method="percentile",
+            n_resamples=n_resamples,
+            random_state=seed,
+            n_jobs=n_jobs,
+        ).replicates
+
+    with parallel_config(backend=backend):
+        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
+    assert_allclose(run(0), run(0, 240)[:120], rtol=0)
+    assert (run(0) != run(1)).any()
+    assert (run(None) != run(None)).any()
+    assert_allclose(run(np.random.RandomState(4)), run(np.random.RandomState(4)), rtol=0)
+
+
+def test_percentile_above_a_thousand_units():
+    y, p = classes(1001)
+    result = metric_interval(balanced_accuracy_score, y, p, n_resamples=10, random_state=0)
+    assert result.method == "percentile"
+    grouped = metric_interval(
+        balanced_accuracy_score, y, p, n_resamples=10, groups=np.arange(1001) % 50, random_state=0
+    )
+    assert grouped.method == "bca"
+
+
+def bootstrap_coverage(method, n_data_sets, n_resamples, n=60):
+    """A skewed statistic, the variance of exponential errors: true mean squared error 2."""
+    hits = 0
+    for seed in range(n_data_sets):
+        error = np.random.default_rng(seed).exponential(size=n)
+        result = metric_interval(
+            partial(_rms),
+            np.zeros(n),
+            error,
+            method=method,
+            n_resamples=n_resamples,
+            random_state=seed,
+        )
+        hits += np.sqrt(2) in result
+    return hits
+
+
+def _rms(y, p):
+    return float(np.sqrt(np.mean((y - p) ** 2)))
+
+
+def test_bootstrap_coverage():
+    """BCa of a skewed statistic at n = 60 covers near 0.9; a broken one would not reach 0.85."""
+    hits = bootstrap_coverage("bca", 100, 200)
+    assert binom.cdf(hits, 100, 0.92) > 0.001
+
+
+@pytest.mark.slow
+def test_bca_covers_better_than_percentile_on_skewed_errors():
+    bca, percentile = (bootstrap_coverage(method, 400, 500) for method in ("bca", "percentile"))
+    print(f"BCa {bca / 400:.4f}, percentile {percentile / 400:.4f}")
+    assert bca > percentile
+    assert binom.cdf(bca, 400, 0.92) > 0.001
+
+
+def test_undefined_resamples_are_counted_and_left_out():
+    y, score = np.repeat([0, 1], [18, 2]), np.arange(20.0)[::-1] % 7
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 200 resamples"):
+        result = metric_interval(
+            roc_auc_score, y, score, method="percentile", n_resamples=200, random_state=0
+        )
+    assert 5 < np.isnan(result.replicates).sum() < 60  # 0.9^20 = 0.12
+    assert np.isfinite([result.low, result.high]).all()
+    metric_interval(
+        roc_auc_score, y, score, method="percentile", n_resamples=50, stratify=True, random_state=0
+    )
+    y, p = [0] * 8 + [1] * 2, [0] * 7 + [1, 1, 0]  # log_inverse raises when a class has one member
+    with pytest.warns(UndefinedMetricWarning, match="resamples, which are left out"):
+        metric_interval(
+            weighted_fbeta_score, y, p, method="percentile", n_resamples=50, random_state=0
+        )
+
+
+def test_undefined_and_degenerate_intervals_warn():
+    with pytest.warns(UndefinedMetricWarning, match="interval of the metric is undefined"):
+        result = metric_interval(roc_auc_score, [0, 0, 1], [0.1, 0.2, 0.3])
+    assert np.isnan(result.low)
+    with pytest.warns(UndefinedMetricWarning, match="no width: nothing varies around 1.0"):
+        metric_interval(roc_auc_score, [0, 0, 1, 1], [1, 2, 3, 4])
+    with pytest.warns(UndefinedMetricWarning, match="no width"):
+        metric_interval(error_rate, [0, 1, 0], [0, 1, 0], method="bca", n_resamples=20)
+    with pytest.warns(UndefinedMetricWarning, match="undefined on these data"):
+        nan = metric_interval(partial(precision_score, zero_division=np.nan), [0, 1], [0, 0])
+    assert np.isnan([nan.estimate, nan.low, nan.high]).all()
+
+    def jump(y, p):  # below the value on the data for every proper resample
+        return float(len(set(p.tolist())))
+
+    with pytest.warns(UndefinedMetricWarning, match="percentile, not BCa"):
+        result = metric_interval(
+            jump, np.zeros(20), np.arange(20), method="bca", n_resamples=30, random_state=0
+        )
+    assert result.method == "percentile"
+
+
+def test_bca_levels_without_skew_or_bias_are_the_percentile_ones():
+    replicates = np.array([-1.0, 1.0, -2.0, 2.0])
+    levels = bca_levels(replicates, 0.0, [np.array([-1.0, 1.0])], 0.9)
+    assert_allclose(levels, [0.05, 0.95])
+
+
+def test_inputs():
+    y, p = classes()
+    names = np.array(["x", "y", "z"])
+    expected = metric_interval(macro_fbeta_score, y, p)
+    for true, pred in (
+        (names[y], names[p]),
+        (names[y].tolist(), names[p].tolist()),
+        (pd.Series(names[y], index=range(80, 160)), pd.Series(names[p])),
+    ):
+        result = metric_interval(macro_fbeta_score, true, pred)
+        assert_allclose([result.low, result.high], [expected.low, expected.high])
+    probability = np.random.default_rng(0).dirichlet([1, 1, 1], size=80)
+    result = metric_interval(log_loss, pd.Series(y), pd.DataFrame(probability), n_resamples=20)
+    assert result.method == "bca"
+    y.flags.writeable = p.flags.writeable = False
+    metric_interval(error_rate, y, p, method="percentile", n_resamples=5)
+
+
+def test_result_reads_and_pickles():
+    y, p = classes()
+    result = metric_interval(balanced_accuracy_score, y, p, n_resamples=30, random_state=0)
+    lines = str(result).splitlines()
+    assert lines[0] == "balanced_accuracy_score"
+    assert lines[-1].split() == ["resamples", "30"]
+    assert result.estimate in result
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.low, again.high) == (result.low, result.high)
+    with pytest.raises(AttributeError):
+        result.low = 0.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (error_rate, {"level": 1.0}, r"level must fulfil 0 < level < 1, got 1.0"),
+        (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
+        (error_rate, {"method": "delong"}, r"does not fit error_rate .* \['wilson', 'exact'"),
+        (r2_score, {"method": "analytic"}, r"does not fit r2_score .* forms are \[\]"),
+        (error_rate, {"method": "wilson", "stratify": True}, "takes no groups, stratify"),
+        (error_rate, {"n_resamples": 1}, "'n_resamples' parameter"),
+        (error_rate, {"groups": [0, 1]}, "inconsistent numbers of samples"),
+        (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
+        (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
+        (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
+        ("accuracy", {}, "'metric' parameter"),
+        (partial(f1_score, average="samples"), {"method": "delta"}, "Samplewise metrics"),
+    ],
+)
+def test_bad_input(metric, options, message):
+    y, p = classes()
+    with pytest.raises(ValueError, match=message):
+        metric_interval(metric, y, p, **options)
+
+
+def test_bad_targets():
+    with pytest.raises(ValueError, match="at least two samples, got 1"):
+        metric_interval(error_rate, [0], [0])
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        metric_interval(error_rate, [0, 1], [0])
+    with pytest.raises(ValueError, match="needs classes in y_true, got a continuous target"):
+        metric_interval(mean_squared_error, [0.5, 1.5], [0.1, 0.2], stratify=True)
+    with pytest.raises(ValueError, match="does not fit roc_auc_score"):
+        metric_interval(
+            partial(roc_auc_score, max_fpr=0.5), [0, 0, 1, 1], [1, 3, 2, 4], method="delong"
+        )

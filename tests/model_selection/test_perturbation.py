@@ -1,0 +1,223 @@
+"""Perturbation intervals: exact against a loop over SVC, forms against their formulas."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from reference.perturbation import statistics_cross_validation, statistics_resubstitution
+from scipy.stats import norm
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval.datasets import make_gaussian_classes
+from skeval.model_selection import cross_val_error, perturbation_interval, resubstitution_error
+
+SVM = SVC(kernel="linear", tol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def data():
+    sample = make_gaussian_classes(40, 3, separation=1.5, random_state=0)
+    weights = np.random.default_rng(1).exponential(size=(12, 40))
+    return sample.X, np.array(["no", "yes"])[sample.y], weights
+
+
+def interval(*arguments, statistic="resubstitution", **options):
+    with warnings.catch_warnings():  # the warning of overfitting has a test of its own
+        warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+        return perturbation_interval(*arguments, statistic=statistic, **options)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 700.0])
+def test_resubstitution_statistic_is_the_loop(data, scale):
+    X, y, weights = data
+    result = interval(SVM, X, y, weights=weights * scale, cv=5, random_state=0, interval="normal")
+    apparent, statistics = statistics_resubstitution(SVM, X, y, weights)
+    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.statistics, scale * statistics, rtol=1e-10)
+
+
+def test_cross_validation_statistic_is_the_loop(data):
+    X, y, weights = data
+    folds = list(RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0).split(X, y))
+    result = interval(SVM, X, y, weights=weights, cv=folds, statistic="cross_validation")
+    error, statistics = statistics_cross_validation(SVM, X, y, weights, folds)
+    assert result.error == pytest.approx(error, abs=1e-12)
+    np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
+
+
+def test_any_loss_and_own_weights_are_the_loop(data):
+    X, y, weights = data
+    codes = (y == "yes").astype(int)
+    own = np.linspace(0.5, 2, 40)
+    model = LogisticRegression()
+    result = interval(
+        model, X, codes, weights=weights, loss="squared", sample_weight=own, cv=4, random_state=0
+    )
+    apparent, statistics = statistics_resubstitution(
+        model, X, codes, weights, loss=lambda a, b: (a - b) ** 2, own=own
+    )
+    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.statistics, statistics, atol=1e-8)
+    assert result.loss == "squared"
+
+
+def test_weights_of_one_leave_the_plain_fit(data):
+    X, y, _ = data
+    result = interval(SVM, X, y, weights=np.ones((3, 40)), cv=StratifiedKFold(5))
+    np.testing.assert_allclose(result.statistics, 0, atol=1e-12)
+    assert result.error == cross_val_error(SVM, X, y, cv=StratifiedKFold(5)).error
+    assert result.resubstitution == resubstitution_error(SVM, X, y).error
+
+
+def test_a_scaler_in_front_is_weighted_too(data):
+    X, y, weights = data
+    model = make_pipeline(StandardScaler(), GaussianNB())
+    result = interval(model, X, y, weights=weights, cv=4, random_state=0)
+    losses = []
+    for G in weights:
+        w = G / G.mean()
+        fitted = make_pipeline(StandardScaler(), GaussianNB()).fit(
+            X, y, standardscaler__sample_weight=w, gaussiannb__sample_weight=w
+        )
+        losses.append(G @ ((fitted.predict(X) != y) - result.resubstitution) / np.sqrt(40))
+    np.testing.assert_allclose(result.statistics, losses, atol=1e-12)
+
+
+def test_forms_are_their_formulas(data):
+    X, y, _ = data
+    result = interval(SVM, X, y, n_resamples=200, cv=5, random_state=0)
+    draws, centre, root = result.statistics, result.error, np.sqrt(40)
+    q05, q95 = np.quantile(draws, [0.05, 0.95])
+    expected = {
+        "normal": (
+            centre - norm.ppf(0.95) * draws.std(ddof=1) / root,
+            centre + norm.ppf(0.95) * draws.std(ddof=1) / root,
+        ),
+        "pivotal": (centre - q95 / root, centre - q05 / root),
+        "symmetric": (
+            centre - np.quantile(np.abs(draws), 0.9) / root,
+            centre + np.quantile(np.abs(draws), 0.9) / root,
+        ),
+        "quantile": (centre - q95 / root, centre + q95 / root),
+    }
+    for form, (low, high) in expected.items():
+        found = result.confidence_interval(0.9, form)
+        assert (found.low, found.high) == pytest.approx(
+            (np.clip(low, 0, 1), np.clip(high, 0, 1)), abs=1e-12
+        )
+        assert (found.level, found.method) == (0.9, form)
+    first = result.confidence_interval()
+    assert (first.low, first.high) == (result.low, result.high)
+
+
+def test_seeds(data):
+    X, y, _ = data
+    first = interval(SVM, X, y, n_resamples=50, random_state=5)
+    longer = interval(SVM, X, y, n_resamples=80, random_state=5)
+    assert first.error == longer.error
+    np.testing.assert_array_equal(first.statistics, longer.statistics[:50])
+    other = interval(SVM, X, y, n_resamples=50)
+    assert not np.array_equal(first.statistics, other.statistics)
+
+
+def test_workers_do_not_change_the_numbers(data):
+    X, y, weights = data
+    one, two = (
+        interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.statistics, two.statistics)
+
+
+def test_three_classes_and_read_only_input():
+    X, y = load_iris(return_X_y=True)
+    X.setflags(write=False)
+    y.setflags(write=False)
+    result = interval(GaussianNB(), X, y, n_resamples=40, random_state=0)
+    assert 0 <= result.low < result.error < result.high <= 1
+    assert len(result.statistics) == 40
+
+
+def test_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + rng.normal(size=80)
+    result = interval(LinearRegression(), X, y, n_resamples=200, random_state=0)
+    assert result.loss == "squared"
+    assert result.low < 1 < result.high  # the variance of the noise
+
+
+def test_warning_when_the_fit_separates_the_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 60)), np.tile([0, 1], 15)
+    with pytest.warns(UserWarning, match=r"statistic='cross_validation'"):
+        result = perturbation_interval(
+            SVM, X, y, n_resamples=20, statistic="resubstitution", random_state=0
+        )
+    assert result.resubstitution == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
+    assert default.statistic == "cross_validation"
+
+
+def test_result_prints_and_pickles(data):
+    X, y, _ = data
+    result = interval(SVM, X, y, n_resamples=50, cv=5, random_state=0)
+    lines = str(result).splitlines()
+    assert lines[0] == "perturbation interval (zero_one loss)"
+    assert lines[1].split()[-1] == f"{result.error:.4f}"
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.statistics, result.statistics)
+    with pytest.raises(AttributeError):
+        result.error = 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"weights": -np.ones((2, 40))}, ValueError, "weights must be >= 0, got -1"),
+        ({"weights": np.zeros((2, 40))}, ValueError, "weights must not be all zero, row 0 is"),
+        ({"weights": np.ones((2, 39))}, ValueError, r"shape \(n_resamples, 40\), got \(2, 39\)"),
+        ({"weights": np.full((2, 40), np.nan)}, ValueError, "weights contains NaN"),
+        ({"sample_weight": np.ones(3)}, ValueError, r"sample_weight must have shape \(40\)"),
+        ({"level": 1.0}, ValueError, "level must fulfil 0 < level < 1, got 1.0"),
+        ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for interval='normal'"),
+        (
+            {"n_resamples": 39, "interval": "pivotal"},
+            ValueError,
+            "n_resamples must be >= 40 for interval='pivotal' at level 0.95, got 39",
+        ),
+        ({"statistic": "oob"}, ValueError, "statistic must be one of .*got 'oob'"),
+        ({"interval": "bca"}, ValueError, "interval must be one of .*got 'bca'"),
+        ({"cv": 99}, ValueError, "cv=99 folds need at least 99 members of each class"),
+    ],
+)
+def test_bad_arguments(data, options, error, message):
+    X, y, _ = data
+    with pytest.raises(error, match=message):
+        perturbation_interval(SVM, X, y, **options)
+
+
+def test_estimators_without_weights_are_named(data):
+    X, y, _ = data
+    with pytest.raises(TypeError, match="take sample_weight in fit; KNeighborsClassifier does not"):
+        perturbation_interval(KNeighborsClassifier(), X, y)
+    pipeline = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    with pytest.raises(TypeError, match="the last step 'kneighborsclassifier' of the pipeline"):
+        perturbation_interval(pipeline, X, y)
+
+
+def test_other_losses_need_two_classes():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="0-1 loss for more than two classes, got 'absolute'"):
+        perturbation_interval(GaussianNB(), X, y, loss="absolute")

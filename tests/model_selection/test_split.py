@@ -1,0 +1,167 @@
+"""BootstrapSplit inside scikit-learn, score_632 and refit_632."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from skeval.model_selection import BootstrapSplit, bootstrap_error, refit_632, score_632
+
+
+def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
+    cv = BootstrapSplit(25, include_resubstitution=True, random_state=2)
+    scores = cross_validate(GaussianNB(), *cancer, cv=cv)["test_score"]
+    assert len(scores) == cv.get_n_splits() == 26
+    result = bootstrap_error(
+        GaussianNB(),
+        *cancer,
+        method=".632",
+        n_resamples=25,
+        average="bootstraps",
+        random_state=2,
+    )
+    assert scores[0] == pytest.approx(1 - result.resubstitution)
+    np.testing.assert_allclose(1 - scores[1:], result.replicates)
+    assert score_632(scores) == pytest.approx(1 - result.error)
+
+
+def test_score_632_by_hand():
+    assert score_632([1.0, 0.5, 0.7]) == pytest.approx(0.368 + 0.632 * 0.6)
+    assert isinstance(score_632((1, 0)), float)
+
+
+def test_splits_are_resamples(cancer):
+    X, y = cancer
+    splits = list(BootstrapSplit(10, random_state=0).split(X, y))
+    assert len(splits) == 10
+    for train, test in splits:
+        assert len(train) == len(y)
+        assert sorted({*train, *test}) == list(range(len(y)))
+        assert not set(train) & set(test)
+        assert len(set(y[train])) == 2
+    first = next(iter(BootstrapSplit(10, include_resubstitution=True).split(X, y)))
+    assert [part.tolist() for part in first] == [list(range(len(y)))] * 2
+
+
+def test_grid_search_picks_the_best_632(cancer):
+    grid = {"n_neighbors": [1, 5, 25]}
+    cv = BootstrapSplit(15, include_resubstitution=True, random_state=0)
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=refit_632).fit(*cancer)
+    by_hand = [
+        score_632(cross_validate(KNeighborsClassifier(k), *cancer, cv=cv)["test_score"])
+        for k in grid["n_neighbors"]
+    ]
+    assert len(set(by_hand)) == 3
+    assert search.best_index_ == np.argmax(by_hand)
+    # the mean over all splits prefers no other weight than 1/16 for the resubstitution score
+    assert search.best_params_ == {"n_neighbors": grid["n_neighbors"][np.argmax(by_hand)]}
+
+
+def test_weights_of_the_two_parts_decide():
+    results = {
+        "split0_test_score": [1.0, 0.0, 0.5],
+        "split1_test_score": [0.3, 0.9, 0.5],
+        "split2_test_score": [0.3, 0.9, 0.5],
+    }
+    assert refit_632(results) == 1  # 0.5576, 0.5688, 0.5
+    results["split0_test_score"] = [1.0, -0.05, 0.5]
+    assert refit_632(results) == 0
+    results["split1_test_score"] = [np.nan, 0.9, 0.5]
+    assert refit_632(results) == 1
+
+
+def test_several_metrics(cancer):
+    search = GridSearchCV(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 25]},
+        cv=BootstrapSplit(8, include_resubstitution=True, random_state=0),
+        scoring=["accuracy", "neg_log_loss"],
+        refit=partial(refit_632, metric="neg_log_loss"),
+    ).fit(*cancer)
+    # one neighbour is certain and wrong now and then
+    assert search.best_params_ == {"n_neighbors": 25}
+    assert refit_632(search.cv_results_, metric="accuracy") == 0
+
+
+def test_regression_target_of_whole_numbers_is_no_set_of_classes():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:60], y[:60]
+    assert np.all(y == np.floor(y))
+    assert min(np.unique(y, return_counts=True)[1]) == 1
+    cv = BootstrapSplit(5, include_resubstitution=True, random_state=0)
+    scores = cross_validate(Ridge(), X, y, cv=cv, scoring="neg_mean_squared_error")["test_score"]
+    result = bootstrap_error(
+        Ridge(), X, y, method=".632", n_resamples=5, random_state=0, average="bootstraps"
+    )
+    assert score_632(scores) == pytest.approx(-result.error)
+
+
+@pytest.mark.parametrize("y", [None, np.eye(12)[:, :3], np.linspace(0, 1, 12)])
+def test_targets_without_classes(y):
+    splits = list(BootstrapSplit(4, random_state=0).split(np.zeros((12, 1)), y))
+    assert all(len(train) == 12 for train, _ in splits)
+
+
+def test_repr_pickle_and_seed():
+    cv = BootstrapSplit(3, stratify=True, random_state=1)
+    expected = (
+        "BootstrapSplit(n_splits=3, stratify=True, include_resubstitution=False, random_state=1)"
+    )
+    assert repr(cv) == expected
+    X, y = np.zeros((10, 1)), np.repeat([0, 1], 5)
+
+    def trains(split):
+        return [train.tolist() for train, _ in split.split(X, y)]
+
+    assert trains(cv) == trains(cv) == trains(pickle.loads(pickle.dumps(cv)))
+    assert trains(BootstrapSplit(3)) != trains(BootstrapSplit(3))
+    moving = BootstrapSplit(3, random_state=np.random.RandomState(0))
+    assert trains(moving) != trains(moving)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BootstrapSplit(0), "n_splits must be an integer >= 1, got 0"),
+        (lambda: BootstrapSplit(2.0), r"n_splits must be an integer >= 1, got 2\.0"),
+        (
+            lambda: next(BootstrapSplit(stratify=True).split(np.zeros((4, 1)), [0.1, 0.2, 0.3, 1])),
+            "stratify=True needs class labels in y",
+        ),
+        (
+            lambda: next(BootstrapSplit(stratify=True).split(np.zeros((4, 1)), list("aaab"))),
+            "y must hold at least 2 members of each class for a bootstrap, class 'b' has 1",
+        ),
+        (
+            lambda: next(
+                BootstrapSplit(stratify=True).split(np.zeros((4, 1)), [0, 0, 1, 1], "abab")
+            ),
+            "stratify=True cannot be combined with groups",
+        ),
+        (
+            lambda: next(BootstrapSplit().split(np.zeros((4, 1)), [0, 0, 1, 1], list("aaaa"))),
+            "groups must hold at least two groups, got one: 'a'",
+        ),
+        (
+            lambda: next(BootstrapSplit().split(np.zeros((1, 1)), [0])),
+            "X must hold at least 2 samples for a bootstrap, got 1",
+        ),
+        (lambda: score_632([0.5]), r"scores must hold .* got shape \(1,\)"),
+        (lambda: score_632([[0.5, 1]]), r"scores must hold .* got shape \(1, 2\)"),
+        (lambda: score_632([0.5, np.nan]), "scores contains NaN"),
+        (lambda: refit_632({"split0_test_score": [1.0]}), "split scores of the metric 'score'"),
+        (
+            lambda: refit_632({f"split{i}_test_score": [np.nan] for i in range(2)}),
+            "no candidate whose 'score' is a number",
+        ),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

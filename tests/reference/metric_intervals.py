@@ -1,0 +1,82 @@
+"""Slow and obvious: DeLong by loops over pairs, F from a table of probabilities, gradients."""
+
+import math
+
+
+def kernel(positive_score, negative_score):
+    if positive_score > negative_score:
+        return 1.0
+    return 0.5 if positive_score == negative_score else 0.0
+
+
+def delong(positive_scores, negative_scores):
+    """Areas and covariance for lists of scores, one list per classifier (equations 3 to 6)."""
+    k, m, n = len(positive_scores), len(positive_scores[0]), len(negative_scores[0])
+    area, v10, v01 = [], [], []
+    for x, y in zip(positive_scores, negative_scores, strict=True):
+        area.append(sum(kernel(a, b) for a in x for b in y) / (m * n))
+        v10.append([sum(kernel(a, b) for b in y) / n for a in x])
+        v01.append([sum(kernel(a, b) for a in x) / m for b in y])
+    covariance = [[0.0] * k for _ in range(k)]
+    for r in range(k):
+        for s in range(k):
+            s10 = sum((v10[r][i] - area[r]) * (v10[s][i] - area[s]) for i in range(m)) / (m - 1)
+            s01 = sum((v01[r][j] - area[r]) * (v01[s][j] - area[s]) for j in range(n)) / (n - 1)
+            covariance[r][s] = s10 / m + s01 / n
+    return area, covariance
+
+
+def f_beta(precision, recall, beta):
+    return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+
+
+def averaged_score(p, value, average, beta, chosen, n):
+    """The score of a table of probabilities (rows true), class by class."""
+    classes = [c for c in range(len(p)) if chosen[c]]
+    row = {c: sum(p[c]) for c in classes}
+    column = {c: sum(p[i][c] for i in range(len(p))) for c in classes}
+    if isinstance(average, str) and average == "micro":
+        tp = sum(p[c][c] for c in classes)
+        precision, recall = tp / sum(column.values()), tp / sum(row.values())
+        if value == "precision":
+            return precision
+        return recall if value == "recall" else f_beta(precision, recall, beta)
+    if not isinstance(average, str):
+        weight = dict(zip(classes, average, strict=True))
+    elif average == "macro":
+        weight = dict.fromkeys(classes, 1.0)
+    elif average == "weighted":
+        weight = row
+    else:
+        weight = {c: 1 / math.log2(n * row[c]) for c in classes}
+    total = sum(weight.values())
+    precisions = {c: p[c][c] / column[c] for c in classes}
+    recalls = {c: p[c][c] / row[c] for c in classes}
+    mean_precision = sum(weight[c] * precisions[c] for c in classes) / total
+    mean_recall = sum(weight[c] * recalls[c] for c in classes) / total
+    if value == "precision":
+        return mean_precision
+    if value == "recall":
+        return mean_recall
+    if value == "f_of_means":
+        return f_beta(mean_precision, mean_recall, beta)
+    return sum(weight[c] * f_beta(precisions[c], recalls[c], beta) for c in classes) / total
+
+
+def numerical_variance(p, score, n, step=1e-6):
+    """Multinomial delta method: gradient by central differences, covariance cell by cell."""
+    cells = [(i, j) for i in range(len(p)) for j in range(len(p))]
+    gradient = {}
+    for i, j in cells:
+        ends = []
+        for sign in (1, -1):
+            moved = [list(r) for r in p]
+            moved[i][j] += sign * step
+            ends.append(score(moved))
+        gradient[i, j] = (ends[0] - ends[1]) / (2 * step)
+    variance = 0.0
+    for a in cells:
+        for b in cells:
+            covariance = (p[a[0]][a[1]] if a == b else 0.0) - p[a[0]][a[1]] * p[b[0]][b[1]]
+            variance += gradient[a] * gradient[b] * covariance / n
+    return variance

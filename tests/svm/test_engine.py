@@ -1,0 +1,155 @@
+"""The batch engine serves every resampling of a linear SVC, with the numbers of the loop."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import LeaveOneOut
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+
+from skeval.datasets import make_gaussian_classes
+from skeval.model_selection import (
+    _predict,
+    bootstrap_error,
+    cross_val_error,
+    perturbation_interval,
+    resubstitution_error,
+)
+from skeval.model_selection._predict import find_batch_engine
+from skeval.model_selection._target import check_task
+
+SVM = SVC(kernel="linear", tol=1e-6)
+
+
+class Unserved(SVC):
+    """A subclass, which may do anything and so is never served by the batch engine."""
+
+
+UNSERVED = Unserved(kernel="linear", tol=1e-6)
+
+
+def gaussian(n, p, seed=0):
+    data = make_gaussian_classes(n, p, n_informative=2, separation=2, random_state=seed)
+    return data.X, np.array(["a", "b"])[data.y]
+
+
+def engine_of(estimator, X, y):
+    X, target, _ = check_task(estimator, X, y)
+    return find_batch_engine(estimator, X, target)
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardised"])
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        lambda model, X, y: bootstrap_error(model, X, y, n_resamples=40, random_state=0),
+        lambda model, X, y: cross_val_error(model, X, y, cv=5, random_state=0),
+        lambda model, X, y: cross_val_error(model, X, y, cv=LeaveOneOut()),
+        lambda model, X, y: resubstitution_error(model, X, y),
+    ],
+    ids=["bootstrap", "folds", "leave-one-out", "resubstitution"],
+)
+def test_batch_is_the_loop(shape, scaled, estimate):
+    X, y = gaussian(*shape)
+    served, looped = (
+        make_pipeline(StandardScaler(), svc) if scaled else svc for svc in (SVM, UNSERVED)
+    )
+    assert engine_of(served, X, y) is not None
+    assert engine_of(looped, X, y) is None
+    batch, loop = estimate(served, X, y), estimate(looped, X, y)
+    np.testing.assert_array_equal(batch.replicates, loop.replicates)
+    assert batch.error == loop.error
+
+
+@pytest.mark.parametrize("statistic", ["resubstitution", "cross_validation"])
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.filterwarnings("ignore:the resubstitution error:UserWarning")
+def test_perturbation_is_the_loop(statistic, scaled):
+    X, y = gaussian(60, 4)
+    batch, loop = (
+        perturbation_interval(
+            make_pipeline(StandardScaler(), svc) if scaled else svc,
+            X,
+            y,
+            n_resamples=40,
+            statistic=statistic,
+            cv=5,
+            random_state=0,
+        )
+        for svc in (SVM, UNSERVED)
+    )
+    np.testing.assert_allclose(batch.statistics, loop.statistics, atol=1e-12)
+
+
+def test_real_data():
+    X, y = load_breast_cancer(return_X_y=True)
+    batch, loop = (
+        cross_val_error(make_pipeline(StandardScaler(), svc), X, y, random_state=1)
+        for svc in (SVM, UNSERVED)
+    )
+    np.testing.assert_array_equal(batch.replicates, loop.replicates)
+
+
+def test_pandas_is_served():
+    X, y = gaussian(40, 3)
+    frame = pd.DataFrame(X, columns=["u", "v", "w"])
+    assert engine_of(SVM, frame, y) is not None
+    assert cross_val_error(SVM, frame, y, random_state=0).error == (
+        cross_val_error(SVM, X, y, random_state=0).error
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SVC(kernel="rbf"),
+        SVC(kernel="linear", class_weight="balanced"),
+        SVC(kernel="linear", max_iter=5),
+        UNSERVED,
+        make_pipeline(MinMaxScaler(), SVM),
+        make_pipeline(StandardScaler(with_mean=False), SVM),
+        make_pipeline(StandardScaler(), StandardScaler(), SVM),
+    ],
+    ids=str,
+)
+def test_what_is_not_served(model):
+    X, y = gaussian(30, 3)
+    assert engine_of(model, X, y) is None
+
+
+def test_sparse_and_three_classes_are_not_served():
+    X, y = load_iris(return_X_y=True)
+    assert engine_of(SVM, X, y) is None
+    assert engine_of(SVM, csr_array(X[:100]), y[:100]) is None
+
+
+def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
+    X, y = gaussian(40, 3)
+    expected = bootstrap_error(UNSERVED, X, y, n_resamples=20, random_state=0)
+    real = find_batch_engine
+
+    def never_solved(estimator, X, target):
+        engine = real(estimator, X, target)
+
+        def unsolved(block):
+            found = engine(block)
+            odd = np.arange(len(block)) % 2 == 1
+            found.decisions[odd] = np.nan
+            return found._replace(solved=~odd)
+
+        return engine and unsolved
+
+    monkeypatch.setattr(_predict, "find_batch_engine", never_solved)
+    found = bootstrap_error(SVM, X, y, n_resamples=20, random_state=0)
+    np.testing.assert_array_equal(found.replicates, expected.replicates)
+
+
+def test_nan_is_refused_as_svc_refuses_it():
+    X, y = gaussian(30, 3)
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="X contains NaN"):
+        cross_val_error(SVM, X, y, random_state=0)

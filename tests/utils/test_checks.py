@@ -1,0 +1,93 @@
+"""Checks name the argument, the rule and the value."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval.utils import _checks
+from skeval.utils._checks import (
+    check_count,
+    check_level,
+    check_option,
+    check_same_length,
+    check_targets,
+    check_y,
+)
+
+
+def test_every_listed_name_is_there():
+    assert all(callable(getattr(_checks, name)) for name in _checks.__all__)
+
+
+@pytest.mark.parametrize("level", [0.5, np.float32(0.9), 1e-9, 1 - 1e-9])
+def test_levels(level):
+    assert check_level(level) is None
+
+
+@pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, -1, 95, np.nan, np.inf, "0.9", None, True])
+def test_bad_levels(level):
+    with pytest.raises(ValueError, match=r"level must fulfil 0 < level < 1, got "):
+        check_level(level)
+
+
+@pytest.mark.parametrize("value", [1, 7, np.int32(3)])
+def test_counts(value):
+    assert type(check_count("n", value)) is int
+    assert check_count("n", value) == value
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, "1", None, True, np.nan])
+def test_bad_counts(value):
+    with pytest.raises(ValueError, match=r"n must be an integer >= 1, got "):
+        check_count("n", value)
+
+
+def test_minimum():
+    assert check_count("n", 4, 4) == 4
+    with pytest.raises(ValueError, match="n must be an integer >= 4, got 3"):
+        check_count("n", 3, 4)
+
+
+def test_options():
+    assert check_option("kind", "a", ("a", "b")) == "a"
+    with pytest.raises(ValueError, match="kind must be one of 'a', 'b'; got 'c'"):
+        check_option("kind", "c", iter("ab"))
+
+
+def test_same_length():
+    check_same_length(X=np.zeros((3, 2)), y=[1, 2, 3], groups=None)
+    with pytest.raises(ValueError, match="X and y must have the same length, got 3 and 2"):
+        check_same_length(X=np.zeros((3, 2)), y=[1, 2], groups=None)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [0, 1],
+        np.array([[0], [1]]),
+        pd.Series([0, 1], index=[5, 9]),
+        pd.Categorical(["a", "b"]),
+        pd.Series(["a", "b"], dtype="string"),
+        pd.Series([True, False], dtype="boolean"),
+    ],
+)
+def test_targets(y):
+    first, second = check_targets(y, y)
+    assert first.shape == second.shape == (2,)
+    assert isinstance(first, np.ndarray)
+    assert first.tolist() == np.ravel(np.asarray(y)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, np.nan], "Input y contains NaN"),
+        ([1.0, np.inf], "Input y contains infinity"),
+        (pd.Series([1, None], dtype="Int64"), r"y.* contains NaN|missing"),
+        (np.zeros((2, 2)), r"y should be a 1d array, got an array of shape \(2, 2\)"),
+        ([], "0 sample"),
+    ],
+)
+def test_bad_y(y, message):
+    with pytest.raises(ValueError, match=message):
+        check_y("y", y)
