@@ -12,8 +12,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-import skeval.feature_selection  # noqa: F401  (registers the batch engine)
-from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection import permutation_test
 
 PROCEDURE = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
 SHORT = {"n_data_sets": 60, "n_permutations": 19, "levels": (0.05, 0.1)}
