@@ -5,7 +5,7 @@ from _harness import paired_ratio, parse_arguments
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
-from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection import permutation_test
 
 
 def main() -> None:

@@ -13,8 +13,7 @@ from sklearn.model_selection import StratifiedKFold, permutation_test_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-import skeval.feature_selection  # noqa: F401  (registers the batch engine)
-from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection import permutation_test
 
 
 def orders(n_samples: int, n_permutations: int) -> np.ndarray:

@@ -137,7 +137,7 @@ def permutation_test(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import NearestCentroid
-    >>> from skeval.model_selection._permutation import permutation_test
+    >>> from skeval.model_selection import permutation_test
     >>> X, y = load_iris(return_X_y=True)
     >>> result = permutation_test(
     ...     NearestCentroid(), X[:, :1], y, cv=5, n_permutations=99, random_state=0

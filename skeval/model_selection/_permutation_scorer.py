@@ -138,7 +138,7 @@ def make_permutation_scorer(
     >>> from sklearn.metrics import accuracy_score
     >>> from sklearn.model_selection import cross_validate
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection._permutation_scorer import make_permutation_scorer
+    >>> from skeval.model_selection import make_permutation_scorer
     >>> X, y = load_iris(return_X_y=True)
     >>> scorer = make_permutation_scorer(accuracy_score, n_permutations=99, random_state=0)
     >>> cross_validate(KNeighborsClassifier(), X, y, cv=3, scoring=scorer)["test_score"].tolist()

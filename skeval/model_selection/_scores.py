@@ -34,10 +34,6 @@ class RankingEngine(Protocol):
         """Return the decisions of a block, in each fit in the order of the loop."""
 
 
-class UnknownSamplesError(AttributeError):
-    """What a stand-in raises where only the fitted estimator itself could answer."""
-
-
 class KnownDecisions(ClassifierMixin, BaseEstimator):
     """A fitted two-class rule of which only the decision values of some samples are left.
 
@@ -46,26 +42,20 @@ class KnownDecisions(ClassifierMixin, BaseEstimator):
     scorers that are known to use no more than the order.
     """
 
-    def __init__(self, X: Any, decisions: np.ndarray, classes: Any, ranks: bool) -> None:
-        self.X = X
+    def __init__(self, decisions: np.ndarray, classes: Any, ranks: bool) -> None:
         self.decisions = decisions
         self.classes = classes
         self.ranks = ranks
         self.classes_ = classes
 
-    def _known(self, X: Any) -> np.ndarray:
-        if X is not self.X:
-            raise UnknownSamplesError("only the samples that were tested are known")
-        return self.decisions
-
     @available_if(lambda rule: rule.ranks)
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the known values."""
-        return self._known(X)
+        return self.decisions
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class that each value stands for; as in libsvm, 0 means the second."""
-        return self.classes[(self._known(X) >= 0).astype(np.intp)]
+        return self.classes[(self.decisions >= 0).astype(np.intp)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -186,10 +176,9 @@ def stand_in_scores(
     for r, decisions in enumerate(values):
         tested = np.flatnonzero(block.test[r])
         labels = target.y if block.order is None else target.y[block.order[r]]
-        samples = safe_indexing(X, tested)
-        model = KnownDecisions(samples, decisions[tested], target.classes, ranks)
+        model = KnownDecisions(decisions[tested], target.classes, ranks)
         try:
-            scores.append(scorer(model, samples, labels[tested]))
+            scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
         except AttributeError:
             return None
     return scores

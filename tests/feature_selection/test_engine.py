@@ -14,8 +14,13 @@ from sklearn.svm import SVC
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.feature_selection._engine import KBestSVMEngine
-from skeval.model_selection import _predict, _scores, bootstrap_error, cross_val_error
-from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection import (
+    _predict,
+    _scores,
+    bootstrap_error,
+    cross_val_error,
+    permutation_test,
+)
 from skeval.model_selection._plan import PlanBlock
 from skeval.model_selection._target import check_task
 

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy.stats import t
 from sklearn.feature_selection import SelectFdr, SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -70,12 +71,10 @@ def test_no_bias_where_the_selector_does_not_look_at_labels():
 @pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
 def test_repeats():
     X, y = noise()
-    five = selection_bias(
-        SelectKBest(k=9), NearestCentroid(), X, y, cv=5, n_repeats=5, random_state=0
-    )
-    two = selection_bias(
-        SelectKBest(k=9), NearestCentroid(), X, y, cv=5, n_repeats=2, random_state=0, n_jobs=2
-    )
+    arguments = (SelectKBest(k=9), NearestCentroid(), X, y)
+    five = selection_bias(*arguments, cv=5, n_repeats=5, random_state=0)
+    with parallel_config(backend="threading"):
+        two = selection_bias(*arguments, cv=5, n_repeats=2, random_state=0, n_jobs=2)
     assert five.cv2_errors[:2].tolist() == two.cv2_errors.tolist()
     assert five.cv1_errors[:2].tolist() == two.cv1_errors.tolist()
     assert five.cv2_error == pytest.approx(five.cv2_errors.mean())

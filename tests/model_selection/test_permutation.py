@@ -24,8 +24,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
-from skeval.model_selection import cross_val_error
-from skeval.model_selection._permutation import permutation_test
+from skeval.model_selection import cross_val_error, permutation_test
 
 
 def some_data(n=30, p=6, shift=0.8, seed=0):

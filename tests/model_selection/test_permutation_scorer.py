@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score, z
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 
-from skeval.model_selection._permutation_scorer import make_permutation_scorer
+from skeval.model_selection import make_permutation_scorer
 
 
 def hit_rate(y, predicted):
