@@ -32,7 +32,7 @@ def unwrapped(metric: Callable[..., Any]) -> tuple[Callable[..., Any], Arguments
     return metric, {}
 
 
-def analytic_methods(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> tuple[str, ...]:
+def analytic_methods(metric: Callable[..., Any], y_true: Any) -> tuple[str, ...]:
     """Return the names of the closed forms that fit the metric and the data, the best first."""
     function, arguments = unwrapped(metric)
     family = _FAMILIES.get(function)

@@ -204,7 +204,7 @@ def metric_interval(
     statistic = _statistic(metric, y_true, y_pred, weight)
     estimate = statistic(np.arange(n))
     plain = groups is None and weight is None and not stratify
-    used = _choose(metric, y_true, y_pred, method, plain)
+    used = _choose(metric, y_true, method, plain)
     name = _name(metric)
     if used not in ("auto", "bca", "percentile"):
         pair = np.asarray(y_true), np.asarray(y_pred)
@@ -222,13 +222,11 @@ def metric_interval(
     return MetricInterval(*limits, level, used, name, estimate, error, n, replicates)
 
 
-def _choose(
-    metric: Callable[..., float], y_true: Any, y_pred: Any, method: str, plain: bool
-) -> str:
+def _choose(metric: Callable[..., float], y_true: Any, method: str, plain: bool) -> str:
     """Return the method to use; "auto" where only the bootstrap is left."""
     if method in ("bca", "percentile"):
         return method
-    known = analytic_methods(metric, y_true, y_pred)
+    known = analytic_methods(metric, y_true)
     if method == "auto":
         return known[0] if known and plain else "auto"
     if not plain:
