@@ -66,7 +66,6 @@ class LinearSVMBatch:
     """
 
     def __init__(self, X: np.ndarray) -> None:
-        self.X = X
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
         ridge = self._columns.ridge()
