@@ -40,5 +40,7 @@ def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
     if hasattr(selector, "ranking_"):
         return np.asarray(selector.ranking_, dtype=float)
     if hasattr(selector, "scores_"):
-        return rankdata(-np.nan_to_num(selector.scores_, nan=-np.inf, posinf=np.inf))
+        scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
+        _, places = np.unique(-scores, return_inverse=True)  # older rankdata trips over infinities
+        return rankdata(places)
     return np.ones(n_features)

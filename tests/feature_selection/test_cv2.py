@@ -29,7 +29,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
 from skeval.model_selection import cross_val_error
@@ -43,16 +43,18 @@ def planted(n=60, p=100, n_planted=4, shift=2.0, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore")  # sklearn's checks fit tiny classes: fewer folds, warned of
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         CV2FeatureSelectionPipeline(),
         CV2FeatureSelectionPipeline(cv=None),
         CV2FeatureSelectionPipeline(final="consensus", cv=3),
         CV2FeatureSelectionPipeline(VarianceThreshold(), GaussianNB(), cv=StratifiedKFold(2)),
-    ]
+    ],
+    ids=["default", "no rounds", "consensus", "other parts"],
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator):
+    check_estimator(estimator)
 
 
 def test_rounds_against_a_plain_loop():
