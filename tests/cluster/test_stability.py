@@ -180,8 +180,11 @@ def test_sparse_data():
 
 def test_input_is_not_modified():
     X = blobs()
+    expected = prediction_strength(WARD, X.copy(), n_repeats=2, random_state=0)
     X.setflags(write=False)
-    prediction_strength(WARD, X, n_repeats=2, random_state=0)
+    found = prediction_strength(WARD, X, n_repeats=2, random_state=0)
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(X, blobs())
 
 
 def test_result_prints_and_frames():

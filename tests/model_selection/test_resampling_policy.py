@@ -106,7 +106,10 @@ def test_holdout_does_not_modify_its_input():
     for array in arrays:
         array.setflags(write=False)
     y_true, y_pred, weights, priors = arrays
-    holdout_error(y_true, y_pred, sample_weight=weights, priors=priors)
+    found = holdout_error(y_true, y_pred, sample_weight=weights, priors=priors)
+    copies = [array.copy() for array in arrays]
+    again = holdout_error(*copies[:2], sample_weight=copies[2], priors=copies[3])
+    assert found.error == again.error == 0.25
 
 
 class Fragile(ClassifierMixin, BaseEstimator):

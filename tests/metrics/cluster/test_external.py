@@ -316,7 +316,8 @@ def test_input_is_not_modified(function):
     true, pred, weight = np.array(TRUE), np.array(PRED), np.linspace(0.5, 2, len(TRUE))
     for array in (true, pred, weight):
         array.setflags(write=False)
-    function(true, pred, sample_weight=weight)
+    found = function(true, pred, sample_weight=weight)
+    assert found == function(TRUE, PRED, sample_weight=np.linspace(0.5, 2, len(TRUE)))
 
 
 @pytest.mark.parametrize("name", SINGLE)
