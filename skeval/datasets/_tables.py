@@ -91,20 +91,20 @@ def load_table(
 
 def bundled(name: str, target: str | None) -> Table:
     """Return a set that comes with scikit-learn."""
-    refuse_target(target, f"the bundled set {name}")
+    refuse_target(target, f"the bundled set {name} has its own labels")
     data = getattr(sklearn.datasets, f"load_{name}")()
     return Table(data.data, data.target, [str(feature) for feature in data.feature_names])
 
 
-def refuse_target(target: str | None, source: str) -> None:
+def refuse_target(target: str | None, reason: str) -> None:
     """Raise when a target column is asked of a source that has none."""
     if target is not None:
-        raise ValueError(f"target={target!r} names a column, but {source} has its own labels.")
+        raise ValueError(f"target={target!r} names a column, but {reason}.")
 
 
 def from_npz(path: Path, target: str | None, needs_target: bool) -> Table:
     """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
-    refuse_target(target, path.name)
+    refuse_target(target, f"the labels of {path.name} are its array y")
     needed = ["X", "y"] if needs_target else ["X"]
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:

@@ -1,6 +1,7 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
 import json
+import math
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -18,10 +19,14 @@ __all__ = ["ClusteringReport"]
 
 Column = tuple[list[str], list[str]]  # three lines of heading, one cell for each row
 ORIENTATION = (
-    "adjusted Rand: agreement with the known classes, for orientation only; nothing else here "
-    "has seen them."
+    "Adjusted Rand with the known classes: for orientation only, nothing else here has seen them."
 )
-FRONT = "front: no other k is at least as good on every index and better on one."
+FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
+MEASURES = {
+    "prediction_strength": ["prediction", "strength"],
+    "adjusted_rand": ["adjusted Rand", "of halves"],
+    "matched_accuracy": ["matched accuracy", "of halves"],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +116,8 @@ class ClusteringReport:
     def to_json(self, path: str | PathLike | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file when a path is given.
 
+        JSON has no infinity: an infinite index is null.
+
         Parameters
         ----------
         path : str or path-like, default=None
@@ -120,7 +127,7 @@ class ClusteringReport:
         -------
         str
         """
-        text = json.dumps(self.to_dict(), indent=2)
+        text = json.dumps(finite(self.to_dict()), indent=2, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -153,13 +160,23 @@ class ClusteringReport:
             columns.append((heading(name, "larger" if up else "smaller"), same_decimals(values)))
         means_and_errors = zip(stability.values, stability.standard_errors, strict=True)
         cells = [f"{value:.3f} +/- {error:.3f}" for value, error in means_and_errors]
-        columns.append((heading(stability.method, "larger"), cells))
-        columns.append((["", "", "front"], ["yes" if kept else "no" for kept in comparison.front]))
+        columns.append(([*MEASURES[stability.method], "larger"], cells))
+        marks = ["yes" if kept else "no" for kept in comparison.front]
+        columns.append((["", "Pareto", "front"], marks))
         if self.external is not None:
             values = np.array([indices.adjusted_rand for indices in self.external])
-            columns.append((["", "adjusted", "Rand"], same_decimals(values)))
+            columns.append((["adjusted", "Rand with", "classes"], same_decimals(values)))
         marks = ["<- chosen" if k == self.n_clusters else "" for k in candidates]
         return [*columns, (["", "", ""], marks)]
+
+
+def finite(value: Any) -> Any:
+    """Return nested lists and dicts with None in the place of infinite numbers."""
+    if isinstance(value, dict):
+        return {name: finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def heading(name: str, better: str) -> list[str]:
@@ -170,8 +187,10 @@ def heading(name: str, better: str) -> list[str]:
 
 def same_decimals(values: np.ndarray) -> list[str]:
     """Return numbers with as many decimals as show four figures of the largest."""
-    finite = np.abs(values[np.isfinite(values)])
-    figures = int(np.floor(np.log10(finite.max()))) if finite.any() else 0
+    sizes = np.abs(values[np.isfinite(values)])
+    figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
+    if figures > 6:
+        return [f"{value:.3e}" for value in values]
     return [f"{value:.{min(max(3 - figures, 0), 4)}f}" for value in values]
 
 
@@ -188,13 +207,13 @@ def side_by_side(columns: list[Column]) -> list[str]:
 
 def choice_sentence(stability: NClustersChoice) -> str:
     """Say which number of clusters the rule chose, and why."""
-    measure = stability.method.replace("_", " ")
-    tried, repeats = stability.candidates, stability.replicates.shape[1]
-    chosen = np.flatnonzero(tried == stability.n_clusters)
+    measure = " ".join(MEASURES[stability.method])
+    repeats = stability.replicates.shape[1]
+    chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
         return (
-            f"Choice: one cluster. Of {tried[0]} to {tried[-1]} clusters none reaches a mean "
-            f"{measure} of {stability.threshold:g} over {repeats} random halvings."
+            f"Choice: one cluster, since no k tried reaches a mean {measure} of "
+            f"{stability.threshold:g} over {repeats} random halvings."
         )
     value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
     return (
@@ -205,7 +224,7 @@ def choice_sentence(stability: NClustersChoice) -> str:
 
 def rule_in_words(stability: NClustersChoice) -> str:
     """Return the rule of a choice above one cluster."""
-    measure = stability.method.replace("_", " ")
+    measure = " ".join(MEASURES[stability.method])
     if stability.method == "prediction_strength":
         return f"largest k whose {measure} reaches {stability.threshold:g}"
     return f"largest k whose {measure} lies within one standard error of the best"
