@@ -1,6 +1,8 @@
-"""Every estimate of one classifier side by side."""
+"""Every estimate of one classifier, or every view of one clusterer, side by side."""
 
+from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import evaluate
+from skeval.report._evaluate_clusterer import evaluate_clusterer
 from skeval.report._report import EvaluationReport
 
-__all__ = ["EvaluationReport", "evaluate"]
+__all__ = ["ClusteringReport", "EvaluationReport", "evaluate", "evaluate_clusterer"]
