@@ -15,7 +15,7 @@ from skeval.cluster import (
 )
 from skeval.cluster._choose import check_candidates, find_parameter
 from skeval.cluster._stability import check_samples, seeded
-from skeval.metrics.cluster import external_indices
+from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import progress
 from skeval.utils._checks import check_same_length
@@ -113,9 +113,6 @@ def evaluate_clusterer(
     seed, say = plain_seed(random_state), progress(verbose)
     say("clusterings")
     partitions = cluster_all(clusterer, X, candidates, param_name, seed)
-    external = None
-    if labels_true is not None:
-        external = tuple(external_indices(labels_true, found) for found in partitions.values())
     say("indices")
     comparison = compare_clusterings(
         X,
@@ -139,7 +136,7 @@ def evaluate_clusterer(
     return ClusteringReport(
         comparison=comparison,
         stability=choice,
-        external=external,
+        external=agreement(labels_true, partitions),
         partitions=partitions,
         warnings=tuple(plain_warnings(comparison, choice)),
         n_samples=X.shape[0],
@@ -147,6 +144,15 @@ def evaluate_clusterer(
         clusterer=repr(clusterer),
         seed=seed,
     )
+
+
+def agreement(
+    labels_true: Any, partitions: dict[int, np.ndarray]
+) -> tuple[ExternalIndices, ...] | None:
+    """Return how well each clustering agrees with known classes; None without such classes."""
+    if labels_true is None:
+        return None
+    return tuple(external_indices(labels_true, found) for found in partitions.values())
 
 
 def check_range(n_clusters: Iterable[int], n_samples: int) -> np.ndarray:
