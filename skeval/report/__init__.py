@@ -3,6 +3,13 @@
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_clusterer import evaluate_clusterer
+from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 
-__all__ = ["ClusteringReport", "EvaluationReport", "evaluate", "evaluate_clusterer"]
+__all__ = [
+    "ClusteringReport",
+    "ErrorEstimatesDisplay",
+    "EvaluationReport",
+    "evaluate",
+    "evaluate_clusterer",
+]
