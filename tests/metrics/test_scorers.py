@@ -102,6 +102,14 @@ def test_every_scorer_has_a_case():
     assert sorted(INTERNAL) == sorted(n for n, r in SCORERS.items() if r.response == PARTITION)
 
 
+@pytest.mark.parametrize("name", SCORERS)
+def test_name_says_the_metric_and_its_direction(name):
+    row = SCORERS[name]
+    metric = name.removeprefix("neg_")
+    assert row.function.__name__ in (metric, f"{metric}_score")
+    assert row.greater_is_better == (name == metric)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_search_picks_the_better_model_by_every_metric(name):
     arguments, estimator, grid, data = CASES[name]
@@ -134,9 +142,8 @@ def test_search_picks_the_better_clustering_by_every_internal_index(name):
     scorer = pickle.loads(pickle.dumps(get_scorer(name, **arguments)))
     search = GridSearchCV(KMEANS, grid, scoring=scorer, cv=3).fit(X)
     assert search.best_params_ == {"n_clusters": 3}
-    row, sign = SCORERS[name], 1 if SCORERS[name].greater_is_better else -1
-    assert (sign == -1) == name.startswith("neg_")
-    expected = sign * row.function(X, search.predict(X), **arguments)
+    sign = -1 if name.startswith("neg_") else 1
+    expected = sign * SCORERS[name].function(X, search.predict(X), **arguments)
     assert scorer(search.best_estimator_, X) == expected
 
 
@@ -157,7 +164,7 @@ def test_internal_indices_of_dbscan_with_noise_and_with_a_single_cluster(name):
     search = GridSearchCV(DBSCAN(), grid, scoring=worst, cv=everything).fit(X)
     assert search.cv_results_["mean_test_score"][[0, 2]].tolist() == [-1e9, -1e9]
     labels = DBSCAN(eps=1.5).fit_predict(X)
-    sign = 1 if SCORERS[name].greater_is_better else -1
+    sign = -1 if name.startswith("neg_") else 1
     expected = sign * SCORERS[name].function(X, labels, noise="drop")
     assert search.best_score_ == expected
     with pytest.raises(ValueError, match="must have two clusters, got 0"):
