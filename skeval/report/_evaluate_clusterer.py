@@ -119,7 +119,6 @@ def evaluate_clusterer(
         {f"k = {k}": labels for k, labels in partitions.items()},
         indices=indices,
         n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
-        noise="cluster",
         n_jobs=n_jobs,
     )
     say("stability")

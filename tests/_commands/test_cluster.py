@@ -76,7 +76,7 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
 ):
     X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     np.savez(tmp_path / "blobs.npz", X=X)
-    options = ["--algorithm", algorithm, "--stability", stability, "--k", "2:4", "--quick"]
+    options = ["--algorithm", algorithm, "--stability", stability, "--k", "2:3", "--quick"]
     text = printed(capsys, tmp_path / "blobs.npz", *options)
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from skeval.metrics._plot._scores import axes_and_figure
 from skeval.metrics.cluster._labels import check_labels, checked_contingency
+from skeval.utils._plotting import axes_and_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
