@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.svm import SVC
@@ -20,6 +19,7 @@ from skeval.feature_selection._stability import SelectionStability, selection_st
 from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._target import Target
 from skeval.utils._checks import check_option
+from skeval.utils._jobs import open_jobs
 from skeval.utils._random import RandomStateLike
 
 __all__ = ["CV2FeatureSelectionPipeline", "check_selector", "default_selector"]
@@ -67,7 +67,10 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
     n_jobs : int, default=None
         Number of joblib workers for the rounds.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished rounds are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -135,6 +138,7 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        memory: Any = None,
     ) -> None:
         self.selector = selector
         self.classifier = classifier
@@ -144,6 +148,7 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.memory = memory
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> "CV2FeatureSelectionPipeline":
         """Run the rounds, then select the final features and fit the classifier on them.
@@ -209,10 +214,10 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
     ) -> list[tuple[np.ndarray, Round]]:
         cv = feasible_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
-        rounds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-            delayed(fit_round)(selector, self._classifier(), X, target.y, train, test, number)
-            for number, (train, test) in enumerate(folds)
-        )
+        task = clone(selector), clone(self._classifier()), X, target.y
+        options = {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
+        with open_jobs(fit_round, *task, total=len(folds), **options) as run:
+            rounds = run(enumerate(folds))
         return [(test, result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _keep(self, rounds: list[tuple[np.ndarray, Round]], target: Target) -> None:

@@ -78,6 +78,11 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         Seed of the folds and perturbations.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -140,6 +145,8 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         cv: Any = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        memory: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -160,6 +167,8 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory = memory
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerturbationResamplingSVC":
         """Fit the classifier, then estimate its error and the interval.
@@ -196,6 +205,8 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
             sample_weight=sample_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            memory=self.memory,
         )
         return self
 
