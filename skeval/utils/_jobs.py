@@ -34,11 +34,16 @@ def open_jobs(
 ) -> Iterator["Jobs"]:
     """Open the workers, the bar and the memory for jobs ``function(*shared, job)``."""
     results = None if memory is None else Results(memory, function, *shared)
+    verbose = verbose if total > 1 else 0
     with progress_bar(total, verbose) as bar:
         lines = verbose if bar is None else verbose - 1  # of joblib
         advance = None if bar is None else bar.update
         with CountingParallel(advance, n_jobs=n_jobs, verbose=lines) as parallel:
             yield Jobs(function, shared, parallel, advance, results)
+
+
+def nobody(n_done: int) -> None:
+    """Stand in for a bar that is not there."""
 
 
 class Jobs:
@@ -55,7 +60,7 @@ class Jobs:
         self.function = function
         self.shared = shared
         self.parallel = parallel
-        self.advance = advance or (lambda _: None)
+        self.advance = advance or nobody
         self.results = results
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
@@ -69,8 +74,8 @@ class Jobs:
 
     @property
     def max_batch(self) -> int | None:
-        """Number of jobs that `batch` takes at most; None if there is no limit."""
-        return None if self.results is None else JOBS_PER_BATCH
+        """Number of jobs that `batch` takes at most; None if nobody waits for news of them."""
+        return None if self.results is None and self.advance is nobody else JOBS_PER_BATCH
 
     def batch(self, compute: Callable[[Any], Any], jobs: Any) -> Any:
         """Return ``compute(jobs)``, which does many jobs at once in this process."""

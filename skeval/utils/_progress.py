@@ -11,7 +11,7 @@ __all__ = ["CountingParallel", "progress_bar"]
 
 def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
     """Return a tqdm bar; a context of None where none is wanted or tqdm is not installed."""
-    if not verbose or total < 2:
+    if not verbose:
         return nullcontext()
     try:
         from tqdm.auto import tqdm
