@@ -18,7 +18,9 @@ from skeval.feature_selection._rounds import Round, feasible_folds, fit_round, s
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._target import Target
+from skeval.utils._callbacks import fit_task
 from skeval.utils._checks import check_option
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 from skeval.utils._jobs import open_jobs
 from skeval.utils._random import RandomStateLike
 
@@ -36,7 +38,9 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator):
+class CV2FeatureSelectionPipeline(
+    CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+):
     """Feature selection and classifier as one estimator, with its honest error (CV2).
 
     `fit` runs the rounds of a cross-validation in which the selection is refitted on every
@@ -150,6 +154,7 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         self.verbose = verbose
         self.memory = memory
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, groups: Any = None) -> "CV2FeatureSelectionPipeline":
         """Run the rounds, then select the final features and fit the classifier on them.
 
@@ -179,10 +184,11 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
             )
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
-        if self.cv is not None:
-            target = Target(y, self.classes_, codes)
-            self._keep(self._run_rounds(selector, X, target, groups), target)
-        self._fit_final(selector, X, y)
+        with fit_task(self, int(self.cv is not None), X, y):
+            if self.cv is not None:
+                target = Target(y, self.classes_, codes)
+                self._keep(self._run_rounds(selector, X, target, groups), target)
+            self._fit_final(selector, X, y)
         return self
 
     def _check_parameters(self) -> None:

@@ -45,7 +45,7 @@ def feasible_folds(cv: Any, target: Target) -> Any:
     warnings.warn(
         f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
         f"{smallest} inner folds are made.",
-        stacklevel=4,
+        stacklevel=5,
     )
     return smallest
 

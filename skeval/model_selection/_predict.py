@@ -125,7 +125,7 @@ def resampled_predictions(
         for block in plan.blocks(run.max_batch if engine else None):
             predictions, solved = solve(block) if engine is None else run.batch(solve, block)
             predictions = np.require(predictions, requirements="W")  # not so from memory as memmap
-            run.advance(int(solved.sum()))
+            run.parallel.advance(int(solved.sum()))
             rows = run(fits_of(block, np.flatnonzero(~solved)))
             failed = np.zeros(len(block), dtype=bool)
             for r, row in zip(np.flatnonzero(~solved), rows, strict=True):

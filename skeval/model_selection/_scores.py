@@ -90,7 +90,7 @@ def resampled_scores(
                 solve = partial(engine_scores, engine, X, target, scorer, scoring)
                 scores = batch_scores(run, solve, blocks)
                 if scores is not None:
-                    run.advance(len(scores))
+                    run.parallel.advance(len(scores))
                     yield scores
                     continue
                 engine = None

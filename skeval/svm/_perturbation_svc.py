@@ -11,6 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
+from skeval.utils._callbacks import fit_task
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = ["PerturbationResamplingSVC"]
 
@@ -30,7 +32,7 @@ SVC_PARAMETERS = (
 )
 
 
-class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
+class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a confidence interval of its error.
 
     `fit` fits `sklearn.svm.SVC`, cross-validates it, and repeats the fit under random weights of
@@ -170,6 +172,7 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.memory = memory
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerturbationResamplingSVC":
         """Fit the classifier, then estimate its error and the interval.
 
@@ -188,12 +191,16 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        self.svc_ = self._svc().fit(X, y, sample_weight)
-        self.classes_ = self.svc_.classes_
-        if self.n_resamples == 0:
+        with fit_task(self, 3 if self.n_resamples else 0, X, y):
+            self.svc_ = self._svc().fit(X, y, sample_weight)
+            self.classes_ = self.svc_.classes_
             self.perturbation_ = None
-            return self
-        self.perturbation_ = perturbation_interval(
+            if self.n_resamples:
+                self.perturbation_ = self._perturb(X, y, sample_weight)
+        return self
+
+    def _perturb(self, X: Any, y: np.ndarray, sample_weight: Any) -> PerturbationInterval:
+        return perturbation_interval(
             self._svc(),
             X,
             y,
@@ -208,7 +215,6 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
             memory=self.memory,
         )
-        return self
 
     def _svc(self) -> SVC:
         return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
@@ -221,7 +227,7 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
             f"cv={self.cv} exceeds the {smallest} members of the smallest class; {smallest} folds "
             "are used.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
         return smallest
 

@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
+from skeval.utils._callbacks import jobs_task
 from skeval.utils._memory import Results
 from skeval.utils._progress import CountingParallel, progress_bar
 
@@ -35,15 +36,11 @@ def open_jobs(
     """Open the workers, the bar and the memory for jobs ``function(*shared, job)``."""
     results = None if memory is None else Results(memory, function, *shared)
     verbose = verbose if total > 1 else 0
-    with progress_bar(total, verbose) as bar:
+    with progress_bar(total, verbose) as bar, jobs_task(total) as tell:
         lines = verbose if bar is None else verbose - 1  # of joblib
-        advance = None if bar is None else bar.update
-        with CountingParallel(advance, n_jobs=n_jobs, verbose=lines) as parallel:
-            yield Jobs(function, shared, parallel, advance, results)
-
-
-def nobody(n_done: int) -> None:
-    """Stand in for a bar that is not there."""
+        listeners = [listen for listen in (bar and bar.update, tell) if listen is not None]
+        with CountingParallel(listeners, n_jobs=n_jobs, verbose=lines) as parallel:
+            yield Jobs(function, shared, parallel, results)
 
 
 class Jobs:
@@ -53,14 +50,12 @@ class Jobs:
         self,
         function: Callable[..., Any],
         shared: tuple,
-        parallel: Parallel,
-        advance: Callable[[int], object] | None,
+        parallel: CountingParallel,
         results: Results | None,
     ) -> None:
         self.function = function
         self.shared = shared
         self.parallel = parallel
-        self.advance = advance or nobody
         self.results = results
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
@@ -75,7 +70,7 @@ class Jobs:
     @property
     def max_batch(self) -> int | None:
         """Number of jobs that `batch` takes at most; None if nobody waits for news of them."""
-        return None if self.results is None and self.advance is nobody else JOBS_PER_BATCH
+        return None if self.results is None and not self.parallel.listeners else JOBS_PER_BATCH
 
     def batch(self, compute: Callable[[Any], Any], jobs: Any) -> Any:
         """Return ``compute(jobs)``, which does many jobs at once in this process."""
@@ -90,7 +85,7 @@ class Jobs:
         """Return the kept results of some groups of jobs; compute and keep those of the rest."""
         keys = [results.key(group) for group in groups]
         found = [results.find(key) for key in keys]
-        self.advance(sum(len(values) for values in found if values is not None))
+        self.parallel.advance(sum(len(values) for values in found if values is not None))
         left = [g for g, values in enumerate(found) if values is None]
         size = effective_n_jobs(self.parallel.n_jobs)
         while left:

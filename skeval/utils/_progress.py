@@ -1,6 +1,6 @@
 """How far the work has come: a bar on standard error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -23,9 +23,9 @@ def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
 class CountingParallel(Parallel):
     """`joblib.Parallel` that tells how many more jobs are done, whatever the backend."""
 
-    def __init__(self, advance: Callable[[int], object] | None, **options: Any) -> None:
+    def __init__(self, listeners: Sequence[Callable[[int], object]], **options: Any) -> None:
         super().__init__(**options)
-        self._advance = advance
+        self.listeners = listeners
         self._n_told = 0
 
     def __call__(self, jobs: Any) -> Any:
@@ -35,7 +35,10 @@ class CountingParallel(Parallel):
     def print_progress(self) -> None:
         """Take over where joblib prints its own lines."""
         super().print_progress()
-        if self._advance is not None:
-            done = self.n_completed_tasks
-            self._advance(done - self._n_told)
-            self._n_told = done
+        self.advance(self.n_completed_tasks - self._n_told)
+        self._n_told = self.n_completed_tasks
+
+    def advance(self, n_more: int) -> None:
+        """Tell the listeners that more jobs are done, here or elsewhere."""
+        for tell in self.listeners:
+            tell(n_more)
