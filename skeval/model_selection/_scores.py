@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.utils.metaestimators import available_if
@@ -19,6 +18,7 @@ from skeval.model_selection._predict import (
 )
 from skeval.model_selection._target import Target
 from skeval.utils._compat import limit_threads, safe_indexing
+from skeval.utils._jobs import Jobs, open_jobs
 
 __all__ = ["LoopEngine", "resampled_scores"]
 
@@ -72,26 +72,40 @@ def resampled_scores(
     scoring: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> Iterator[list[Scores]]:
     """Yield, stage by stage, the mean score over the fits of each repetition, by metric.
 
     A stage is a range of repetitions, which the caller may leave before the next.
     """
     engine = engine_for(estimator, X, target, scoring)
-    with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    task = clone(estimator), X, target.y, scorer
+    with open_jobs(repetition_scores, *task, total=plan.n_repetitions, **options) as run:
         for start, stop in stages:
             blocks: Iterable[PlanBlock] = (plan.draw(r) for r in range(start, stop))
             if engine is not None:
                 blocks = list(blocks)
-                scores = engine_scores(engine, X, target, blocks, scorer, scoring)
+                solve = partial(engine_scores, engine, X, target, scorer, scoring)
+                scores = batch_scores(run, solve, blocks)
                 if scores is not None:
+                    run.parallel.advance(len(scores))
                     yield scores
                     continue
                 engine = None
-            yield parallel(
-                delayed(repetition_scores)(estimator, X, target.y, block, scorer)
-                for block in blocks
-            )
+            yield run(blocks)
+
+
+def batch_scores(run: Jobs, solve: Any, blocks: list[PlanBlock]) -> list[Scores] | None:
+    """Return the scores of repetitions that an engine solves, as many at once as are kept."""
+    size = max(1, (run.max_batch or sum(map(len, blocks))) // len(blocks[0]))
+    scores: list[Scores] = []
+    for start in range(0, len(blocks), size):
+        found = run.batch(solve, blocks[start : start + size])
+        if found is None:
+            return None
+        scores += found
+    return scores
 
 
 def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> LoopEngine | None:
@@ -124,7 +138,7 @@ def parts_of(scoring: Any) -> list[Any]:
 
 
 def repetition_scores(
-    estimator: Any, X: Any, y: np.ndarray, block: PlanBlock, scorer: Any
+    estimator: Any, X: Any, y: np.ndarray, scorer: Any, block: PlanBlock
 ) -> Scores:
     """Fit and score each fold of one repetition; return the means."""
     scores = []
@@ -136,7 +150,7 @@ def repetition_scores(
 
 
 def engine_scores(
-    engine: LoopEngine, X: Any, target: Target, blocks: list[PlanBlock], scorer: Any, scoring: Any
+    engine: LoopEngine, X: Any, target: Target, scorer: Any, scoring: Any, blocks: list[PlanBlock]
 ) -> list[Scores] | None:
     """Solve some repetitions at once and score each of their fits; return the means.
 
