@@ -1,7 +1,7 @@
 """Every estimate of the error of one estimator, in one call."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,17 @@ from skeval.model_selection import ErrorEstimate, PerturbationInterval
 from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
+from skeval.report._provenance import (
+    estimator_text,
+    named_features,
+    settings_text,
+    versions_now,
+)
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import plain_warnings
 from skeval.utils._checks import check_count, check_level
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._random import RandomStateLike, small_seed
 
 __all__ = ["evaluate"]
 
@@ -34,6 +40,7 @@ def evaluate(
     confidence_level: float = 0.95,
     loss: LossLike = None,
     groups: Any = None,
+    feature_names: Sequence[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -75,6 +82,8 @@ def evaluate(
         squared error for regressors.
     groups : array-like of shape (n_samples,), default=None
         Groups that no split takes apart.
+    feature_names : sequence of str of length n_features, default=None
+        What the report calls the features; None takes the column names of a data frame.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all splits and resamples.
     n_jobs : int, default=None
@@ -114,7 +123,20 @@ def evaluate(
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
-    seed = int(root_seed(random_state).generate_state(1)[0])
+    names = named_features(X, feature_names)
+    seed = small_seed(random_state)
+    settings = settings_text(
+        cv=cv,
+        n_bootstraps=n_bootstraps,
+        n_permutations=n_permutations,
+        n_resamples=n_resamples,
+        leave_one_out=leave_one_out,
+        confidence_level=confidence_level,
+        loss=loss,
+        groups=groups,
+        random_state=seed,
+        error_score=error_score,
+    )
     cv, notes = default_folds(cv, target)
     splitter = resolve_splitter(cv, target, groups, seed)
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
@@ -151,8 +173,11 @@ def evaluate(
         n_samples=len(target),
         n_features=np.shape(X)[1],
         class_sizes=class_sizes(target),
-        estimator=repr(estimator),
+        estimator=estimator_text(estimator),
         seed=seed,
+        feature_names=names,
+        settings=settings,
+        versions=versions_now(),
     )
 
 
