@@ -1,7 +1,7 @@
 """Every estimate of the error of one estimator, in one call."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ from skeval.model_selection._target import Target, check_task
 from skeval.report._provenance import (
     estimator_text,
     named_features,
+    provenance,
     settings_text,
-    versions_now,
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
@@ -118,6 +118,7 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
+    settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_level(confidence_level)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
@@ -125,34 +126,13 @@ def evaluate(
     X, target, groups = check_task(estimator, X, y, groups)
     names = named_features(X, feature_names)
     seed = small_seed(random_state)
-    settings = settings_text(
-        cv=cv,
-        n_bootstraps=n_bootstraps,
-        n_permutations=n_permutations,
-        n_resamples=n_resamples,
-        leave_one_out=leave_one_out,
-        confidence_level=confidence_level,
-        loss=loss,
-        groups=groups,
-        random_state=seed,
-        error_score=error_score,
-    )
     cv, notes = default_folds(cv, target)
     splitter = resolve_splitter(cv, target, groups, seed)
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
     say = progress(verbose)
-    estimates: list[ErrorEstimate] = []
-    for name, found in (
-        ("resubstitution", steps.resubstitution()),
-        ("hold-out", steps.hold_out()),
-        ("cross-validation", steps.cross_validation()),
-        ("bootstrap", steps.bootstrap(n_bootstraps)),
-    ):
-        say(name)
-        estimates += found
-    if len(target) <= LEAVE_ONE_OUT_LIMIT if leave_one_out is None else leave_one_out:
-        say("leave-one-out")
-        estimates[3:3] = steps.leave_one_out()
+    if leave_one_out is None:
+        leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
+    estimates = list(all_estimates(steps, n_bootstraps, leave_one_out, say))
     perturbation: tuple[PerturbationInterval, ...] = ()
     if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
         say("perturbation")
@@ -174,11 +154,26 @@ def evaluate(
         n_features=np.shape(X)[1],
         class_sizes=class_sizes(target),
         estimator=estimator_text(estimator),
-        seed=seed,
         feature_names=names,
-        settings=settings,
-        versions=versions_now(),
+        **provenance(settings, seed),
     )
+
+
+def all_estimates(
+    steps: Steps, n_bootstraps: int, leave_one_out: bool, say: Callable[[str], None]
+) -> Iterator[ErrorEstimate]:
+    """Yield every estimate, from the most optimistic to the most careful."""
+    say("resubstitution")
+    yield from steps.resubstitution()
+    say("hold-out")
+    yield from steps.hold_out()
+    say("cross-validation")
+    yield from steps.cross_validation()
+    if leave_one_out:
+        say("leave-one-out")
+        yield from steps.leave_one_out()
+    say("bootstrap")
+    yield from steps.bootstrap(n_bootstraps)
 
 
 def progress(verbose: int) -> Callable[[str], None]:

@@ -11,9 +11,11 @@ import scipy
 import sklearn
 from sklearn.base import BaseEstimator
 
-__all__ = ["call_of", "estimator_text", "named_features", "settings_text", "versions_now"]
+__all__ = ["call_of", "estimator_text", "named_features", "provenance", "settings_text"]
 
 LONGEST_ESTIMATOR = 20_000
+LONGEST_LIST = 20
+NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
 
 
 def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -49,19 +51,30 @@ def estimator_text(estimator: Any) -> str:
 
 def source_text(value: Any) -> str:
     """Return what stands for an argument in a call; data are only named by their kind."""
-    if value is None or isinstance(value, (Number, str)) or hasattr(value, "get_n_splits"):
+    plain = value is None or isinstance(value, (Number, str, range))
+    if isinstance(value, (list, tuple)) and len(value) <= LONGEST_LIST:
+        plain = all(isinstance(item, (Number, str)) for item in value)
+    if plain or hasattr(value, "get_n_splits"):
         return repr(value)
     return getattr(value, "__name__", f"<{type(value).__name__}>")
 
 
-def settings_text(**arguments: Any) -> dict[str, str]:
-    """Return the arguments of a call as source text."""
-    return {name: source_text(value) for name, value in arguments.items()}
+def settings_text(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return the arguments of a call, data and what changes no number left out, as source text."""
+    return {name: source_text(value) for name, value in arguments.items() if name not in NO_SETTING}
 
 
-def call_of(estimator: str, settings: Mapping[str, str]) -> str:
-    """Return the call of `evaluate` that made a report, as source text."""
+def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
+    """Return the fields of a report that say how it was made."""
+    return {
+        "seed": seed,
+        "settings": {**settings, "random_state": str(seed)},
+        "versions": versions_now(),
+    }
+
+
+def call_of(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:
+    """Return the call that made a report, as source text; `data` names the estimator first."""
     lines = [f"    {name}={value}," for name, value in settings.items()]
-    return "\n".join(
-        [f"estimator = {estimator}", "skeval.evaluate(", "    estimator, X, y,", *lines, ")"]
-    )
+    name = data.partition(",")[0]
+    return "\n".join([f"{name} = {estimator}", f"{function}(", f"    {data},", *lines, ")"])
