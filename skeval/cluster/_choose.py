@@ -99,6 +99,7 @@ def choose_n_clusters(
     random_state: Seed = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> NClustersChoice:
     """Choose the number of clusters that one half of the data predicts in the other.
 
@@ -130,7 +131,10 @@ def choose_n_clusters(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -175,9 +179,9 @@ def choose_n_clusters(
     candidates = check_candidates(n_clusters, method)
     name = param_name or find_parameter(clusterer)
     clusterers = [clone(clusterer).set_params(**{name: int(k)}) for k in candidates]
-    replicates = halvings(
-        clusterers, X, AGREEMENTS[method], n_repeats, root_seed(random_state), n_jobs, verbose
-    )
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    root = root_seed(random_state)
+    replicates = halvings(clusterers, X, AGREEMENTS[method], n_repeats, root, options)
     values, errors = replicates.mean(axis=1), standard_error(replicates)
     chosen, limit, rule = apply_rule(candidates, values, errors, method, threshold)
     return NClustersChoice(chosen, candidates, values, errors, replicates, method, limit, rule)

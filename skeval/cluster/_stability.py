@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
@@ -15,6 +14,7 @@ from sklearn.utils import check_array
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._jobs import open_jobs
 from skeval.utils._random import repetition_rng, root_seed
 from skeval.utils._text import aligned
 
@@ -120,8 +120,9 @@ def transfer(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
     return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
 
 
-def halving(clusterer: Any, X: Any, agreement: Agreement, rng: Generator) -> float:
+def halving(X: Any, agreement: Agreement, job: tuple[Any, Generator]) -> float:
     """Return the agreement of one random halving, the mean of both directions."""
+    clusterer, rng = job
     order = rng.permutation(X.shape[0])
     halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
     labels = [np.asarray(seeded(clusterer, rng).fit_predict(half)) for half in halves]
@@ -136,15 +137,15 @@ def halvings(
     agreement: Agreement,
     n_repeats: int,
     root: SeedSequence,
-    n_jobs: int | None,
-    verbose: int,
+    options: dict[str, Any],
 ) -> np.ndarray:
     """Return the (n_clusterers, n_repeats) agreements; all clusterers meet the same halves."""
-    values = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(halving)(clusterer, X, agreement, repetition_rng(root, repeat))
-        for clusterer in clusterers
-        for repeat in range(n_repeats)
-    )
+    with open_jobs(halving, X, agreement, total=len(clusterers) * n_repeats, **options) as run:
+        values = run(
+            (clone(clusterer), repetition_rng(root, repeat))
+            for clusterer in clusterers
+            for repeat in range(n_repeats)
+        )
     return np.reshape(values, (len(clusterers), n_repeats))
 
 
@@ -179,6 +180,7 @@ def predictive_power(
     random_state: Seed = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> PredictivePower:
     """Measure how well the clusters of one half of the data predict those of the other.
 
@@ -205,7 +207,10 @@ def predictive_power(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -250,7 +255,8 @@ def predictive_power(
     """
     X = check_samples(X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
-    values = halvings([clusterer], X, measure, n_repeats, root_seed(random_state), n_jobs, verbose)
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    values = halvings([clusterer], X, measure, n_repeats, root_seed(random_state), options)
     error = float(standard_error(values[0]))
     return PredictivePower(float(values.mean()), error, values[0], agreement_name(agreement))
 
@@ -264,6 +270,7 @@ def prediction_strength(
     random_state: Seed = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> PredictivePower:
     """Measure the prediction strength of a clusterer (Tibshirani and Walther).
 
@@ -285,7 +292,10 @@ def prediction_strength(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -331,4 +341,5 @@ def prediction_strength(
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,
+        memory=memory,
     )

@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.svm import SVC
@@ -19,7 +18,10 @@ from skeval.feature_selection._rounds import Round, feasible_folds, fit_round, s
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._target import Target
+from skeval.utils._callbacks import fit_task
 from skeval.utils._checks import check_option
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
+from skeval.utils._jobs import open_jobs
 from skeval.utils._random import RandomStateLike
 
 __all__ = ["CV2FeatureSelectionPipeline", "check_selector", "default_selector"]
@@ -36,7 +38,9 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator):
+class CV2FeatureSelectionPipeline(
+    CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+):
     """Feature selection and classifier as one estimator, with its honest error (CV2).
 
     `fit` runs the rounds of a cross-validation in which the selection is refitted on every
@@ -67,7 +71,10 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
     n_jobs : int, default=None
         Number of joblib workers for the rounds.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished rounds are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -135,6 +142,7 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         random_state: RandomStateLike = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        memory: Any = None,
     ) -> None:
         self.selector = selector
         self.classifier = classifier
@@ -144,7 +152,9 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.memory = memory
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, groups: Any = None) -> "CV2FeatureSelectionPipeline":
         """Run the rounds, then select the final features and fit the classifier on them.
 
@@ -174,10 +184,11 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
             )
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
-        if self.cv is not None:
-            target = Target(y, self.classes_, codes)
-            self._keep(self._run_rounds(selector, X, target, groups), target)
-        self._fit_final(selector, X, y)
+        with fit_task(self, int(self.cv is not None), X, y):
+            if self.cv is not None:
+                target = Target(y, self.classes_, codes)
+                self._keep(self._run_rounds(selector, X, target, groups), target)
+            self._fit_final(selector, X, y)
         return self
 
     def _check_parameters(self) -> None:
@@ -209,10 +220,10 @@ class CV2FeatureSelectionPipeline(SelectorMixin, ClassifierMixin, BaseEstimator)
     ) -> list[tuple[np.ndarray, Round]]:
         cv = feasible_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
-        rounds = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
-            delayed(fit_round)(selector, self._classifier(), X, target.y, train, test, number)
-            for number, (train, test) in enumerate(folds)
-        )
+        task = clone(selector), clone(self._classifier()), X, target.y
+        options = {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
+        with open_jobs(fit_round, *task, total=len(folds), **options) as run:
+            rounds = run(enumerate(folds))
         return [(test, result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _keep(self, rounds: list[tuple[np.ndarray, Round]], target: Target) -> None:

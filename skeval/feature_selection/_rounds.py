@@ -26,11 +26,10 @@ def fit_round(
     classifier: Any,
     X: Any,
     y: np.ndarray,
-    train: np.ndarray,
-    test: np.ndarray,
-    number: int,
+    fold: tuple[int, tuple[np.ndarray, np.ndarray]],
 ) -> Round:
-    """Select and fit on the training part, predict the test part."""
+    """Select and fit on the training part of a numbered fold, predict the test part."""
+    number, (train, test) = fold
     selector = clone(selector).fit(X[train], y[train])
     support = selected(selector, f"in round {number}")
     classifier = clone(classifier).fit(selector.transform(X[train]), y[train])
@@ -46,7 +45,7 @@ def feasible_folds(cv: Any, target: Target) -> Any:
     warnings.warn(
         f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
         f"{smallest} inner folds are made.",
-        stacklevel=4,
+        stacklevel=5,
     )
     return smallest
 

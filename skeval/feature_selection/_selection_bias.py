@@ -91,6 +91,7 @@ def selection_bias(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> SelectionBias:
     r"""Measure the bias of selecting features outside the cross-validation.
 
@@ -127,7 +128,10 @@ def selection_bias(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -187,7 +191,7 @@ def selection_bias(
     outside = clone(selector).fit(X, target.y)
     selected(outside, "on all samples")
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
-    options = {"n_jobs": n_jobs, "verbose": verbose}
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
     cv2 = fold_errors(inside, X, target, plan, options)
     result = bias_of(cv1, cv2, repeat_of, level)

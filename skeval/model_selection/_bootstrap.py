@@ -93,6 +93,7 @@ def bootstrap_error(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
     error_score: float | str = "raise",
 ) -> BootstrapErrorEstimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
@@ -143,7 +144,10 @@ def bootstrap_error(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit raises: raise too, or leave the resample out, count and warn.
 
@@ -204,6 +208,7 @@ def bootstrap_error(
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,
+        memory=memory,
         error_score=error_score,
     )
     return estimates[method]
@@ -238,7 +243,7 @@ def bootstrap_estimates(
     else:
         plan = given_plan(indices, len(target), codes)
     bags = out_of_bag(estimator, X, target, plan, rule, units, options)
-    predictions = target.decode(full_fit_predictions(estimator, X, target))
+    predictions = target.decode(full_fit_predictions(estimator, X, target, options.get("memory")))
     return reduced(target.y, predictions, rule, bags, plan, units, average)
 
 

@@ -37,6 +37,7 @@ def cross_val_error(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
     error_score: float | str = "raise",
 ) -> CrossValErrorEstimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
@@ -70,7 +71,10 @@ def cross_val_error(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit raises: raise too, or leave the fold out, count and warn.
 
@@ -113,8 +117,9 @@ def cross_val_error(
     plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     fold_errors, n_failed = [], 0
+    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     for block, predictions, failed in resampled_predictions(
-        estimator, X, target, plan, n_jobs=n_jobs, verbose=verbose, error_score=error_score
+        estimator, X, target, plan, error_score=error_score, **options
     ):
         losses = rule.of_block(target, block, predictions)
         losses[failed] = np.nan

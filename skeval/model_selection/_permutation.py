@@ -45,6 +45,7 @@ def permutation_test(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> PermutationTest | PermutationTests:
     r"""Test whether a procedure finds more than chance in the labels.
 
@@ -91,7 +92,10 @@ def permutation_test(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -157,7 +161,7 @@ def permutation_test(
         max_exceedances = check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, groups, root)
     plan = permutation_plan(splitter, X, target, groups, orders, n)
-    options = {"scoring": scoring, "n_jobs": n_jobs, "verbose": verbose}
+    options = {"scoring": scoring, "n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     scores = permuted_scores(estimator, X, target, plan, max_exceedances, options)
     if not isinstance(scores[0], dict):
         return metric_result(metric_name(scoring), np.array(scores), max_exceedances)

@@ -48,6 +48,7 @@ def perturbation_interval(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> PerturbationInterval:
     r"""Return a confidence interval of the error by perturbation resampling.
 
@@ -107,7 +108,10 @@ def perturbation_interval(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        Verbosity of joblib.
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -177,9 +181,11 @@ def perturbation_interval(
         "cross_validation": fold_plan(len(target), folds),
     }
 
+    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+
     def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
         plan = weighted_plan(base, n, draw, own)
-        results = resampled_predictions(estimator, X, target, plan, n_jobs=n_jobs, verbose=verbose)
+        results = resampled_predictions(estimator, X, target, plan, **options)
         return mean_losses(results, target, rule, plan.fits_per_repetition)
 
     errors = {}

@@ -68,9 +68,10 @@ class ResamplingPlan:
         """Number of fits of the whole plan."""
         return self.n_repetitions * self.fits_per_repetition
 
-    def blocks(self) -> Iterator[PlanBlock]:
+    def blocks(self, max_fits: int | None = None) -> Iterator[PlanBlock]:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them."""
-        per_block = max(1, BLOCK_ELEMENTS // (self.n_samples * self.fits_per_repetition))
+        fits = BLOCK_ELEMENTS // self.n_samples
+        per_block = max(1, min(fits, max_fits or fits) // self.fits_per_repetition)
         for start in range(0, self.n_repetitions, per_block):
             stop = min(start + per_block, self.n_repetitions)
             yield concatenated([self.draw(r) for r in range(start, stop)])

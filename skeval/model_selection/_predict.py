@@ -2,12 +2,11 @@
 
 import warnings
 from collections.abc import Iterable, Iterator
-from functools import singledispatch
+from functools import partial, singledispatch
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.pipeline import Pipeline
@@ -16,6 +15,7 @@ from skeval.model_selection._plan import PlanBlock, ResamplingPlan
 from skeval.model_selection._target import Target
 from skeval.model_selection._weights import weight_parameters
 from skeval.utils._compat import limit_threads, safe_indexing
+from skeval.utils._jobs import open_jobs
 
 __all__ = [
     "BatchDecisions",
@@ -107,6 +107,7 @@ def resampled_predictions(
     *,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
     error_score: float | str = "raise",
 ) -> Iterator[PredictedBlock]:
     """Yield the predictions of every fit of a plan.
@@ -117,13 +118,15 @@ def resampled_predictions(
     check_error_score(error_score)
     engine = find_batch_engine(estimator, X, target)
     n_failed = 0
-    with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
-        for block in plan.blocks():
-            predictions, solved = batch_predictions(engine, target, block)
-            rows = parallel(
-                delayed(fit_and_predict)(estimator, X, target.y, fit, error_score)
-                for fit in fits_of(block, np.flatnonzero(~solved))
-            )
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "total": plan.n_fits}
+    task = clone(estimator), X, target.y, error_score
+    solve = partial(batch_predictions, engine, target)
+    with open_jobs(fit_and_predict, *task, **options) as run:
+        for block in plan.blocks(run.max_batch if engine else None):
+            predictions, solved = solve(block) if engine is None else run.batch(solve, block)
+            predictions = np.require(predictions, requirements="W")  # not so from memory as memmap
+            run.parallel.advance(int(solved.sum()))
+            rows = run(fits_of(block, np.flatnonzero(~solved)))
             failed = np.zeros(len(block), dtype=bool)
             for r, row in zip(np.flatnonzero(~solved), rows, strict=True):
                 if row is None:
@@ -164,7 +167,7 @@ def fits_of(block: PlanBlock, which: Iterable[int] | None = None) -> Iterator[tu
 
 
 def fit_and_predict(
-    estimator: Any, X: Any, y: np.ndarray, fit: tuple, error_score: float | str
+    estimator: Any, X: Any, y: np.ndarray, error_score: float | str, fit: tuple
 ) -> np.ndarray | None:
     """Fit a clone on the training rows and predict the tested ones; None if it raises."""
     rows, weights, tested, order = fit

@@ -75,7 +75,7 @@ def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = Non
     )
 
 
-def full_fit_predictions(estimator: Any, X: Any, target: Target) -> np.ndarray:
+def full_fit_predictions(estimator: Any, X: Any, target: Target, memory: Any = None) -> np.ndarray:
     """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
-    (result,) = resampled_predictions(estimator, X, target, whole_plan(len(target)))
+    (result,) = resampled_predictions(estimator, X, target, whole_plan(len(target)), memory=memory)
     return result.predictions[0]

@@ -1,10 +1,10 @@
 """The scores of every repetition of a plan: the loop over fits for metrics of any kind."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.utils.metaestimators import available_if
@@ -12,26 +12,26 @@ from sklearn.utils.metaestimators import available_if
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan, concatenated
 from skeval.model_selection._predict import (
     BatchDecisions,
-    BatchEngine,
     batch_predictions,
     find_batch_engine,
     fits_of,
 )
 from skeval.model_selection._target import Target
 from skeval.utils._compat import limit_threads, safe_indexing
+from skeval.utils._jobs import Jobs, open_jobs
 
-__all__ = ["RankingEngine", "resampled_scores"]
+__all__ = ["LoopEngine", "resampled_scores"]
 
 Scores = float | dict[str, float]
 Scorer = type(make_scorer(accuracy_score))
 
 
 @runtime_checkable
-class RankingEngine(Protocol):
-    """A batch engine whose decision values can be had in the order of the loop, too."""
+class LoopEngine(Protocol):
+    """A batch engine that can give the answers of the loop, its tolerance included."""
 
-    def ranked(self, block: PlanBlock) -> BatchDecisions:
-        """Return the decisions of a block, in each fit in the order of the loop."""
+    def as_in_loop(self, block: PlanBlock, *, ranks: bool) -> BatchDecisions:
+        """Return decisions whose signs, and if asked order within a fit, are those of the loop."""
 
 
 class KnownDecisions(ClassifierMixin, BaseEstimator):
@@ -72,35 +72,47 @@ def resampled_scores(
     scoring: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> Iterator[list[Scores]]:
     """Yield, stage by stage, the mean score over the fits of each repetition, by metric.
 
     A stage is a range of repetitions, which the caller may leave before the next.
     """
     engine = engine_for(estimator, X, target, scoring)
-    with Parallel(n_jobs=n_jobs, verbose=verbose) as parallel:
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    task = clone(estimator), X, target.y, scorer
+    with open_jobs(repetition_scores, *task, total=plan.n_repetitions, **options) as run:
         for start, stop in stages:
             blocks: Iterable[PlanBlock] = (plan.draw(r) for r in range(start, stop))
             if engine is not None:
                 blocks = list(blocks)
-                scores = engine_scores(engine, X, target, blocks, scorer, scoring)
+                solve = partial(engine_scores, engine, X, target, scorer, scoring)
+                scores = batch_scores(run, solve, blocks)
                 if scores is not None:
+                    run.parallel.advance(len(scores))
                     yield scores
                     continue
                 engine = None
-            yield parallel(
-                delayed(repetition_scores)(estimator, X, target.y, block, scorer)
-                for block in blocks
-            )
+            yield run(blocks)
 
 
-def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> BatchEngine | None:
-    """Return the batch engine that can serve a metric."""
+def batch_scores(run: Jobs, solve: Any, blocks: list[PlanBlock]) -> list[Scores] | None:
+    """Return the scores of repetitions that an engine solves, as many at once as are kept."""
+    size = max(1, (run.max_batch or sum(map(len, blocks))) // len(blocks[0]))
+    scores: list[Scores] = []
+    for start in range(0, len(blocks), size):
+        found = run.batch(solve, blocks[start : start + size])
+        if found is None:
+            return None
+        scores += found
+    return scores
+
+
+def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> LoopEngine | None:
+    """Return the batch engine that gives a metric its value in the loop."""
     engine = find_batch_engine(estimator, X, target)
-    if scoring_is_accuracy(scoring, target):
-        return engine
-    served = isinstance(engine, RankingEngine) and uses_responses(scoring)
-    return engine if served else None
+    served = scoring_is_accuracy(scoring, target) or uses_responses(scoring)
+    return engine if served and isinstance(engine, LoopEngine) else None
 
 
 def scoring_is_accuracy(scoring: Any, target: Target) -> bool:
@@ -126,7 +138,7 @@ def parts_of(scoring: Any) -> list[Any]:
 
 
 def repetition_scores(
-    estimator: Any, X: Any, y: np.ndarray, block: PlanBlock, scorer: Any
+    estimator: Any, X: Any, y: np.ndarray, scorer: Any, block: PlanBlock
 ) -> Scores:
     """Fit and score each fold of one repetition; return the means."""
     scores = []
@@ -138,27 +150,27 @@ def repetition_scores(
 
 
 def engine_scores(
-    engine: BatchEngine, X: Any, target: Target, blocks: list[PlanBlock], scorer: Any, scoring: Any
+    engine: LoopEngine, X: Any, target: Target, scorer: Any, scoring: Any, blocks: list[PlanBlock]
 ) -> list[Scores] | None:
     """Solve some repetitions at once and score each of their fits; return the means.
 
     None if a fit is not solved, or the scorer needs the fitted estimator itself.
     """
     block = concatenated(blocks)
-    if isinstance(engine, RankingEngine) and not scoring_is_accuracy(scoring, target):
-        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
-    else:
+    if scoring_is_accuracy(scoring, target):
         scores = accuracies(engine, target, block)
+    else:
+        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
     if scores is None:
         return None
     ends = np.cumsum([len(part) for part in blocks])
     return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
 
 
-def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[float] | None:
+def accuracies(engine: LoopEngine, target: Target, block: PlanBlock) -> list[float] | None:
     """Return the fraction of the tested samples that each fit predicts correctly."""
     truth = target.codes if block.order is None else target.codes[block.order]
-    predictions, solved = batch_predictions(engine, target, block)
+    predictions, solved = batch_predictions(partial(engine.as_in_loop, ranks=False), target, block)
     correct = (predictions == truth) & block.test
     fractions: list[float] = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
     return fractions if solved.all() else None
@@ -166,11 +178,11 @@ def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[fl
 
 @limit_threads(limits=1, user_api="blas")
 def stand_in_scores(
-    engine: RankingEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
+    engine: LoopEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
 ) -> list[Any] | None:
     """Return what a scorer says of each fit, given its decision values; None if it needs more."""
     scores: list[Any] = []
-    values, solved = engine.ranked(block)
+    values, solved = engine.as_in_loop(block, ranks=True)
     if not solved.all():
         return None
     for r, decisions in enumerate(values):

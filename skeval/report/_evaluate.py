@@ -37,6 +37,7 @@ def evaluate(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
     error_score: float | str = "raise",
 ) -> EvaluationReport:
     """Estimate the error of an estimator in every way, side by side.
@@ -80,7 +81,10 @@ def evaluate(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 names each step on standard error.
+        1 names each step on standard error and shows a progress bar for each.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit raises: raise too, or leave it out, count and warn.
 
@@ -117,7 +121,8 @@ def evaluate(
     seed = int(root_seed(random_state).generate_state(1)[0])
     cv, notes = default_folds(cv, target)
     splitter = resolve_splitter(cv, target, groups, seed)
-    steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    steps = Steps(estimator, X, target, groups, splitter, loss, seed, options, error_score)
     say = progress(verbose)
     estimates: list[ErrorEstimate] = []
     for name, found in (

@@ -124,9 +124,7 @@ class EvaluationReport:
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = [self._row(estimate.method, estimate) for estimate in self.estimates]
-        for result in self.perturbation or ():
-            rows.append(self._row(f"SVM, {PERTURBED[result.statistic]}", result))
+        rows = [self._row(name, estimate) for name, estimate in rows_of(self)]
         lines = _table([head, *rows])
         if self.perturbation:
             lines.append(trusted_perturbation(self.perturbation[1]))
@@ -146,6 +144,16 @@ class EvaluationReport:
             f"{estimate.standard_error:.4f}",
             f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
         )
+
+
+def rows_of(
+    report: EvaluationReport,
+) -> list[tuple[str, ErrorEstimate | PerturbationInterval]]:
+    """Return the estimates by name, those of perturbation last."""
+    rows: list[tuple[str, Any]] = [(estimate.method, estimate) for estimate in report.estimates]
+    for result in report.perturbation or ():
+        rows.append((f"SVM, {PERTURBED[result.statistic]}", result))
+    return rows
 
 
 def permutation_sentence(test: PermutationTest) -> str:

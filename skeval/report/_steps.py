@@ -42,6 +42,7 @@ from skeval.model_selection._loss import LossLike, resolve_loss
 from skeval.model_selection._plan import fold_plan
 from skeval.model_selection._target import Target
 from skeval.utils._compat import safe_indexing
+from skeval.utils._jobs import open_jobs
 
 __all__ = ["Steps", "ends_in_linear_svc"]
 
@@ -63,7 +64,7 @@ class Steps:
     splitter: Any
     loss: LossLike
     seed: int
-    n_jobs: int | None
+    options: dict[str, Any]
     error_score: float | str
 
     @cached_property
@@ -91,7 +92,7 @@ class Steps:
     def bootstrap(self, n_resamples: int) -> Iterator[ErrorEstimate]:
         """Yield the out-of-bag, .632 and .632+ errors."""
         yield from bootstrap_estimates(
-            self.estimator, self.X, self.target.y, n_resamples=n_resamples, **self._options()
+            self.estimator, self.X, self.target.y, n_resamples=n_resamples, **self._error_options()
         ).values()
 
     def perturbation(self, n_resamples: int, level: float) -> Iterator[PerturbationInterval]:
@@ -109,7 +110,7 @@ class Steps:
                     cv=self.folds,
                     loss=self.loss,
                     random_state=self.seed,
-                    n_jobs=self.n_jobs,
+                    **self.options,
                 )
 
     def permutation(self, n_permutations: int) -> PermutationTest:
@@ -126,7 +127,7 @@ class Steps:
             n_permutations=n_permutations,
             groups=self.groups,
             random_state=self.seed,
-            n_jobs=self.n_jobs,
+            **self.options,
         )
         return found
 
@@ -144,28 +145,29 @@ class Steps:
         if parts is None or self.target.classes is None:
             return None, None
         head, tail = parts
-        plan, options = fold_plan(len(self.target), self.folds), {"n_jobs": self.n_jobs}
+        plan = fold_plan(len(self.target), self.folds)
         outside = clone(head).fit(self.X, self.target.y).transform(self.X)
-        cv1 = fold_errors(tail, outside, self.target, plan, options)
-        cv2 = fold_errors(self.estimator, self.X, self.target, plan, options)
+        cv1 = fold_errors(tail, outside, self.target, plan, self.options)
+        cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
         bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
-        supports = [
-            clone(head).fit(safe_indexing(self.X, train), self.target.y[train])[-1].get_support()
-            for train, _ in self.folds
-        ]
+        task = clone(head), self.X, self.target.y
+        with open_jobs(support_of, *task, total=len(self.folds), **self.options) as run:
+            supports = run(train for train, _ in self.folds)
         return bias, selection_stability(np.array(supports), level=level)
 
-    def _options(self) -> dict[str, Any]:
+    def _error_options(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "groups": self.groups,
             "random_state": self.seed,
-            "n_jobs": self.n_jobs,
             "error_score": self.error_score,
+            **self.options,
         }
 
     def _cross_validated(self, cv: Any, method: str) -> ErrorEstimate:
-        found = cross_val_error(self.estimator, self.X, self.target.y, cv=cv, **self._options())
+        found = cross_val_error(
+            self.estimator, self.X, self.target.y, cv=cv, **self._error_options()
+        )
         return replace(found, method=method)
 
     def _third(self) -> BaseShuffleSplit:
@@ -181,6 +183,12 @@ class Steps:
 def mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     """Return the mean of a per-sample loss."""
     return float(np.mean(loss(y_true, y_pred)))
+
+
+def support_of(head: Pipeline, X: Any, y: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Return the features that the last step of a pipeline selects on a training part."""
+    support: np.ndarray = clone(head).fit(safe_indexing(X, train), y[train])[-1].get_support()
+    return support
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:

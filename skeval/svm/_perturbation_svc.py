@@ -11,6 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
+from skeval.utils._callbacks import fit_task
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = ["PerturbationResamplingSVC"]
 
@@ -30,7 +32,7 @@ SVC_PARAMETERS = (
 )
 
 
-class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
+class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a confidence interval of its error.
 
     `fit` fits `sklearn.svm.SVC`, cross-validates it, and repeats the fit under random weights of
@@ -78,6 +80,11 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         Seed of the folds and perturbations.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -140,6 +147,8 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         cv: Any = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        memory: Any = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -160,7 +169,10 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.memory = memory
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerturbationResamplingSVC":
         """Fit the classifier, then estimate its error and the interval.
 
@@ -179,12 +191,16 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
-        self.svc_ = self._svc().fit(X, y, sample_weight)
-        self.classes_ = self.svc_.classes_
-        if self.n_resamples == 0:
+        with fit_task(self, 3 if self.n_resamples else 0, X, y):
+            self.svc_ = self._svc().fit(X, y, sample_weight)
+            self.classes_ = self.svc_.classes_
             self.perturbation_ = None
-            return self
-        self.perturbation_ = perturbation_interval(
+            if self.n_resamples:
+                self.perturbation_ = self._perturb(X, y, sample_weight)
+        return self
+
+    def _perturb(self, X: Any, y: np.ndarray, sample_weight: Any) -> PerturbationInterval:
+        return perturbation_interval(
             self._svc(),
             X,
             y,
@@ -196,8 +212,9 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
             sample_weight=sample_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            memory=self.memory,
         )
-        return self
 
     def _svc(self) -> SVC:
         return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
@@ -210,7 +227,7 @@ class PerturbationResamplingSVC(ClassifierMixin, BaseEstimator):
             f"cv={self.cv} exceeds the {smallest} members of the smallest class; {smallest} folds "
             "are used.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
         return smallest
 

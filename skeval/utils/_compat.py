@@ -1,8 +1,11 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from typing import Any
+
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
+from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -15,6 +18,18 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
 try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stand in for the support of callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+try:
     from sklearn.externals.array_api_compat import array_namespace, device
 except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in one of two places
     try:
@@ -24,9 +39,11 @@ except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in
 
 __all__ = [
     "PAIRWISE_METRICS",
+    "CallbackSupportMixin",
     "HasMethods",
     "Interval",
     "InvalidParameterError",
+    "MetadataRequester",
     "StrOptions",
     "array_namespace",
     "check_sample_weight",
@@ -36,4 +53,5 @@ __all__ = [
     "safe_indexing",
     "validate_params",
     "widest_float_dtype",
+    "with_callbacks",
 ]

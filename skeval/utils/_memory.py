@@ -1,0 +1,104 @@
+"""Results that outlive the run: finished work, kept through `joblib.Memory`."""
+
+import inspect
+import io
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.utils.validation import check_memory
+
+__all__ = ["Results"]
+
+
+class MissingError(Exception):
+    """What is looked up has not been kept."""
+
+
+def kept(compute: Callable[[], Any], key: str) -> Any:
+    """Return what `joblib.Memory` is to keep under a key."""
+    return compute()
+
+
+def missing() -> None:
+    """Stand in for the computation where a result is only looked up."""
+    raise MissingError
+
+
+class Results:
+    """The results of the parts of one task.
+
+    The key of a result is the hash of the task (functions, estimator, data), which is taken once,
+    and of the part. What the code of the task was is in the key, too: see `CodeOf`.
+    """
+
+    def __init__(self, memory: Any, *task: Any) -> None:
+        memory = os.fspath(memory) if isinstance(memory, os.PathLike) else memory
+        self._kept = check_memory(memory).cache(kept, ignore=["compute"])
+        self._task = fingerprint((CodeOf(task).found, task))
+
+    def key(self, part: Any) -> str:
+        """Return the key of a part of the task."""
+        return fingerprint((self._task, part))
+
+    def find(self, key: str) -> Any:
+        """Return a result, None if there is none that can be read."""
+        try:
+            return self._kept(missing, key)
+        except MissingError:
+            return None
+
+    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+        """Return a result; compute and keep it if there is none that can be read."""
+        return self._kept(compute, key)
+
+
+def fingerprint(parts: Any) -> str:
+    """Return a hash of all values."""
+    digest: str = joblib.hash(parts, coerce_mmap=True)
+    return digest
+
+
+class CodeOf(pickle.Pickler):
+    """Finds the code that a task refers to, for a pickle holds no more than its names.
+
+    Of what belongs to a package with a version, the version; of the functions and classes of a
+    script or notebook, the source.
+    """
+
+    def __init__(self, task: Any) -> None:
+        super().__init__(io.BytesIO())
+        self._found: set[tuple[str, str]] = set()
+        try:
+            self.dump(task)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise TypeError(
+                "memory needs an estimator, scoring and data that can be pickled, which a lambda "
+                f"or a local function cannot: {error}"
+            ) from error
+        self.found = sorted(self._found)
+
+    def persistent_id(self, value: Any) -> str | None:
+        """Leave out arrays, which hold no code."""
+        return "array" if type(value) is np.ndarray and value.dtype != object else None
+
+    def reducer_override(self, value: Any) -> Any:
+        """Note a function or class on the way, and pickle it as ever."""
+        if isinstance(value, type | FunctionType):
+            package = value.__module__.partition(".")[0]
+            version = getattr(sys.modules.get(package), "__version__", None)
+            self._found.add((package, version) if version else (value.__qualname__, source(value)))
+        return NotImplemented
+
+
+def source(code: Any) -> str:
+    """Return the source of a function or class, where Python knows it."""
+    try:
+        return inspect.getsource(code)
+    except (OSError, TypeError):
+        return ""

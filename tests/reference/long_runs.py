@@ -1,0 +1,139 @@
+"""Resampling with an estimator that writes each of its fits to a file, to be interrupted."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectKBest
+
+from skeval import evaluate
+from skeval.cluster import choose_n_clusters, prediction_strength, predictive_power
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    permutation_test,
+    perturbation_interval,
+)
+
+__all__ = ["RUNS", "Logged", "fits", "main"]
+
+X, y = (table[:60] for table in load_breast_cancer(return_X_y=True))
+
+
+def log_fit():
+    """Note a fit where FITS_LOG says, if it does, taking FITS_SECONDS; stop at FITS_LIMIT fits."""
+    if "FITS_LOG" not in os.environ:
+        return
+    with open(os.environ["FITS_LOG"], "a") as log:
+        log.write("x")
+    time.sleep(float(os.environ.get("FITS_SECONDS", 0)))
+    if fits() == int(os.environ.get("FITS_LIMIT", -1)):
+        raise KeyboardInterrupt
+
+
+def fits():
+    """Return how many fits were noted."""
+    log = Path(os.environ["FITS_LOG"])
+    return log.stat().st_size if log.exists() else 0
+
+
+class Logged(ClassifierMixin, BaseEstimator):
+    """The nearest of the weighted means of two classes, in the first feature."""
+
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y, sample_weight=None):
+        log_fit()
+        self.classes_ = np.unique(y)
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.means_ = [np.average(X[y == c, 0], weights=weights[y == c]) for c in self.classes_]
+        return self
+
+    def predict(self, X):
+        distances = np.abs(X[:, :1] - np.array(self.means_) - self.shift)
+        return self.classes_[np.argmin(distances, axis=1)]
+
+
+class LoggedClusterer(ClusterMixin, BaseEstimator):
+    """Samples by the rank of their first feature."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit_predict(self, X, y=None):
+        log_fit()
+        return np.argsort(np.argsort(X[:, 0])) * self.n_clusters // len(X)
+
+
+def evaluated(**options):
+    sizes = {"n_bootstraps": 20, "n_permutations": 20, "leave_one_out": False}
+    report = evaluate(Logged(), X, y, cv=5, random_state=0, **sizes, **options)
+    errors = [(estimate.error, estimate.standard_error) for estimate in report.estimates]
+    return [*np.ravel(errors), *report.permutation.null_distribution]
+
+
+def selected(**options):
+    rule = CV2FeatureSelectionPipeline(
+        SelectKBest(k=3), Logged(), cv=[*cv_rounds()], random_state=0, **options
+    ).fit(X, y)
+    return [rule.cv2_error_, *rule.selection_frequency_]
+
+
+def cv_rounds():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        order = rng.permutation(len(y))
+        yield order[:40], order[40:]
+
+
+def biased(**options):
+    result = selection_bias(
+        SelectKBest(k=3), Logged(), X, y, cv=5, n_repeats=2, random_state=0, **options
+    )
+    return [result.cv1_error, result.cv2_error, result.low, result.high]
+
+
+# Each returns numbers that depend on every fit.
+RUNS = {
+    "bootstrap_error": lambda **options: (
+        bootstrap_error(Logged(), X, y, n_resamples=40, random_state=0, **options).replicates
+    ),
+    "cross_val_error": lambda **options: (
+        cross_val_error(Logged(), X, y, random_state=0, **options).replicates
+    ),
+    "perturbation_interval": lambda **options: (
+        perturbation_interval(
+            Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
+        ).statistics
+    ),
+    "permutation_test": lambda **options: (
+        permutation_test(
+            Logged(), X, y, n_permutations=20, cv=3, random_state=0, **options
+        ).null_distribution
+    ),
+    "selection_bias": biased,
+    "CV2FeatureSelectionPipeline": selected,
+    "predictive_power": lambda **options: (
+        predictive_power(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).values
+    ),
+    "prediction_strength": lambda **options: (
+        prediction_strength(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).values
+    ),
+    "choose_n_clusters": lambda **options: (
+        choose_n_clusters(
+            LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
+        ).replicates
+    ),
+    "evaluate": evaluated,
+}
+
+
+def main():
+    """Run what the first argument names, keeping results where the second says."""
+    RUNS[sys.argv[1]](memory=sys.argv[2])
