@@ -118,6 +118,7 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
+    settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_level(confidence_level)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
@@ -125,18 +126,6 @@ def evaluate(
     X, target, groups = check_task(estimator, X, y, groups)
     names = named_features(X, feature_names)
     seed = small_seed(random_state)
-    settings = settings_text(
-        cv=cv,
-        n_bootstraps=n_bootstraps,
-        n_permutations=n_permutations,
-        n_resamples=n_resamples,
-        leave_one_out=leave_one_out,
-        confidence_level=confidence_level,
-        loss=loss,
-        groups=groups,
-        random_state=seed,
-        error_score=error_score,
-    )
     cv, notes = default_folds(cv, target)
     splitter = resolve_splitter(cv, target, groups, seed)
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, n_jobs, error_score)
@@ -176,7 +165,7 @@ def evaluate(
         estimator=estimator_text(estimator),
         seed=seed,
         feature_names=names,
-        settings=settings,
+        settings=settings | {"random_state": str(seed)},
         versions=versions_now(),
     )
 

@@ -5,10 +5,16 @@ from functools import partial
 from textwrap import shorten
 
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
-from skeval.feature_selection._plot.selection_frequency import names_of_features
 from skeval.model_selection import PermutationDisplay, PerturbationDisplay
-from skeval.report._page import Figure, Page, Section, Table
-from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report import ErrorEstimatesDisplay
+from skeval.report._page import (
+    Figure,
+    Page,
+    Section,
+    Table,
+    reproduction_section,
+    warnings_section,
+)
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
     permutation_sentence,
@@ -18,7 +24,7 @@ from skeval.report._sentences import (
 )
 from skeval.report._svg import inline_svg
 
-__all__ = ["evaluation_page", "versions_table"]
+__all__ = ["evaluation_page"]
 
 N_TOP = 20
 LONGEST_FACT = 300
@@ -42,12 +48,12 @@ def evaluation_page(report: EvaluationReport) -> Page:
         verdict=report.verdict,
         facts=list(facts(report)),
         sections=[
-            warnings_section(report),
+            warnings_section("Before you quote a number", report.warnings),
             estimates_section(report),
             *perturbation_section(report),
             *chance_section(report),
             *selection_section(report),
-            reproduction_section(report),
+            reproduction_section(report.call, report.versions),
         ],
     )
 
@@ -59,16 +65,6 @@ def facts(report: EvaluationReport) -> Iterator[str]:
     if report.class_sizes:
         sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
         yield shorten(f"{len(sizes)} classes ({', '.join(sizes)})", LONGEST_FACT, placeholder=" …")
-
-
-def warnings_section(report: EvaluationReport) -> Section:
-    """Return what to know before quoting a number."""
-    none = ["None of skeval's checks found a reason to doubt the numbers below."]
-    return Section(
-        "Before you quote a number",
-        sentences=() if report.warnings else none,
-        items=report.warnings,
-    )
 
 
 def estimates_section(report: EvaluationReport) -> Section:
@@ -144,7 +140,6 @@ def selection_section(report: EvaluationReport) -> Iterator[Section]:
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None or stability is None:
         return
-    names = names_of_features(report.feature_names, report.n_features)
     n_drawn = min(N_TOP, int((stability.frequency > 0).sum()))
     figures = [
         Figure(
@@ -160,7 +155,7 @@ def selection_section(report: EvaluationReport) -> Iterator[Section]:
                 partial(
                     SelectionFrequencyDisplay.from_result,
                     stability,
-                    feature_names=names,
+                    feature_names=report.feature_names,
                     n_top=N_TOP,
                 ),
                 label="How often each feature was selected over the folds.",
@@ -171,18 +166,3 @@ def selection_section(report: EvaluationReport) -> Iterator[Section]:
     ]
     sentences = selection_sentences(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)
-
-
-def reproduction_section(report: EvaluationReport) -> Section:
-    """Return the call and the versions."""
-    return Section(
-        "How to reproduce",
-        sentences=["With the same data and versions this call gives the same numbers:"],
-        code=report.call,
-        table=versions_table(report.versions),
-    )
-
-
-def versions_table(versions: dict[str, str]) -> Table:
-    """Return the versions as a table."""
-    return Table("Versions that made the numbers.", ["package", "version"], list(versions.items()))

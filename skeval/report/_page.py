@@ -5,7 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Figure", "Page", "Section", "Table", "template"]
+from skeval.report._svg import check_extra
+
+__all__ = [
+    "Figure",
+    "Page",
+    "Section",
+    "Table",
+    "reproduction_section",
+    "template",
+    "warnings_section",
+]
 
 
 @dataclass(frozen=True)
@@ -48,15 +58,32 @@ class Page:
     sections: Sequence[Section]
 
 
+def warnings_section(heading: str, warnings: Sequence[str]) -> Section:
+    """Return what to know before quoting a number, or that there is nothing."""
+    none = ["None of skeval's checks found a reason to doubt the numbers below."]
+    return Section(heading, sentences=() if warnings else none, items=warnings)
+
+
+def reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
+    """Return the call and the versions."""
+    return Section(
+        "How to reproduce",
+        sentences=["With the same data and versions this call gives the same numbers:"],
+        code=call,
+        table=Table(
+            "Versions that made the numbers.", ["package", "version"], list(versions.items())
+        ),
+    )
+
+
 def template(name: str) -> Any:
     """Return "page.html", a document, or "fragment.html", the same for a notebook.
 
     ``render(page=...)`` fills it; every value is escaped, the SVG of figures excepted.
     """
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError('an HTML report needs Jinja2: pip install "skeval[report]"') from error
+    check_extra()
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("skeval.report", "templates"),
         autoescape=True,

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["call_of", "estimator_text", "named_features", "settings_text", "versions_now"]
 
 LONGEST_ESTIMATOR = 20_000
+NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
 
 
 def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -54,14 +55,13 @@ def source_text(value: Any) -> str:
     return getattr(value, "__name__", f"<{type(value).__name__}>")
 
 
-def settings_text(**arguments: Any) -> dict[str, str]:
-    """Return the arguments of a call as source text."""
-    return {name: source_text(value) for name, value in arguments.items()}
+def settings_text(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Return the arguments of a call, data and what changes no number left out, as source text."""
+    return {name: source_text(value) for name, value in arguments.items() if name not in NO_SETTING}
 
 
-def call_of(estimator: str, settings: Mapping[str, str]) -> str:
-    """Return the call of `evaluate` that made a report, as source text."""
+def call_of(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:
+    """Return the call that made a report, as source text; `data` names the estimator first."""
     lines = [f"    {name}={value}," for name, value in settings.items()]
-    return "\n".join(
-        [f"estimator = {estimator}", "skeval.evaluate(", "    estimator, X, y,", *lines, ")"]
-    )
+    name = data.partition(",")[0]
+    return "\n".join([f"{name} = {estimator}", f"{function}(", f"    {data},", *lines, ")"])

@@ -94,7 +94,7 @@ class EvaluationReport:
     @property
     def call(self) -> str:
         """The call that made the report, as source text."""
-        return call_of(self.estimator, self.settings)
+        return call_of("skeval.evaluate", "estimator, X, y", self.estimator, self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""

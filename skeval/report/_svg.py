@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
 
-__all__ = ["inline_svg"]
+__all__ = ["check_extra", "inline_svg"]
 
 WIDTH = 4.8  # inches: 9 pt letters are readable when a phone shows the figure at 370 px
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
@@ -51,14 +51,11 @@ def inline_svg(
 
     It is given one axes, or an array of `n_panels` of them, one below another.
     """
-    try:
-        from matplotlib import style
-        from matplotlib.figure import Figure
-        from matplotlib.rcsetup import cycler
-    except ImportError as error:
-        raise ImportError(
-            'an HTML report needs matplotlib: pip install "skeval[report]"'
-        ) from error
+    check_extra()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+    from matplotlib.rcsetup import cycler
+
     with style.context(["default", STYLE | {"axes.prop_cycle": cycler(color=SERIES)}]):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
@@ -68,6 +65,17 @@ def inline_svg(
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})
     return adapted(NOT_XML.sub("\ufffd", text.getvalue()), label)
+
+
+def check_extra() -> None:
+    """Raise where a package is missing that a page needs."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f'an HTML report needs {error.name}: pip install "skeval[report]"'
+        ) from error
 
 
 def adapted(svg: str, label: str) -> str:
