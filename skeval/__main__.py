@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     try:
         print(options.run(options))
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     return 0

@@ -11,8 +11,17 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
 from skeval.datasets._tables import BUNDLED, Table
+from skeval.report._svg import check_extra
 
-__all__ = ["add_common", "check_classes", "check_writable", "headline", "noted", "progress_level"]
+__all__ = [
+    "add_common",
+    "check_classes",
+    "check_outputs",
+    "headline",
+    "noted",
+    "progress_level",
+    "write_outputs",
+]
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
@@ -23,6 +32,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("--seed", type=int, default=0, help="seed of everything random (default: 0)")
     add("--jobs", type=int, help="number of joblib workers")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
+    add("--html", metavar="FILE", help="write a page with figures to a file, too")
 
 
 def check_classes(table: Table) -> None:
@@ -34,10 +44,22 @@ def check_classes(table: Table) -> None:
         )
 
 
-def check_writable(path: str | None) -> None:
+def check_outputs(options: argparse.Namespace) -> None:
     """Raise before the work, rather than after it, when a result has nowhere to go."""
-    if path is not None and not Path(path).absolute().parent.is_dir():
-        raise ValueError(f"--json: there is no folder {str(Path(path).parent)!r}.")
+    for name in ("json", "html"):
+        path = getattr(options, name)
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"--{name}: there is no folder {str(Path(path).parent)!r}.")
+    if options.html is not None:
+        check_extra()
+
+
+def write_outputs(report: Any, options: argparse.Namespace) -> None:
+    """Write a report to the files that were asked for."""
+    if options.json is not None:
+        report.to_json(options.json)
+    if options.html is not None:
+        report.to_html(options.html)
 
 
 def headline(source: str, table: Table) -> str:

@@ -12,10 +12,11 @@ from sklearn.preprocessing import StandardScaler
 from skeval._commands._shared import (
     add_common,
     check_classes,
-    check_writable,
+    check_outputs,
     headline,
     noted,
     progress_level,
+    write_outputs,
 )
 from skeval.cluster._stability import AGREEMENTS
 from skeval.datasets import load_table
@@ -68,7 +69,7 @@ def run_cluster(options: argparse.Namespace) -> str:
     table = load_table(options.data, target=options.target, needs_target=False)
     if table.y is not None:
         check_classes(table)
-    check_writable(options.json)
+    check_outputs(options)
     default = QUICK_REPEATS if options.quick else REPEATS
     report, notes = noted(
         evaluate_clusterer,
@@ -82,8 +83,7 @@ def run_cluster(options: argparse.Namespace) -> str:
         n_jobs=options.jobs,
         verbose=progress_level(),
     )
-    if options.json:
-        report.to_json(options.json)
+    write_outputs(report, options)
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
     procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
     return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])

@@ -16,10 +16,11 @@ import skeval
 from skeval._commands._shared import (
     add_common,
     check_classes,
-    check_writable,
+    check_outputs,
     headline,
     noted,
     progress_level,
+    write_outputs,
 )
 from skeval.datasets import load_table
 from skeval.datasets._tables import Table
@@ -64,7 +65,7 @@ def run_evaluate(options: argparse.Namespace) -> str:
     table = load_table(options.data, target=options.target)
     check_classes(table)
     check_selected(table, options.select)
-    check_writable(options.json)
+    check_outputs(options)
     sizes = QUICK if options.quick else {}
     for name, value in (
         ("n_bootstraps", options.bootstraps),
@@ -79,12 +80,12 @@ def run_evaluate(options: argparse.Namespace) -> str:
         cv=options.folds,
         **sizes,
         confidence_level=options.level,
+        feature_names=table.feature_names,
         random_state=options.seed,
         n_jobs=options.jobs,
         verbose=progress_level(),
     )
-    if options.json:
-        report.to_json(options.json)
+    write_outputs(report, options)
     selected = "" if options.select is None else f" on the {options.select} best features"
     procedure = f"{options.estimator}{selected}, seed {options.seed}"
     return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])

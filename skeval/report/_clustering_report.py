@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass, field
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,13 @@ import numpy as np
 
 from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
+from skeval.report._page import template
+from skeval.report._provenance import call_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ClusteringReport"]
+__all__ = ["FRONT", "ORIENTATION", "ClusteringReport", "columns_of"]
 
 Column = tuple[list[str], list[str]]  # three lines of heading, one cell for each row
 ORIENTATION = (
@@ -52,6 +55,10 @@ class ClusteringReport:
         The clusterer, as it prints itself.
     seed : int
         The seed of clusterings and halvings: ``random_state=seed`` repeats the evaluation.
+    settings : dict of str to str
+        The other arguments of the call, as source text.
+    versions : dict of str to str
+        Versions of the packages that the numbers depend on.
     """
 
     comparison: ClusteringComparison
@@ -63,11 +70,24 @@ class ClusteringReport:
     n_features: int
     clusterer: str
     seed: int
+    settings: dict[str, str]
+    versions: dict[str, str]
 
     @property
     def n_clusters(self) -> int:
         """The choice; 1 where no number of clusters is stable enough."""
         return self.stability.n_clusters
+
+    @property
+    def verdict(self) -> str:
+        """The choice in one sentence, with the rule that made it."""
+        return choice_sentence(self.stability)
+
+    @property
+    def call(self) -> str:
+        """The call that made the report, as source text."""
+        function = "skeval.report.evaluate_clusterer"
+        return call_of(function, "clusterer, X", self.clusterer, self.settings)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.
@@ -111,6 +131,9 @@ class ClusteringReport:
             "n_repeats": stability.replicates.shape[1],
             "rows": self.rows(),
             "warnings": list(self.warnings),
+            "verdict": self.verdict,
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
         }
 
     def to_json(self, path: str | PathLike | None = None) -> str:
@@ -145,29 +168,64 @@ class ClusteringReport:
         rows = [row | row.pop("external", {}) for row in self.rows()]
         return pd.DataFrame(rows).set_index("n_clusters")
 
+    def to_html(self, path: str | PathLike | None = None) -> str:
+        """Return the report as one page that needs nothing else, and write it when a path is given.
+
+        The choice in a sentence, what to know before quoting it, the stability and the indices
+        against the number of clusters, the Pareto plot, and how to reproduce it all. Needs
+        matplotlib and Jinja2: ``pip install "skeval[report]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        from skeval.report._clustering_page import clustering_page  # draws, so it imports this
+
+        text = template("page.html").render(page=clustering_page(self))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page, or the text where the extra is missing."""
+        from skeval.report._clustering_page import clustering_page
+
+        try:
+            return template("fragment.html").render(page=clustering_page(self))
+        except ImportError:
+            return f"<pre>{escape(str(self))}</pre>"
+
     def __str__(self) -> str:
-        lines = [*side_by_side(self._columns()), "", choice_sentence(self.stability), FRONT]
+        lines = [*side_by_side(columns_of(self)), "", self.verdict, FRONT]
         if self.external is not None:
             lines.append(ORIENTATION)
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-    def _columns(self) -> list[Column]:
-        comparison, stability = self.comparison, self.stability
-        candidates = stability.candidates
-        columns: list[Column] = [(["", "", "k"], [str(k) for k in candidates])]
-        directions = zip(comparison.indices, comparison.greater_is_better, strict=True)
-        for (name, up), values in zip(directions, comparison.values.T, strict=True):
-            columns.append((heading(name, "larger" if up else "smaller"), same_decimals(values)))
-        means_and_errors = zip(stability.values, stability.standard_errors, strict=True)
-        cells = [f"{value:.3f} +/- {error:.3f}" for value, error in means_and_errors]
-        columns.append(([*MEASURES[stability.method], "larger"], cells))
-        marks = ["yes" if kept else "no" for kept in comparison.front]
-        columns.append((["", "Pareto", "front"], marks))
-        if self.external is not None:
-            values = np.array([indices.adjusted_rand for indices in self.external])
-            columns.append((["adjusted", "Rand with", "classes"], same_decimals(values)))
-        marks = ["<- chosen" if k == self.n_clusters else "" for k in candidates]
-        return [*columns, (["", "", ""], marks)]
+
+def columns_of(report: ClusteringReport) -> list[Column]:
+    """Return the columns of the table, that of the choice last."""
+    comparison, stability = report.comparison, report.stability
+    candidates = stability.candidates
+    columns: list[Column] = [(["", "", "k"], [str(k) for k in candidates])]
+    directions = zip(comparison.indices, comparison.greater_is_better, strict=True)
+    for (name, up), values in zip(directions, comparison.values.T, strict=True):
+        columns.append((heading(name, "larger" if up else "smaller"), same_decimals(values)))
+    means_and_errors = zip(stability.values, stability.standard_errors, strict=True)
+    cells = [f"{value:.3f} +/- {error:.3f}" for value, error in means_and_errors]
+    columns.append(([*MEASURES[stability.method], "larger"], cells))
+    marks = ["yes" if kept else "no" for kept in comparison.front]
+    columns.append((["", "Pareto", "front"], marks))
+    if report.external is not None:
+        values = np.array([indices.adjusted_rand for indices in report.external])
+        columns.append((["adjusted", "Rand with", "classes"], same_decimals(values)))
+    marks = ["<- chosen" if k == report.n_clusters else "" for k in candidates]
+    return [*columns, (["", "", ""], marks)]
 
 
 def finite(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Every estimate of the error of one estimator, in one call."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,17 @@ from skeval.model_selection import ErrorEstimate, PerturbationInterval
 from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
+from skeval.report._provenance import (
+    estimator_text,
+    named_features,
+    settings_text,
+    versions_now,
+)
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import plain_warnings
 from skeval.utils._checks import check_count, check_level
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._random import RandomStateLike, small_seed
 
 __all__ = ["evaluate"]
 
@@ -34,6 +40,7 @@ def evaluate(
     confidence_level: float = 0.95,
     loss: LossLike = None,
     groups: Any = None,
+    feature_names: Sequence[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -76,6 +83,8 @@ def evaluate(
         squared error for regressors.
     groups : array-like of shape (n_samples,), default=None
         Groups that no split takes apart.
+    feature_names : sequence of str of length n_features, default=None
+        What the report calls the features; None takes the column names of a data frame.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all splits and resamples.
     n_jobs : int, default=None
@@ -113,12 +122,14 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
+    settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_level(confidence_level)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
-    seed = int(root_seed(random_state).generate_state(1)[0])
+    names = named_features(X, feature_names)
+    seed = small_seed(random_state)
     cv, notes = default_folds(cv, target)
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -156,8 +167,11 @@ def evaluate(
         n_samples=len(target),
         n_features=np.shape(X)[1],
         class_sizes=class_sizes(target),
-        estimator=repr(estimator),
+        estimator=estimator_text(estimator),
         seed=seed,
+        feature_names=names,
+        settings=settings | {"random_state": str(seed)},
+        versions=versions_now(),
     )
 
 

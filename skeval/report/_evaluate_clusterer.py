@@ -18,6 +18,7 @@ from skeval.cluster._stability import check_samples, seeded
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import progress
+from skeval.report._provenance import estimator_text, settings_text, versions_now
 from skeval.utils._checks import check_same_length
 from skeval.utils._random import RandomStateLike, root_seed
 
@@ -107,6 +108,7 @@ def evaluate_clusterer(
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
     """
+    settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_same_length(X=X, labels_true=labels_true)
     X = check_samples(X)
     candidates = check_range(n_clusters, X.shape[0])
@@ -140,8 +142,10 @@ def evaluate_clusterer(
         warnings=tuple(plain_warnings(comparison, choice)),
         n_samples=X.shape[0],
         n_features=X.shape[1],
-        clusterer=repr(clusterer),
+        clusterer=estimator_text(clusterer),
         seed=seed,
+        settings=settings | {"random_state": str(seed)},
+        versions=versions_now(),
     )
 
 

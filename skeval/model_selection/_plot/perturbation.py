@@ -136,7 +136,8 @@ class PerturbationDisplay:
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
         perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error + W*/√n"}
-        _, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
+        counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
+        ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         self.interval_ = ax.axvspan(self.low, self.high, label=self._interval_label(), **span)
         self.line_ = ax.axvline(
