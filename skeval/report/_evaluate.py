@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.model_selection import ErrorEstimate, PerturbationInterval
+from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
@@ -138,19 +138,12 @@ def evaluate(
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     estimates = list(all_estimates(steps, n_bootstraps, leave_one_out, say))
-    perturbation: tuple[PerturbationInterval, ...] = ()
-    if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
-        say("perturbation")
-        perturbation = tuple(steps.perturbation(n_resamples, confidence_level))
+    perturbation = perturbed(steps, n_resamples, confidence_level, say)
     bias, stability = steps.selection(confidence_level)
-    permutation = None
-    if n_permutations:
-        say("permutation")
-        permutation = steps.permutation(n_permutations)
     return EvaluationReport(
         estimates=tuple(estimates),
-        perturbation=perturbation or None,
-        permutation=permutation,
+        perturbation=perturbation,
+        permutation=permuted(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
         warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
@@ -179,6 +172,27 @@ def all_estimates(
         yield from steps.leave_one_out()
     say("bootstrap")
     yield from steps.bootstrap(n_bootstraps)
+
+
+def perturbed(
+    steps: Steps, n_resamples: int, level: float, say: Callable[[str], None]
+) -> tuple[PerturbationInterval, ...] | None:
+    """Return the perturbation intervals where they are wanted and have a meaning."""
+    served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
+    if not n_resamples or not served:
+        return None
+    say("perturbation")
+    return tuple(steps.perturbation(n_resamples, level))
+
+
+def permuted(
+    steps: Steps, n_permutations: int, say: Callable[[str], None]
+) -> PermutationTest | None:
+    """Return the permutation test if it is wanted."""
+    if not n_permutations:
+        return None
+    say("permutation")
+    return steps.permutation(n_permutations)
 
 
 def progress(verbose: int) -> Callable[[str], None]:
