@@ -15,11 +15,32 @@ from sklearn.svm import SVC
 
 from skeval.model_selection import permutation_test
 
+PROCEDURE = make_pipeline(SelectKBest(k=50), SVC(kernel="linear"))
+
 
 def orders(n_samples: int, n_permutations: int) -> np.ndarray:
     """Return the permutations that scikit-learn draws from the seed 0."""
     rng = np.random.RandomState(0)
     return np.array([rng.permutation(n_samples) for _ in range(n_permutations)])
+
+
+def folds_of(X: np.ndarray, y: np.ndarray) -> list:
+    """Return the ten folds."""
+    return list(StratifiedKFold(10).split(X, y))
+
+
+def ours(X: np.ndarray, y: np.ndarray, permutations: np.ndarray) -> np.ndarray:
+    """Return the score and the null distribution."""
+    test = permutation_test(PROCEDURE, X, y, cv=folds_of(X, y), permutations=permutations)
+    return np.r_[test.statistic, test.null_distribution]
+
+
+def peer(X: np.ndarray, y: np.ndarray, n_permutations: int) -> np.ndarray:
+    """Return the same by scikit-learn."""
+    score, null, _ = permutation_test_score(
+        PROCEDURE, X, y, cv=folds_of(X, y), n_permutations=n_permutations, random_state=0
+    )
+    return np.r_[score, null]
 
 
 def main() -> None:
@@ -31,24 +52,18 @@ def main() -> None:
     arguments = parser.parse_args()
 
     X, y, name = colon()
-    procedure = make_pipeline(SelectKBest(k=50), SVC(kernel="linear"))
-    folds = list(StratifiedKFold(10).split(X, y))
-
-    def ours(n: int = arguments.permutations) -> np.ndarray:
-        test = permutation_test(procedure, X, y, cv=folds, permutations=orders(len(y), n))
-        return np.r_[test.statistic, test.null_distribution]
-
-    def peer() -> np.ndarray:
-        score, null, _ = permutation_test_score(
-            procedure, X, y, cv=folds, n_permutations=arguments.permutations, random_state=0
-        )
-        return np.r_[score, null]
-
     print(f"{name}, {arguments.permutations} permutations, 10 folds")
     if arguments.sweep:
-        growth_slope("permutations", (25, 50, 100, 200), lambda n: ours(n))
-    else:
-        paired_ratio(ours, peer, check=np.testing.assert_array_equal, rounds=arguments.rounds)
+        sizes = (25, 50, 100, 200)
+        growth_slope("permutations", sizes, lambda n: ours(X, y, orders(len(y), n)))
+        return
+    permutations = orders(len(y), arguments.permutations)
+    paired_ratio(
+        lambda: ours(X, y, permutations),
+        lambda: peer(X, y, arguments.permutations),
+        check=np.testing.assert_array_equal,
+        rounds=arguments.rounds,
+    )
 
 
 if __name__ == "__main__":

@@ -1,105 +1,22 @@
-"""The command line: what it prints, what it returns, and one clear line for bad input."""
+"""The command line: words that no command understands, and the ways out of it."""
 
-import json
-import subprocess
-import sys
-
-import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 import skeval
-from skeval.__main__ import ESTIMATORS, main
-
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
-
-
-def test_module_runs_and_names_data_size_and_classes():
-    result = subprocess.run(
-        [sys.executable, "-m", "skeval", "evaluate", "iris", *QUICK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    first, second, *_ = result.stdout.splitlines()
-    assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
-    assert second == "linear-svm, seed 0"
-    assert "bootstrap .632+" in result.stdout
-    assert result.stderr == ""  # progress is for terminals
-
-
-def test_numbers_are_those_of_evaluate(capsys, tmp_path):
-    path = tmp_path / "out.json"
-    status = main(
-        ["evaluate", "wine", "--seed", "7", "--level", "0.9", "--json", str(path), *QUICK]
-    )
-    X, y, _ = skeval.datasets.load_table("wine")
-    report = skeval.evaluate(
-        make_pipeline(StandardScaler(), SVC(kernel="linear")),
-        X,
-        y,
-        cv=3,
-        n_bootstraps=5,
-        n_permutations=5,
-        n_resamples=100,
-        leave_one_out=False,
-        confidence_level=0.9,
-        random_state=7,
-    )
-    assert status == 0
-    assert str(report) in capsys.readouterr().out
-    assert json.loads(path.read_text()) == report.to_dict()
-
-
-def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):
-    frame = load_breast_cancer(as_frame=True).frame
-    frame.to_csv(tmp_path / "cancer.csv", index=False)
-    main(["evaluate", "breast_cancer", *QUICK])
-    bundled = capsys.readouterr().out.splitlines()
-    main(["evaluate", str(tmp_path / "cancer.csv"), "--target", "target", *QUICK])
-    from_file = capsys.readouterr().out.splitlines()
-    assert from_file[1:] == bundled[1:]
-    assert from_file[0] == bundled[0].replace("breast_cancer", "cancer.csv")
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_with_selection_inside(name, capsys):
-    assert main(["evaluate", "wine", "--estimator", name, "--select", "4", *QUICK]) == 0
-    printed = capsys.readouterr().out
-    assert f"{name} on the 4 best features, seed 0" in printed
-    assert "P = 0.1667: of 5 runs" in printed
-    assert "Selecting features outside the loop would have claimed" in printed
+from skeval.__main__ import main
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["absent.csv"], "no file 'absent.csv', and no bundled set"),
-        (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
-        (["iris", "--folds", "1"], "k-fold cross-validation requires at least one"),
-        (["iris", "--folds", "99"], "cv=99 folds need at least 99 members of each class"),
-        (["iris", "--bootstraps", "0"], "n_bootstraps must be an integer >= 1, got 0"),
-        (["iris", "--permutations", "-1"], "n_permutations must be an integer >= 0, got -1"),
-        (["iris", "--level", "95"], "level must fulfil 0 < level < 1, got 95.0"),
-        (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
-        (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
-        (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
+        [],
+        ["evaluate"],
+        ["evaluate", "iris", "--folds", "x"],
+        ["evaluat", "iris"],
+        ["cluster"],
+        ["cluster", "iris", "--algorithm", "dbscan"],
+        ["cluster", "iris", "--repeats", "x"],
     ],
-)
-def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
-    assert main(["evaluate", *arguments, "--quick"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("skeval: error: ")
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "arguments", [[], ["evaluate"], ["evaluate", "iris", "--folds", "x"], ["evaluat", "iris"]]
 )
 def test_bad_words_are_one_line_and_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as caught:
@@ -108,16 +25,17 @@ def test_bad_words_are_one_line_and_status_2(arguments, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_measurements_are_no_classes(tmp_path, capsys):
-    rng = np.random.default_rng(0)
-    np.savez(tmp_path / "r.npz", X=rng.normal(size=(30, 2)), y=rng.normal(size=30))
-    assert main(["evaluate", str(tmp_path / "r.npz")]) == 2
-    assert "must hold classes, it holds 30 distinct fractional numbers" in capsys.readouterr().err
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["cluster"]])
+def test_help_names_the_choices(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command, "--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "prediction_strength"}
+    assert expected["".join(command)] in printed
 
 
-def test_missing_values_are_named(tmp_path, capsys):
-    X = np.ones((30, 2))
-    X[3, 1] = np.nan
-    np.savez(tmp_path / "n.npz", X=X, y=np.tile([0, 1], 15))
-    assert main(["evaluate", str(tmp_path / "n.npz")]) == 2
-    assert "contains NaN" in capsys.readouterr().err
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.strip() == skeval.__version__

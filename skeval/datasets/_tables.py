@@ -22,16 +22,18 @@ class Table(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
+    y : ndarray of shape (n_samples,), or None where a file has no labels
     feature_names : list of str
     """
 
     X: np.ndarray
-    y: np.ndarray
+    y: Any
     feature_names: list[str]
 
 
-def load_table(source: str | PathLike, *, target: str | None = None) -> Table:
+def load_table(
+    source: str | PathLike, *, target: str | None = None, needs_target: bool = True
+) -> Table:
     """Load numeric features and labels.
 
     Parameters
@@ -42,11 +44,14 @@ def load_table(source: str | PathLike, *, target: str | None = None) -> Table:
         or Parquet (which needs pandas).
     target : str, default=None
         The column that holds the labels, in a CSV or Parquet file; None means "target".
+    needs_target : bool, default=True
+        If False, a file may do without labels, unless `target` names their column: `y` is None
+        where there is no column "target" or no array `y`. Clusterings need none.
 
     Returns
     -------
     Table
-        Named tuple of `X` (n_samples, n_features), `y` (n_samples,) and `feature_names`.
+        Named tuple of `X` (n_samples, n_features), `y` (n_samples,) or None, and `feature_names`.
 
     Raises
     ------
@@ -71,37 +76,42 @@ def load_table(source: str | PathLike, *, target: str | None = None) -> Table:
             f"no file {str(source)!r}, and no bundled set of that name: {', '.join(BUNDLED)}."
         )
     if path.suffix == ".npz":
-        return from_npz(path, target)
+        return from_npz(path, target, needs_target)
     if path.suffix in (".parquet", ".pq"):
         header, columns = parquet_columns(path)
     elif path.suffix in (".csv", ".tsv", ".txt"):
         header, columns = csv_columns(path)
     else:
         raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
+    if target is None and not needs_target and DEFAULT_TARGET not in header:
+        check_rows(len(columns[0]), path.name)
+        return Table(numeric_matrix(header, columns, path.name), None, header)
     return from_columns(header, columns, target, path.name)
 
 
 def bundled(name: str, target: str | None) -> Table:
     """Return a set that comes with scikit-learn."""
-    refuse_target(target, f"the bundled set {name}")
+    refuse_target(target, f"the bundled set {name} has its own labels")
     data = getattr(sklearn.datasets, f"load_{name}")()
     return Table(data.data, data.target, [str(feature) for feature in data.feature_names])
 
 
-def refuse_target(target: str | None, source: str) -> None:
+def refuse_target(target: str | None, reason: str) -> None:
     """Raise when a target column is asked of a source that has none."""
     if target is not None:
-        raise ValueError(f"target={target!r} names a column, but {source} has its own labels.")
+        raise ValueError(f"target={target!r} names a column, but {reason}.")
 
 
-def from_npz(path: Path, target: str | None) -> Table:
+def from_npz(path: Path, target: str | None, needs_target: bool) -> Table:
     """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
-    refuse_target(target, path.name)
+    refuse_target(target, f"the labels of {path.name} are its array y")
+    needed = ["X", "y"] if needs_target else ["X"]
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
-            if not {"X", "y"} <= set(arrays.files):
-                raise ValueError(f"it must hold the arrays X and y, it holds {arrays.files}")
-            X, y = arrays["X"], arrays["y"]
+            if not set(needed) <= set(arrays.files):
+                names = "arrays X and y" if needs_target else "array X"
+                raise ValueError(f"it must hold the {names}, it holds {arrays.files}")
+            X, y = arrays["X"], arrays["y"] if "y" in arrays.files else None
     except (OSError, EOFError, BadZipFile, ValueError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}.") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
@@ -162,18 +172,23 @@ def from_columns(header: list[str], columns: list[Any], target: str | None, sour
         raise ValueError(f"{source} has no column beside the target {name!r}.")
     position = header.index(name)
     labels = columns[position]
-    if len(labels) < 2:
-        raise ValueError(f"{source} must hold at least two rows of data, it holds {len(labels)}.")
-    features = [
-        numeric(values, feature, source)
-        for feature, values in zip(header, columns, strict=True)
-        if feature != name
-    ]
-    return Table(
-        np.column_stack(features),
-        label_values(labels, name, source),
-        [feature for feature in header if feature != name],
-    )
+    check_rows(len(labels), source)
+    names = header[:position] + header[position + 1 :]
+    features = columns[:position] + columns[position + 1 :]
+    X = numeric_matrix(names, features, source)
+    return Table(X, label_values(labels, name, source), names)
+
+
+def check_rows(n_rows: int, source: str) -> None:
+    """Raise when there are too few rows for anything."""
+    if n_rows < 2:
+        raise ValueError(f"{source} must hold at least two rows of data, it holds {n_rows}.")
+
+
+def numeric_matrix(names: list[str], columns: list[Any], source: str) -> np.ndarray:
+    """Return columns of features side by side."""
+    pairs = zip(names, columns, strict=True)
+    return np.column_stack([numeric(values, name, source) for name, values in pairs])
 
 
 def shortened(names: list[str]) -> str:
@@ -196,7 +211,7 @@ def numeric(values: Any, name: str, source: str) -> np.ndarray:
             if not is_number(text):
                 raise ValueError(
                     f"{source}: column {name!r} must hold numbers, row {row} has {text!r}; "
-                    "encode it (one-hot, for example) or drop it."
+                    "encode it (one-hot, for example), drop it, or name it as the target."
                 ) from None
         raise
 

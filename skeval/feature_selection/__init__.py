@@ -2,12 +2,16 @@
 
 from skeval.feature_selection import _engine  # noqa: F401 (registers the batch engines)
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
+from skeval.feature_selection._plot.selection_bias import SelectionBiasDisplay
+from skeval.feature_selection._plot.selection_frequency import SelectionFrequencyDisplay
 from skeval.feature_selection._selection_bias import SelectionBias, selection_bias
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 
 __all__ = [
     "CV2FeatureSelectionPipeline",
     "SelectionBias",
+    "SelectionBiasDisplay",
+    "SelectionFrequencyDisplay",
     "SelectionStability",
     "selection_bias",
     "selection_stability",

@@ -96,7 +96,7 @@ class CV2FeatureSelectionPipeline(
         Class labels.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when `X` has string column names.
 
     See Also

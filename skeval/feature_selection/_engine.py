@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.svm import SVC
@@ -21,7 +20,8 @@ from skeval.model_selection._plan import PlanBlock
 from skeval.model_selection._predict import BatchDecisions, batch_engine, selection_engine
 from skeval.model_selection._target import Target
 from skeval.svm._batch import solve_gram_svms
-from skeval.svm._tolerance import doubtful_fits, residual_bound
+from skeval.svm._engine import loop_decision
+from skeval.svm._tolerance import columns_of, doubtful_fits, residual_bound
 
 __all__ = ["KBestSVMEngine"]
 
@@ -45,13 +45,10 @@ class KBestSVMEngine:
 
     def __call__(self, block: PlanBlock) -> BatchDecisions:
         """Return decisions whose signs are those of the loop."""
-        return self._decide(block, ranks=False)
+        return self.as_in_loop(block, ranks=False)
 
-    def ranked(self, block: PlanBlock) -> BatchDecisions:
-        """Return decisions whose signs, and order within a fit, are those of the loop."""
-        return self._decide(block, ranks=True)
-
-    def _decide(self, block: PlanBlock, ranks: bool) -> BatchDecisions:
+    def as_in_loop(self, block: PlanBlock, *, ranks: bool) -> BatchDecisions:
+        """Return decisions whose signs, and if asked order within a fit, are those of the loop."""
         trained, positive = block.train > 0, self._labels(block) == 1
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         decisions = np.full(block.train.shape, np.nan)
@@ -64,7 +61,8 @@ class KBestSVMEngine:
         features = self.select(counts.astype(np.intp), positive)
         decisions, doubtful = self._solve(features, positive, block, ranks)
         for r in np.flatnonzero(doubtful):
-            decisions[r] = self._fit_one(features[r], positive[r], block.train[r])
+            selected = self.X[:, features[r]]
+            decisions[r] = loop_decision(self.classifier, selected, positive[r], block.train[r])
         return decisions
 
     def _labels(self, block: PlanBlock) -> np.ndarray:
@@ -102,7 +100,7 @@ class KBestSVMEngine:
             decisions[part], alpha = solve_on_training(gram, signs, box)
             norms = np.sqrt(self._squares[features[part]].sum(axis=1))
             doubtful[part] = doubtful_fits(
-                gram,
+                columns_of(gram),
                 signs,
                 box,
                 alpha,
@@ -112,19 +110,6 @@ class KBestSVMEngine:
                 ranks=ranks,
             )
         return decisions, doubtful
-
-    def _fit_one(self, features: np.ndarray, positive: np.ndarray, train: np.ndarray) -> np.ndarray:
-        """Return the decision values of one fit by SVC itself."""
-        rows, weights = np.flatnonzero(train), None
-        if train.dtype.kind == "f":
-            weights = train[rows]
-        else:
-            rows = np.repeat(rows, train[rows])
-        selected = self.X[:, features]
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            model = clone(self.classifier)
-            model.fit(selected[rows], positive[rows], sample_weight=weights)
-            return model.decision_function(selected)
 
 
 def solve_on_training(

@@ -21,6 +21,22 @@ from skeval.metrics._classification import (
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
+from skeval.metrics.cluster import (
+    class_f_measure,
+    compactness_score,
+    connectivity_score,
+    davies_bouldin_score,
+    dunn_score,
+    fowlkes_mallows_score,
+    inverse_purity_score,
+    minkowski_score,
+    pair_fbeta_score,
+    pair_jaccard_score,
+    purity_score,
+    silhouette_score,
+    within_cluster_sse,
+    within_cluster_variance,
+)
 from skeval.utils._compat import StrOptions, validate_params
 
 __all__ = [
@@ -40,7 +56,8 @@ class ScorerRow(NamedTuple):
     """What makes a metric a scorer.
 
     `response` is what the metric judges: "predict", `SCORES`, or `PARTITION` for an internal index
-    `(X, labels)` of a clustering. `required` names arguments that have no default.
+    `(X, labels)` of a clustering; an external index compares `predict` with y, as scikit-learn's
+    do. `required` names arguments that have no default.
     """
 
     function: Callable[..., float]
@@ -53,14 +70,28 @@ class ScorerRow(NamedTuple):
 SCORERS: dict[str, ScorerRow] = {
     "bleu": ScorerRow(bleu_score, True),
     "break_even_point": ScorerRow(break_even_point, True, SCORES),
+    "class_f_measure": ScorerRow(class_f_measure, True),
+    "dunn": ScorerRow(dunn_score, True, PARTITION),
+    "fowlkes_mallows": ScorerRow(fowlkes_mallows_score, True),
+    "inverse_purity": ScorerRow(inverse_purity_score, True),
     "log_bleu": ScorerRow(log_bleu_score, True),
     "macro_fbeta": ScorerRow(macro_fbeta_score, True),
     "micro_fbeta": ScorerRow(micro_fbeta_score, True),
+    "neg_compactness": ScorerRow(compactness_score, False, PARTITION),
+    "neg_connectivity": ScorerRow(connectivity_score, False, PARTITION),
     "neg_cost_sensitive_error": ScorerRow(cost_sensitive_error, False, "predict", ("cost_matrix",)),
+    "neg_davies_bouldin": ScorerRow(davies_bouldin_score, False, PARTITION),
     "neg_error_norm": ScorerRow(error_norm, False),
     "neg_error_rate": ScorerRow(error_rate, False),
     "neg_expected_cost": ScorerRow(expected_cost, False, SCORES),
+    "neg_minkowski": ScorerRow(minkowski_score, False),
     "neg_ranking_loss": ScorerRow(ranking_loss, False, SCORES),
+    "neg_within_cluster_sse": ScorerRow(within_cluster_sse, False, PARTITION),
+    "neg_within_cluster_variance": ScorerRow(within_cluster_variance, False, PARTITION),
+    "pair_fbeta": ScorerRow(pair_fbeta_score, True),
+    "pair_jaccard": ScorerRow(pair_jaccard_score, True),
+    "purity": ScorerRow(purity_score, True),
+    "silhouette": ScorerRow(silhouette_score, True, PARTITION),
     "weighted_fbeta": ScorerRow(weighted_fbeta_score, True),
 }
 
@@ -93,7 +124,8 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     name : str
         One of `get_scorer_names`.
     **metric_kwargs : dict
-        Arguments of the metric, such as `pos_label` or `cost_matrix`. The scorers of scikit-learn
+        Arguments of the metric, such as `pos_label` or `cost_matrix`; of an internal index of
+        clusterings also `undefined`, see `make_clustering_scorer`. The scorers of scikit-learn
         take none: use `make_scorer` there.
 
     Returns
@@ -105,6 +137,12 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     ------
     ValueError
         If there is no such scorer, or its metric needs an argument that is not given.
+
+    Notes
+    -----
+    Internal indices of clusterings, such as "dunn", need no y and work for clusterers without
+    `predict`. External ones, such as "purity", compare `predict` with y; the adjusted Rand and
+    the Rand index are there under scikit-learn's names, "adjusted_rand_score" and "rand_score".
 
     Examples
     --------

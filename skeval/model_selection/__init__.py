@@ -11,6 +11,8 @@ from skeval.model_selection._permutation_result import PermutationTest, Permutat
 from skeval.model_selection._permutation_scorer import make_permutation_scorer
 from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._perturbation_result import PerturbationInterval
+from skeval.model_selection._plot.permutation import PermutationDisplay
+from skeval.model_selection._plot.perturbation import PerturbationDisplay
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import (
     ConfidenceInterval,
@@ -29,8 +31,10 @@ __all__ = [
     "HoldoutErrorEstimate",
     "HoldoutSize",
     "MetricInterval",
+    "PermutationDisplay",
     "PermutationTest",
     "PermutationTests",
+    "PerturbationDisplay",
     "PerturbationInterval",
     "bootstrap_error",
     "compare_classifiers",

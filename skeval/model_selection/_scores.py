@@ -12,7 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan, concatenated
 from skeval.model_selection._predict import (
     BatchDecisions,
-    BatchEngine,
     batch_predictions,
     find_batch_engine,
     fits_of,
@@ -21,18 +20,18 @@ from skeval.model_selection._target import Target
 from skeval.utils._compat import limit_threads, safe_indexing
 from skeval.utils._jobs import Jobs, open_jobs
 
-__all__ = ["RankingEngine", "resampled_scores"]
+__all__ = ["LoopEngine", "resampled_scores"]
 
 Scores = float | dict[str, float]
 Scorer = type(make_scorer(accuracy_score))
 
 
 @runtime_checkable
-class RankingEngine(Protocol):
-    """A batch engine whose decision values can be had in the order of the loop, too."""
+class LoopEngine(Protocol):
+    """A batch engine that can give the answers of the loop, its tolerance included."""
 
-    def ranked(self, block: PlanBlock) -> BatchDecisions:
-        """Return the decisions of a block, in each fit in the order of the loop."""
+    def as_in_loop(self, block: PlanBlock, *, ranks: bool) -> BatchDecisions:
+        """Return decisions whose signs, and if asked order within a fit, are those of the loop."""
 
 
 class KnownDecisions(ClassifierMixin, BaseEstimator):
@@ -109,13 +108,11 @@ def batch_scores(run: Jobs, solve: Any, blocks: list[PlanBlock]) -> list[Scores]
     return scores
 
 
-def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> BatchEngine | None:
-    """Return the batch engine that can serve a metric."""
+def engine_for(estimator: Any, X: Any, target: Target, scoring: Any) -> LoopEngine | None:
+    """Return the batch engine that gives a metric its value in the loop."""
     engine = find_batch_engine(estimator, X, target)
-    if scoring_is_accuracy(scoring, target):
-        return engine
-    served = isinstance(engine, RankingEngine) and uses_responses(scoring)
-    return engine if served else None
+    served = scoring_is_accuracy(scoring, target) or uses_responses(scoring)
+    return engine if served and isinstance(engine, LoopEngine) else None
 
 
 def scoring_is_accuracy(scoring: Any, target: Target) -> bool:
@@ -153,27 +150,27 @@ def repetition_scores(
 
 
 def engine_scores(
-    engine: BatchEngine, X: Any, target: Target, scorer: Any, scoring: Any, blocks: list[PlanBlock]
+    engine: LoopEngine, X: Any, target: Target, scorer: Any, scoring: Any, blocks: list[PlanBlock]
 ) -> list[Scores] | None:
     """Solve some repetitions at once and score each of their fits; return the means.
 
     None if a fit is not solved, or the scorer needs the fitted estimator itself.
     """
     block = concatenated(blocks)
-    if isinstance(engine, RankingEngine) and not scoring_is_accuracy(scoring, target):
-        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
-    else:
+    if scoring_is_accuracy(scoring, target):
         scores = accuracies(engine, target, block)
+    else:
+        scores = stand_in_scores(engine, X, target, block, scorer, uses_ranks(scoring))
     if scores is None:
         return None
     ends = np.cumsum([len(part) for part in blocks])
     return [means(scores[end - len(part) : end]) for part, end in zip(blocks, ends, strict=True)]
 
 
-def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[float] | None:
+def accuracies(engine: LoopEngine, target: Target, block: PlanBlock) -> list[float] | None:
     """Return the fraction of the tested samples that each fit predicts correctly."""
     truth = target.codes if block.order is None else target.codes[block.order]
-    predictions, solved = batch_predictions(engine, target, block)
+    predictions, solved = batch_predictions(partial(engine.as_in_loop, ranks=False), target, block)
     correct = (predictions == truth) & block.test
     fractions: list[float] = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
     return fractions if solved.all() else None
@@ -181,11 +178,11 @@ def accuracies(engine: BatchEngine, target: Target, block: PlanBlock) -> list[fl
 
 @limit_threads(limits=1, user_api="blas")
 def stand_in_scores(
-    engine: RankingEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
+    engine: LoopEngine, X: Any, target: Target, block: PlanBlock, scorer: Any, ranks: bool
 ) -> list[Any] | None:
     """Return what a scorer says of each fit, given its decision values; None if it needs more."""
     scores: list[Any] = []
-    values, solved = engine.ranked(block)
+    values, solved = engine.as_in_loop(block, ranks=True)
     if not solved.all():
         return None
     for r, decisions in enumerate(values):

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array
@@ -14,13 +14,13 @@ from skeval.model_selection._resamples import (
     drawing_units,
 )
 from skeval.utils._checks import check_count, check_y
-from skeval.utils._compat import num_samples
+from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._random import RandomStateLike
 
 __all__ = ["BootstrapSplit", "refit_632", "score_632"]
 
 
-class BootstrapSplit:
+class BootstrapSplit(MetadataRequester):
     """Bootstrap resamples as train sets, the samples that they leave out as test sets.
 
     A scikit-learn cross-validator for ``cv=``. The training indices repeat samples; the same seed
@@ -55,6 +55,9 @@ class BootstrapSplit:
     0.963
     """
 
+    # groups that reach a splitter are its own, with metadata routing as without
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+
     def __init__(
         self,
         n_splits: int = 200,
@@ -69,7 +72,8 @@ class BootstrapSplit:
         self.random_state = random_state
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        names = ("n_splits", "stratify", "include_resubstitution", "random_state")
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__name__}({values})"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

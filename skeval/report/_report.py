@@ -2,24 +2,27 @@
 
 import json
 from dataclasses import dataclass
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
+from skeval.report._page import template
+from skeval.report._provenance import call_of
+from skeval.report._sentences import (
+    permutation_sentence,
+    rows_of,
+    selection_sentences,
+    trusted_perturbation,
+    verdict_sentence,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["EvaluationReport"]
-
-PERTURBED = {
-    "cross_validation": "perturbed cross-validation",
-    "resubstitution": "perturbed training",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,12 @@ class EvaluationReport:
         The estimator, as it prints itself.
     seed : int
         The seed of all splits and resamples: ``random_state=seed`` repeats the evaluation.
+    feature_names : tuple of str or None
+        Names of the features, where they are known.
+    settings : dict of str to str
+        The other arguments of the call, as source text.
+    versions : dict of str to str
+        Versions of the packages that the numbers depend on.
     """
 
     estimates: tuple[ErrorEstimate, ...]
@@ -65,6 +74,9 @@ class EvaluationReport:
     class_sizes: dict[Any, int] | None
     estimator: str
     seed: int
+    feature_names: tuple[str, ...] | None
+    settings: dict[str, str]
+    versions: dict[str, str]
 
     def __getitem__(self, method: str) -> ErrorEstimate:
         """Return the estimate of a name."""
@@ -73,6 +85,16 @@ class EvaluationReport:
                 return estimate
         names = ", ".join(repr(estimate.method) for estimate in self.estimates)
         raise KeyError(f"no estimate {method!r}; there are {names}")
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence: error, interval, chance, and selection outside the loop."""
+        return verdict_sentence(self)
+
+    @property
+    def call(self) -> str:
+        """The call that made the report, as source text."""
+        return call_of("skeval.evaluate", "estimator, X, y", self.estimator, self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""
@@ -90,6 +112,10 @@ class EvaluationReport:
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "warnings": list(self.warnings),
+            "verdict": self.verdict,
+            "feature_names": self.feature_names and list(self.feature_names),
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
         }
 
     def to_json(self, path: str | PathLike | None = None) -> str:
@@ -122,11 +148,45 @@ class EvaluationReport:
         rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
         return pd.DataFrame(rows).set_index("method")
 
+    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
+        """Return the report as one page that needs nothing else, and write it when a path is given.
+
+        The answer in a sentence, what to know before quoting it, every estimate as a forest plot
+        and a table, the perturbation intervals, the null distribution, selection outside against
+        inside the loop, and how to reproduce it all. The page loads nothing and runs no script.
+        Needs matplotlib and Jinja2: ``pip install "skeval[report]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+        title : str, default=None
+            Heading of the page, such as the name of the data; None is "Evaluation report".
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        from skeval.report._evaluation_page import evaluation_page  # draws, so it imports this
+
+        text = template("page.html").render(page=evaluation_page(self, title))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page, or the text where the extra is missing."""
+        from skeval.report._evaluation_page import evaluation_page
+
+        try:
+            return template("fragment.html").render(page=evaluation_page(self))
+        except ImportError:
+            return f"<pre>{escape(str(self))}</pre>"
+
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = [self._row(estimate.method, estimate) for estimate in self.estimates]
-        for result in self.perturbation or ():
-            rows.append(self._row(f"SVM, {PERTURBED[result.statistic]}", result))
+        rows = [self._row(name, estimate) for name, estimate in rows_of(self)]
         lines = _table([head, *rows])
         if self.perturbation:
             lines.append(trusted_perturbation(self.perturbation[1]))
@@ -146,39 +206,6 @@ class EvaluationReport:
             f"{estimate.standard_error:.4f}",
             f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
         )
-
-
-def permutation_sentence(test: PermutationTest) -> str:
-    """Say what the permutation test found."""
-    return (
-        f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
-        f"labels, {test.n_exceedances} did as well as on the true ones."
-    )
-
-
-def selection_sentences(bias: SelectionBias, stability: SelectionStability) -> list[str]:
-    """Say what selection outside the loop would have claimed, and how stable the selection is."""
-    always = int(np.sum(stability.frequency == 1))
-    return [
-        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
-        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}]).",
-        f"Of the features selected in any of {stability.n_rounds} folds "
-        f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
-        f"{stability.value:.2f}, 1 is best.",
-    ]
-
-
-def trusted_perturbation(resubstitution: PerturbationInterval) -> str:
-    """Say which of the two perturbation intervals to trust, and why."""
-    if resubstitution.resubstitution < resubstitution.error / 2:
-        return (
-            "Of the SVM intervals trust that of perturbed cross-validation: the training error is "
-            "less than half the cross-validated one, and there perturbed training is too short."
-        )
-    return (
-        "Of the SVM intervals that of perturbed cross-validation is the safer; perturbed training "
-        "is the published one and holds when samples are many and features few."
-    )
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:

@@ -14,6 +14,7 @@ from skeval.svm._newton import FeatureSystem, GramSystem
 from skeval.svm._scales import ColumnScales
 from skeval.svm._screening import screen
 from skeval.svm._solver import solve_from_sets, solve_from_values
+from skeval.svm._tolerance import GramColumns
 
 __all__ = ["BatchSolution", "LinearSVMBatch", "solve_gram_svms"]
 
@@ -100,6 +101,17 @@ class LinearSVMBatch:
         if isinstance(self._system, FeatureSystem):
             return _FeatureProblems(system_of, signs, box, max_iter).solve_all()
         return _solve_grams(system_of, scale_weights is None, signs, box, max_iter)
+
+    def columns(self, scale_weights: np.ndarray | None = None) -> GramColumns:
+        """Return what gives columns of the problems' Gram matrices, centred on all samples."""
+        if scale_weights is None:
+            return lambda at, rows: self._columns.columns(self._columns.ridge()[None], rows)
+        ridge = self._columns.ridge(scale_weights)
+        return lambda at, rows: self._columns.columns(ridge[at], rows)
+
+    def norms(self, scale_weights: np.ndarray | None = None) -> np.ndarray:
+        """Return the norms (B, n) or (1, n) of the samples as the problems see them."""
+        return self._columns.norms(scale_weights)
 
 
 def solve_gram_svms(

@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import check_array
@@ -11,9 +14,11 @@ from sklearn.utils import check_array
 from skeval.model_selection._plan import PlanBlock
 from skeval.model_selection._predict import BatchDecisions, BatchEngine, batch_engine
 from skeval.model_selection._target import Target
+from skeval.model_selection._weights import weight_parameters
 from skeval.svm._batch import LinearSVMBatch
+from skeval.svm._tolerance import doubtful_fits, residual_bound
 
-__all__ = ["serves", "signs_of"]
+__all__ = ["LinearSVMEngine", "loop_decision", "serves", "signs_of"]
 
 
 def serves(estimator: SVC, target: Target) -> bool:
@@ -38,7 +43,7 @@ def svc_engine(estimator: SVC, X: Any, target: Target, transformers: tuple) -> B
     if issparse(X) or (standardize and np.asarray(X).dtype == np.float32):
         return None  # a scaler keeps single precision, which the solver does not imitate
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    return linear_engine(X, estimator.C, target, bool(standardize))
+    return LinearSVMEngine(make_pipeline(*transformers, estimator), X, target)
 
 
 def is_plain_scaler(step: Any) -> bool:
@@ -46,20 +51,62 @@ def is_plain_scaler(step: Any) -> bool:
     return type(step) is StandardScaler and step.with_mean and step.with_std
 
 
-def linear_engine(X: np.ndarray, C: float, target: Target, standardize: bool) -> BatchEngine:
-    """Return what solves a block of fits on samples that are prepared once."""
-    batch = LinearSVMBatch(X)
+class LinearSVMEngine:
+    """Solve the fits of a StandardScaler (or none) and an SVC on samples that are prepared once."""
 
-    def decisions(block: PlanBlock) -> BatchDecisions:
-        weights = block.train.astype(float)
-        solution = batch.solve(
-            signs_of(target, block),
-            C * weights,
-            scale_weights=weights if standardize else None,
-        )
+    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target) -> None:
+        self.pipeline, self.X, self.target = pipeline, X, target
+        self._batch = LinearSVMBatch(X)
+
+    def __call__(self, block: PlanBlock) -> BatchDecisions:
+        """Return the exact decisions: those of the loop within the tolerance of libsvm."""
+        solution = self._batch.solve(**self._problems(block))
         return BatchDecisions(solution.decision, solution.converged)
 
-    return decisions
+    def as_in_loop(self, block: PlanBlock, *, ranks: bool) -> BatchDecisions:
+        """Return decisions whose signs, and if asked order within a fit, are those of the loop."""
+        problems = self._problems(block)
+        solution = self._batch.solve(**problems)
+        scales = problems["scale_weights"]
+        doubtful = doubtful_fits(
+            self._batch.columns(scales),
+            np.broadcast_to(problems["signs"], problems["box"].shape),
+            problems["box"],
+            solution.alpha,
+            solution.decision,
+            block.test,
+            residual_bound(self.pipeline[-1].tol, self._batch.norms(scales), solution.alpha),
+            ranks=ranks,
+        )
+        for r in np.flatnonzero(doubtful):
+            positive = (
+                self.target.codes[slice(None) if block.order is None else block.order[r]] == 1
+            )
+            solution.decision[r] = loop_decision(self.pipeline, self.X, positive, block.train[r])
+        return BatchDecisions(solution.decision, np.ones(len(block), dtype=bool))
+
+    def _problems(self, block: PlanBlock) -> dict[str, Any]:
+        weights = block.train.astype(float)
+        return {
+            "signs": signs_of(self.target, block),
+            "box": self.pipeline[-1].C * weights,
+            "scale_weights": weights if len(self.pipeline) > 1 else None,
+        }
+
+
+def loop_decision(
+    estimator: Any, X: np.ndarray, positive: np.ndarray, train: np.ndarray
+) -> np.ndarray:
+    """Return the decision values (n,) of one fit by scikit-learn itself, of weights (n,)."""
+    rows, weights = np.flatnonzero(train), None
+    if train.dtype.kind == "f":
+        weights = train[rows]
+    else:
+        rows = np.repeat(rows, train[rows])
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        model = clone(estimator)
+        model.fit(X[rows], positive[rows], **weight_parameters(estimator, weights))
+        return model.decision_function(X)
 
 
 def signs_of(target: Target, block: PlanBlock) -> np.ndarray:

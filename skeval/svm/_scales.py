@@ -18,6 +18,7 @@ class ColumnScales:
     def __init__(self, X):
         varies = X.max(axis=0) > X.min(axis=0)
         self.raw = X[:, varies]
+        self.lengths = np.sqrt(np.square(X).sum(axis=1))
         self.mean = self.raw.mean(axis=0)
         self.standard = self.raw - self.mean
         self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
@@ -44,6 +45,21 @@ class ColumnScales:
         raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
         rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
         return np.where(raw_variance <= rounding, unscaled, variance)
+
+    def columns(self, ridge, samples):
+        """Return the columns (B, n, m) of samples (B, m) in the Gram matrices of ridges (B, p)."""
+        chosen = self.standard[samples] / ridge[:, None, :]
+        return np.matmul(self.standard, chosen.transpose(0, 2, 1))
+
+    def norms(self, weights=None):
+        """Return the norms of the samples (1, n), or (B, n) as StandardScalers leave them."""
+        if weights is None:
+            return self.lengths[None]
+        inverse = 1.0 / self.ridge(weights)
+        mean = weights @ self.standard / weights.sum(axis=1, keepdims=True)
+        squares = inverse @ np.square(self.standard).T - 2.0 * (mean * inverse) @ self.standard.T
+        squares += (mean**2 * inverse).sum(axis=1, keepdims=True)
+        return np.sqrt(np.maximum(squares, 0.0))
 
     def _recompute(self, variance, weights, suspect):
         """Compute in two passes the variances that cancellation has spoilt, in place."""

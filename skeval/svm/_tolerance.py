@@ -8,9 +8,14 @@ decision value of x is off by ``sum_i c_i(x) e_i``, the sum of the sizes at most
 than a few times the root of the sum of the squares.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-__all__ = ["doubtful_fits", "residual_bound"]
+__all__ = ["GramColumns", "columns_of", "doubtful_fits", "residual_bound"]
+
+GramColumns = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Columns (b, n, m) of the Gram matrices of some problems (b,), given their samples (b, m)."""
 
 REACH = 200
 """Decision values are looked at where they are within so many residuals of 0, or of each other."""
@@ -38,8 +43,13 @@ def residual_bound(tol: float, norms: np.ndarray, alpha: np.ndarray) -> np.ndarr
     return tol + rounding * norms * (norms * alpha).sum(axis=1, keepdims=True)
 
 
+def columns_of(K: np.ndarray) -> GramColumns:
+    """Return the columns of Gram matrices (B, n, n) that are there already."""
+    return lambda problems, samples: np.take_along_axis(K[problems], samples[:, None], axis=2)
+
+
 def doubtful_fits(
-    K: np.ndarray,
+    columns: GramColumns,
     signs: np.ndarray,
     box: np.ndarray,
     alpha: np.ndarray,
@@ -51,8 +61,8 @@ def doubtful_fits(
 ) -> np.ndarray:
     """Return which of B exact solutions libsvm may see with another sign (or order) in a test.
 
-    All arrays are (B, n), `K` (B, n, n). Unsolved problems, all nan, are doubtful too, and so are
-    those without a free sample: there the intercept is a matter of convention.
+    All arrays are (B, n). Unsolved problems, all nan, are doubtful too, and so are those without
+    a free sample: there the intercept is a matter of convention.
     """
     tested = np.where(test, decision, np.inf)
     free = (alpha > _FREE * box) & (alpha < (1 - _FREE) * box)
@@ -62,11 +72,11 @@ def doubtful_fits(
     if ranks:
         near |= (gaps(np.sort(tested, axis=1)) < reach).any(axis=1)
     candidates = np.flatnonzero(near & ~doubtful)
-    size = max(1, _BLOCK // K.shape[-1] ** 2)
+    size = max(1, _BLOCK // (box.shape[1] * (1 + free.sum(axis=1).max())))
     for start in range(0, len(candidates), size):
         at = candidates[start : start + size]
         error, steady = error_bound(
-            K[at], signs[at], box[at], alpha[at], decision[at], free[at], residual[at]
+            columns, at, signs[at], box[at], alpha[at], decision[at], free[at], residual[at]
         )
         least = np.where(steady[:, None], 0.0, reach[at] * (UNSTEADY / REACH))
         error = np.maximum(error, least)
@@ -85,7 +95,8 @@ def gaps(ordered: np.ndarray) -> np.ndarray:
 
 
 def error_bound(
-    K: np.ndarray,
+    columns: GramColumns,
+    problems: np.ndarray,
     signs: np.ndarray,
     box: np.ndarray,
     alpha: np.ndarray,
@@ -93,19 +104,27 @@ def error_bound(
     free: np.ndarray,
     residual: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a bound of ``sum_i c_i(x) e_i`` for every sample, and whether none can change sets."""
-    n = K.shape[-1]
-    system = np.zeros((len(K), n + 1, n + 1))
-    system[:, :n, :n] = np.where(free[:, :, None] & free[:, None, :], K, np.eye(n))
-    system[:, :n, n] = system[:, n, :n] = free
+    """Return a bound of ``sum_i c_i(x) e_i`` for every sample, and whether none can change sets.
+
+    Row ``b`` of the arrays (b, n) is the problem that `columns` knows as ``problems[b]``.
+    """
+    m = free.sum(axis=1).max()
+    samples = np.argsort(~free, axis=1, kind="stable")[:, :m]  # the free ones, then others
+    valid, slack, weight = (np.take_along_axis(a, samples, axis=1) for a in (free, residual, alpha))
+    K = columns(problems, samples) * valid[:, None, :]
+    system = np.zeros((len(K), m + 1, m + 1))
+    system[:, :m, :m] = np.take_along_axis(K, samples[:, :, None], axis=1) * valid[:, :, None]
+    system[:, range(m), range(m)] += ~valid
+    system[:, :m, m] = system[:, m, :m] = valid
     try:
-        inverse = np.linalg.inv(system)[:, :, :n] * (free * residual)[:, None, :]
+        inverse = np.linalg.inv(system)[:, :, :m] * (valid * slack)[:, None, :]
     except np.linalg.LinAlgError:  # more free samples than the features can tell apart
         return np.full(alpha.shape, np.inf), np.zeros(len(K), dtype=bool)
-    terms = np.matmul(K * free[:, None, :], inverse[:, :n]) + inverse[:, n:]
+    terms = np.matmul(K, inverse[:, :m]) + inverse[:, m:]
     largest = np.abs(terms).sum(axis=2)
     error = np.minimum(largest, DEVIATIONS * np.sqrt(np.square(terms).sum(axis=2)))
-    moves = np.abs(inverse[:, :n]).sum(axis=2)
-    stays_free = (alpha > moves) & (alpha < box - moves)
-    stays_bound = np.abs(signs * decision - 1.0) > residual + largest
-    return error, np.where(free, stays_free, stays_bound | (box == 0)).all(axis=1)
+    moves = np.abs(inverse[:, :m]).sum(axis=2)
+    limit = np.take_along_axis(box, samples, axis=1)
+    stays_free = ~valid | ((weight > moves) & (weight < limit - moves))
+    stays_bound = free | (box == 0) | (np.abs(signs * decision - 1.0) > residual + largest)
+    return error, stays_free.all(axis=1) & stays_bound.all(axis=1)

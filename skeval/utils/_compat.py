@@ -5,6 +5,7 @@ from typing import Any
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
+from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -42,6 +43,7 @@ __all__ = [
     "HasMethods",
     "Interval",
     "InvalidParameterError",
+    "MetadataRequester",
     "StrOptions",
     "array_namespace",
     "check_sample_weight",

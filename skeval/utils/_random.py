@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
-__all__ = ["RandomStateLike", "repetition_rng", "root_seed"]
+__all__ = ["RandomStateLike", "repetition_rng", "root_seed", "small_seed"]
 
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
@@ -32,6 +32,17 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
         "random_state must be None, an int, a numpy RandomState or a numpy Generator, "
         f"got {type(random_state).__name__}."
     )
+
+
+def small_seed(random_state: RandomStateLike) -> int:
+    """Turn any scikit-learn `random_state` into an int that any of its splitters takes.
+
+    An int below 2**32 stands for itself, so the result can be given back for the same numbers.
+    """
+    root = root_seed(random_state)
+    if isinstance(random_state, Integral) and random_state < 2**32:
+        return int(random_state)
+    return int(root.generate_state(1)[0])
 
 
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:

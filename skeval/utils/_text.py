@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable
 
-__all__ = ["aligned"]
+__all__ = ["aligned", "mean_loss_name"]
+
+MEAN_LOSSES = {
+    "zero_one": "error rate",
+    "squared": "mean squared error",
+    "absolute": "mean absolute error",
+}
 
 
 def aligned(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -10,3 +16,8 @@ def aligned(title: str, rows: Iterable[tuple[str, str]]) -> str:
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     return "\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in rows)])
+
+
+def mean_loss_name(loss: str) -> str:
+    """Return what the mean of a loss is called."""
+    return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")

@@ -107,6 +107,53 @@ def test_npz_without_labels(tmp_path):
         load_table(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_labels_may_be_missing_where_they_are_not_needed(tmp_path, wine, ending):
+    path = tmp_path / f"a.{ending}"
+    bare = wine.drop(columns="target")
+    if ending == "npz":
+        np.savez(path, X=bare.to_numpy())
+    elif ending == "csv":
+        bare.to_csv(path, index=False)
+    else:
+        bare.to_parquet(path)
+    X, y, names = load_table(path, needs_target=False)
+    np.testing.assert_array_equal(X, load_wine().data)
+    assert y is None
+    assert len(names) == X.shape[1]
+    with pytest.raises(ValueError, match=r"no column 'target'|must hold the arrays X and y"):
+        load_table(path)
+
+
+def test_labels_that_are_there_are_found_where_they_are_not_needed(tmp_path, wine):
+    wine.to_csv(tmp_path / "a.csv", index=False)
+    np.savez(tmp_path / "a.npz", X=load_wine().data, y=load_wine().target)
+    for source in ("wine", tmp_path / "a.csv", tmp_path / "a.npz"):
+        X, y, _ = load_table(source, needs_target=False)
+        np.testing.assert_array_equal(X, load_wine().data)
+        np.testing.assert_array_equal(y, load_wine().target)
+    renamed = wine.rename(columns={"target": "class"})
+    renamed.to_csv(tmp_path / "b.csv", index=False)
+    _, y, names = load_table(tmp_path / "b.csv", target="class", needs_target=False)
+    np.testing.assert_array_equal(y, load_wine().target)
+    assert "class" not in names
+    with pytest.raises(ValueError, match="no column 'kind'"):
+        load_table(tmp_path / "b.csv", target="kind", needs_target=False)
+
+
+def test_npz_has_no_columns(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(3))
+    with pytest.raises(ValueError, match=r"but the labels of a\.npz are its array y"):
+        load_table(tmp_path / "a.npz", target="y", needs_target=False)
+
+
+@pytest.mark.parametrize("content", ["a,b\n", "a,b\n1,2\n"])
+def test_too_few_rows_without_labels(tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+    with pytest.raises(ValueError, match="must hold at least two rows of data"):
+        load_table(tmp_path / "a.csv", needs_target=False)
+
+
 def test_npz_of_the_wrong_shape(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.ones(3), y=np.ones(3))
     with pytest.raises(ValueError, match=r"X must be a matrix of numbers, got float64 of shape"):

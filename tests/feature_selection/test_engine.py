@@ -184,7 +184,10 @@ def test_real_weights():
     weights = rng.exponential(size=(6, 40)) * (rng.random((6, 40)) < 0.8)
     block = PlanBlock(weights, np.ones((6, 40), dtype=bool))
     for weight, ranked, decisions in zip(
-        weights, engine.ranked(block).decisions, engine(block).decisions, strict=True
+        weights,
+        engine.as_in_loop(block, ranks=True).decisions,
+        engine(block).decisions,
+        strict=True,
     ):
         rows = weight > 0
         model = procedure().fit(X[rows], y[rows], svc__sample_weight=weight[rows])

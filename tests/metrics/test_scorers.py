@@ -11,13 +11,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
 from sklearn.metrics import get_scorer as sklearn_get_scorer
+from sklearn.metrics import get_scorer_names as sklearn_scorer_names
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skeval.metrics
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
-from skeval.metrics._scorers import SCORERS
+from skeval.metrics._scorers import PARTITION, SCORERS
 
 
 class Parrot(BaseEstimator):
@@ -50,8 +51,14 @@ def texts():
     return np.array(text, dtype=object)[:, None], [[t] for t in text]
 
 
+def blobs():
+    return make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+
+
 COSTS = 1.0 - np.eye(3)
 C = {"C": [0.02, 1.0]}
+KMEANS = KMeans(n_init=2, random_state=0)
+MERGED, SPLIT = {"n_clusters": [2, 3]}, {"n_clusters": [8, 3]}
 # name -> (arguments, estimator, grid, data)
 CASES = {
     "bleu": ({}, Parrot(), {"drop": [3, 0]}, texts),
@@ -70,11 +77,37 @@ CASES = {
     "neg_expected_cost": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
     "neg_ranking_loss": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
     "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
+    "class_f_measure": ({"beta": 2.0}, KMEANS, SPLIT, blobs),
+    "fowlkes_mallows": ({}, KMEANS, MERGED, blobs),
+    "inverse_purity": ({}, KMEANS, SPLIT, blobs),
+    "neg_minkowski": ({}, KMEANS, SPLIT, blobs),
+    "pair_fbeta": ({"beta": 0.5}, KMEANS, MERGED, blobs),
+    "pair_jaccard": ({}, KMEANS, SPLIT, blobs),
+    "purity": ({}, KMEANS, MERGED, blobs),
+}
+# Internal indices of clusterings: name -> (arguments, grid of KMeans)
+INTERNAL = {
+    "dunn": ({"metric": "cityblock"}, SPLIT),
+    "neg_compactness": ({}, MERGED),
+    "neg_connectivity": ({"n_neighbors": 3}, SPLIT),
+    "neg_davies_bouldin": ({"dispersion": "centroid"}, SPLIT),
+    "neg_within_cluster_sse": ({}, MERGED),
+    "neg_within_cluster_variance": ({}, MERGED),
+    "silhouette": ({}, SPLIT),
 }
 
 
 def test_every_scorer_has_a_case():
-    assert sorted(CASES) == sorted(SCORERS)
+    assert sorted({**CASES, **INTERNAL}) == sorted(SCORERS)
+    assert sorted(INTERNAL) == sorted(n for n, r in SCORERS.items() if r.response == PARTITION)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_name_says_the_metric_and_its_direction(name):
+    row = SCORERS[name]
+    metric = name.removeprefix("neg_")
+    assert row.function.__name__ in (metric, f"{metric}_score")
+    assert row.greater_is_better == (name == metric)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -102,6 +135,54 @@ def test_search_picks_the_better_model_by_every_metric(name):
     assert again(search.best_estimator_, X, y) == by_name(search.best_estimator_, X, y)
 
 
+@pytest.mark.parametrize("name", INTERNAL)
+def test_search_picks_the_better_clustering_by_every_internal_index(name):
+    arguments, grid = INTERNAL[name]
+    X, _ = blobs()
+    scorer = pickle.loads(pickle.dumps(get_scorer(name, **arguments)))
+    search = GridSearchCV(KMEANS, grid, scoring=scorer, cv=3).fit(X)
+    assert search.best_params_ == {"n_clusters": 3}
+    sign = -1 if name.startswith("neg_") else 1
+    expected = sign * SCORERS[name].function(X, search.predict(X), **arguments)
+    assert scorer(search.best_estimator_, X) == expected
+
+
+@pytest.mark.parametrize("name", INTERNAL)
+def test_internal_indices_of_dbscan_with_noise_and_with_a_single_cluster(name):
+    X = np.vstack([blobs()[0], [[50.0, 50.0]]])
+    everything = [(np.arange(91), np.arange(91))]
+    grid = {"eps": [1e-9, 1.5, 15.0]}  # all noise; three clusters and noise; one cluster and noise
+    scorer = get_scorer(name, noise="drop")
+    with (
+        pytest.warns(UndefinedMetricWarning, match="must have two clusters, got [01]"),
+        pytest.warns(UserWarning, match="One or more of the test scores are non-finite"),
+    ):
+        search = GridSearchCV(DBSCAN(), grid, scoring=scorer, cv=everything).fit(X)
+    assert search.best_params_ == {"eps": 1.5}
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False, True]
+    worst = get_scorer(name, noise="drop", undefined=-1e9)
+    search = GridSearchCV(DBSCAN(), grid, scoring=worst, cv=everything).fit(X)
+    assert search.cv_results_["mean_test_score"][[0, 2]].tolist() == [-1e9, -1e9]
+    labels = DBSCAN(eps=1.5).fit_predict(X)
+    sign = -1 if name.startswith("neg_") else 1
+    expected = sign * SCORERS[name].function(X, labels, noise="drop")
+    assert search.best_score_ == expected
+    with pytest.raises(ValueError, match="must have two clusters, got 0"):
+        get_scorer(name, undefined="raise")(DBSCAN(eps=1e-9), X)
+
+
+def test_all_scorers_of_clusterings_in_one_cross_validation():
+    X, y = blobs()
+    external = [name for name, (_, estimator, *_) in CASES.items() if estimator is KMEANS]
+    scoring = {name: get_scorer(name) for name in [*INTERNAL, *external, "adjusted_rand_score"]}
+    result = cross_validate(KMeans(3, n_init=2, random_state=0), X, y, scoring=scoring, cv=3)
+    for name in scoring:
+        assert np.isfinite(result[f"test_{name}"]).all()
+    for name in external:
+        perfect = 0 if name == "neg_minkowski" else 1
+        np.testing.assert_array_equal(result[f"test_{name}"], [perfect] * 3)
+
+
 def test_sign_and_value():
     X, y = classes()
     model = LogisticRegression(max_iter=500).fit(X, y)
@@ -117,7 +198,8 @@ def test_sign_and_value():
 
 def test_names_hold_both_packages():
     names = get_scorer_names()
-    assert names == sorted(names)
+    assert names == sorted(set(names))
+    assert not set(SCORERS) & set(sklearn_scorer_names())
     assert {"accuracy", "roc_auc", "neg_mean_squared_error", *SCORERS} <= set(names)
     assert get_scorer("roc_auc") == sklearn_get_scorer("roc_auc") or repr(
         get_scorer("roc_auc")

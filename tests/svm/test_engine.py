@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold, permutation_test_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
@@ -15,9 +15,11 @@ from skeval.model_selection import (
     _predict,
     bootstrap_error,
     cross_val_error,
+    permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.model_selection._plan import PlanBlock
 from skeval.model_selection._predict import find_batch_engine
 from skeval.model_selection._target import check_task
 
@@ -153,3 +155,46 @@ def test_nan_is_refused_as_svc_refuses_it():
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match="X contains NaN"):
         cross_val_error(SVM, X, y, random_state=0)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+@pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardised"])
+def test_permutation_scores_are_those_of_scikit_learn(shape, scaled, scoring):
+    """With the tolerance that libsvm has by default, value by value."""
+    X, y = gaussian(*shape)
+    svc = SVC(kernel="linear")
+    model = make_pipeline(StandardScaler(), svc) if scaled else svc
+    cv = list(StratifiedKFold(3).split(X, y))
+    shuffles = np.random.RandomState(0)
+    ours = permutation_test(
+        model,
+        X,
+        y,
+        cv=cv,
+        scoring=scoring,
+        permutations=[shuffles.permutation(len(y)) for _ in range(40)],
+    )
+    _, null, _ = permutation_test_score(
+        model, X, y, cv=cv, scoring=scoring, n_permutations=40, random_state=0
+    )
+    np.testing.assert_array_equal(ours.null_distribution, null)
+
+
+def test_in_loop_decisions_know_the_tolerance_of_the_loop():
+    """The engine is exact, the loop stops early: on breast cancer that decides some signs."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X[:200]), y[:200]
+    orders = np.array([np.random.RandomState(seed).permutation(200) for seed in range(60)])
+    test = np.zeros((60, 200), dtype=bool)
+    test[:, :40] = True
+    svc = SVC(kernel="linear", tol=0.05)
+    engine = engine_of(svc, X, y)
+    block = PlanBlock(~test, test, orders)
+    looped = np.array(
+        [svc.fit(X[40:], y[order][40:]).decision_function(X[:40]) for order in orders]
+    )
+    exact = engine(block).decisions[:, :40]
+    in_loop = engine.as_in_loop(block, ranks=False).decisions[:, :40]
+    assert ((exact >= 0) != (looped >= 0)).any()
+    assert ((in_loop >= 0) == (looped >= 0)).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from skeval.svm._tolerance import doubtful_fits, error_bound, residual_bound
+from skeval.svm._tolerance import columns_of, doubtful_fits, error_bound, residual_bound
 
 
 def one_problem(seed, n=40, p=8, C=1.0, offset=0.0):
@@ -18,7 +18,7 @@ def one_problem(seed, n=40, p=8, C=1.0, offset=0.0):
     usual = SVC(kernel="linear", C=C).fit(X[trained], signs[trained])
     centred = X - X.mean(axis=0)
     problem = {
-        "K": (centred @ centred.T)[None],
+        "columns": columns_of((centred @ centred.T)[None]),
         "signs": signs[None],
         "box": np.where(trained, C, 0.0)[None],
         "alpha": alpha[None],
@@ -40,7 +40,9 @@ def test_libsvm_stays_within_the_bound(p, C):
         problem, residual, seen = one_problem(seed, p=p, C=C)
         if not free(problem).any():
             continue
-        error, steady = error_bound(**problem, free=free(problem), residual=residual)
+        error, steady = error_bound(
+            **problem, problems=np.zeros(1, int), free=free(problem), residual=residual
+        )
         off = np.abs(seen - problem["decision"])
         if steady[0]:
             assert (off <= error).all()
@@ -101,7 +103,7 @@ def test_singular_systems_are_doubtful():
     """The same sample twice on the margin: the bordered system has no inverse."""
     X = np.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [-1.0, 0.0]])
     problem = {
-        "K": (X @ X.T)[None],
+        "columns": columns_of((X @ X.T)[None]),
         "signs": np.array([[1.0, 1.0, -1.0, -1.0]]),
         "box": np.ones((1, 4)),
         "alpha": np.full((1, 4), 0.25),

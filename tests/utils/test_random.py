@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._random import repetition_rng, root_seed, small_seed
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,13 @@ def test_wrong_random_state():
         root_seed("seed")
     with pytest.raises(ValueError, match="random_state must be >= 0, got -1"):
         root_seed(-1)
+
+
+def test_small_seed_of_an_int_is_the_int():
+    assert [small_seed(seed) for seed in (0, 7, np.int64(2**32 - 1))] == [0, 7, 2**32 - 1]
+    large = small_seed(2**40)
+    assert large == small_seed(2**40) < 2**32
+    assert small_seed(np.random.default_rng(3)) == small_seed(np.random.default_rng(3))
+    assert small_seed(None) != small_seed(None)
+    with pytest.raises(ValueError, match="random_state must be >= 0, got -1"):
+        small_seed(-1)

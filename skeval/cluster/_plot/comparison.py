@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
+from skeval.utils._plotting import axes_and_figure, column_of_axes
 
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
 
@@ -111,17 +112,8 @@ class IndicesDisplay:
         IndicesDisplay
             The display itself.
         """
-        import matplotlib.pyplot as plt
-
-        m = len(self.indices)
-        if axes is None:
-            _, axes = plt.subplots(
-                m, sharex=True, squeeze=False, figsize=(6, 2.2 * m), layout="constrained"
-            )
-        axes = np.ravel(np.asarray(axes, dtype=object))
-        if len(axes) != m:
-            raise ValueError(f"axes must hold one for each of {m} indices, got {len(axes)}.")
-        self.axes_ = axes
+        size = (6, 2.2 * len(self.indices))
+        self.axes_ = column_of_axes(axes, self.indices, "indices", sharex=True, figsize=size)
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
             self._draw(ax, self.values[:, panel])
             ax.set_title(direction(name, self.greater_is_better[panel]), fontsize="medium")
@@ -249,10 +241,7 @@ class ParetoDisplay:
         ParetoDisplay
             The display itself.
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
+        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
         (x, y), front = self.values.T, self.front
         order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)
@@ -263,5 +252,4 @@ class ParetoDisplay:
         ax.set_ylabel(direction(self.indices[1], self.greater_is_better[1]))
         ax.margins(0.15)  # room for the names
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._choose import NClustersChoice
+from skeval.utils._plotting import axes_and_figure
 
 __all__ = ["StabilityDisplay"]
 
@@ -105,10 +106,7 @@ class StabilityDisplay:
         StabilityDisplay
             The display itself.
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots()
+        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
         self.errorbar_ = ax.errorbar(
             self.candidates, self.values, yerr=self.standard_errors, marker="o", capsize=3
         )
@@ -119,5 +117,4 @@ class StabilityDisplay:
         ax.set_xlabel("number of clusters")
         ax.set_ylabel(f"{self.method.replace('_', ' ')} (mean and standard error)")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -1,13 +1,12 @@
 """What the displays share: the score of a fitted classifier, and axes to draw on."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from skeval.utils._plotting import axes_and_figure
 
 __all__ = ["axes_and_figure", "positive_scores"]
 
@@ -25,12 +24,3 @@ def positive_scores(estimator: Any, X: ArrayLike, pos_label: object) -> tuple[np
         score = estimator.decision_function(X)
         return (score if positive == classes[1] else -score), positive
     return estimator.predict_proba(X)[:, list(classes).index(positive)], positive
-
-
-def axes_and_figure(ax: "Axes | None") -> tuple[Any, Any]:
-    """Return the axes, or those of a new figure, and their figure."""
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        _, ax = plt.subplots(layout="constrained")
-    return ax, ax.figure

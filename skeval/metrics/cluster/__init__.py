@@ -32,6 +32,7 @@ from skeval.metrics.cluster._pair_scores import (
     pair_precision_recall_fscore,
 )
 from skeval.metrics.cluster._pairs import PairCounts
+from skeval.metrics.cluster._plot.contingency import ContingencyDisplay
 from skeval.metrics.cluster._separation import between_cluster_distances, within_cluster_distances
 from skeval.metrics.cluster._silhouette import silhouette_samples, silhouette_score
 from skeval.metrics.cluster._spanning_tree import mst_compactness
@@ -39,6 +40,7 @@ from skeval.metrics.cluster._spanning_tree import mst_compactness
 __all__ = [
     "BetweenClusterDistances",
     "ClusterDistances",
+    "ContingencyDisplay",
     "ExternalIndices",
     "InternalIndices",
     "PairCounts",

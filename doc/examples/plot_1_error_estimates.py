@@ -1,0 +1,85 @@
+"""
+Every error estimate side by side
+=================================
+
+One classifier, one small data set, seven ways to say how wrong it is. Which of them may be
+quoted?
+"""
+
+# %%
+# Sixty patients of the breast-cancer data play the study at hand. The other 509 are what a study
+# never has: a sample that is large enough to tell how wrong the classifier really is.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import skeval
+from skeval.model_selection import bootstrap_error, cross_val_error, holdout_error
+
+X, y = load_breast_cancer(return_X_y=True)
+X_study, _, y_study, _ = train_test_split(X, y, train_size=60, stratify=y, random_state=0)
+model = DecisionTreeClassifier(random_state=0)
+
+report = skeval.evaluate(
+    model, X_study, y_study, n_bootstraps=100, n_permutations=20, random_state=0
+)
+print(report)
+
+# %%
+# A full-grown tree makes no error on the samples it was trained on, so its *resubstitution* error
+# is 0 and says nothing. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
+# pessimistic; *.632* mixes the worthless 0 in; *.632+* gives it the smaller weight the more the
+# classifier overfits.
+estimates = report.estimates
+print(report["bootstrap .632+"])
+
+# %%
+# One study shows one draw of each. Twenty-five studies of other patients show what the estimates
+# are like: here each is compared with the error that the same tree really has on the patients who
+# were not in its study.
+names = ["resubstitution", "cross-validation", "oob", ".632", ".632+"]
+deviations = []
+for seed in range(25):
+    X_in, X_out, y_in, y_out = train_test_split(X, y, train_size=60, stratify=y, random_state=seed)
+    truth = holdout_error(y_out, model.fit(X_in, y_in).predict(X_out)).error
+    cv = cross_val_error(model, X_in, y_in, random_state=seed).error
+    boot = bootstrap_error(model, X_in, y_in, n_resamples=40, random_state=seed)  # .632+
+    point632 = 0.368 * boot.resubstitution + 0.632 * boot.oob
+    found = [boot.resubstitution, cv, boot.oob, point632, boot.error]
+    deviations.append(np.array(found) - truth)
+deviations = np.array(deviations)
+for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0), strict=True):
+    print(f"{name:17s} bias {mean:+.3f}  spread {sd:.3f}")
+
+# %%
+# Left: the report of the one study. Right: estimate minus true error over twenty-five of them,
+# with the mean as a bar; 0 is right.
+fig, (left, right) = plt.subplots(
+    1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=[3, 2]
+)
+rows = np.arange(len(estimates))[::-1]
+for row, estimate in zip(rows, estimates, strict=True):
+    interval = estimate.confidence_interval()
+    left.plot([interval.low, interval.high], [row, row], color="tab:blue", lw=2)
+    left.plot(estimate.error, row, "o", color="tab:blue")
+left.set(
+    yticks=rows,
+    yticklabels=[estimate.method for estimate in estimates],
+    xlabel="error, 95 % interval",
+    title="one study of 60 patients",
+    xlim=(-0.005, None),
+)
+for row, column in enumerate(deviations.T):
+    right.plot(column, np.full(len(column), row), "o", alpha=0.3, color="tab:blue")
+    right.plot(column.mean(), row, "|", ms=18, mew=3, color="black")
+right.axvline(0, color="grey", ls=":")
+right.set(
+    yticks=range(5),
+    yticklabels=names,
+    xlabel="estimate minus true error",
+    title="twenty-five studies",
+)
+right.invert_yaxis()
+plt.show()

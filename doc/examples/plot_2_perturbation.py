@@ -1,0 +1,56 @@
+"""
+A confidence interval for the error of an SVM
+=============================================
+
+Cross-validation gives a number. Refitting under random sample weights says how far it may be off,
+and shows why the weights must go through the cross-validation and not only through the training.
+"""
+
+# %%
+# Eighty patients are the study, the other 489 the judge.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval.model_selection import holdout_error, perturbation_interval
+
+X, y = load_breast_cancer(return_X_y=True)
+X_study, X_rest, y_study, y_rest = train_test_split(X, y, train_size=80, stratify=y, random_state=1)
+svm = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+result = perturbation_interval(svm, X_study, y_study, n_resamples=300, random_state=0)
+print(result)
+
+# %%
+# The draws can be read again at another level or in another form, without fitting anything.
+print(result.confidence_interval(level=0.9, interval="symmetric"))
+
+# %%
+# The published statistic perturbs the *training* error. With 30 features and 80 samples the SVM
+# makes no error in training, whatever the weights; the interval collapses, and a warning says so.
+import warnings  # noqa: E402
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    published = perturbation_interval(
+        svm, X_study, y_study, statistic="resubstitution", n_resamples=300, random_state=0
+    )
+print(caught[0].message)
+
+# %%
+# Both as distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
+truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).error
+fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
+bins = np.linspace(-0.02, 0.14, 49)
+for ax, one in zip(axes, (result, published), strict=True):
+    ax.hist(one.error + one.statistics / np.sqrt(one.n_samples), bins, color="lightsteelblue")
+    ax.axvspan(one.low, one.high, color="tab:blue", alpha=0.12, label="95 % interval")
+    ax.axvline(one.error, color="tab:blue", label="cross-validated error")
+    ax.axvline(truth, color="tab:orange", label="error on 489 other patients")
+    ax.set(title=f'statistic="{one.statistic}"', ylabel="draws")
+axes[0].legend(loc="upper right")
+axes[1].set_xlabel("error")
+plt.show()

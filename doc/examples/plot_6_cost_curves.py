@@ -1,0 +1,66 @@
+"""
+Cost curves: which classifier, at which costs?
+==============================================
+
+The AUC averages over decisions that nobody will make. A cost curve shows the expected cost at
+every ratio of priors and costs, so that one can look at the ratio that one has.
+"""
+
+# %%
+# Two classifiers, cross-validated scores on the breast-cancer data. Positive is malignant.
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+from skeval.metrics import (
+    CostCurveDisplay,
+    cost_curve_band,
+    curve_dominance,
+    expected_cost,
+    probability_cost,
+    roc_curve,
+)
+
+X, y = load_breast_cancer(return_X_y=True)
+y = 1 - y
+models = {"naive Bayes": GaussianNB(), "linear discriminant": LinearDiscriminantAnalysis()}
+scores = {
+    name: cross_val_predict(model, X, y, cv=10, method="predict_proba")[:, 1]
+    for name, model in models.items()
+}
+
+# %%
+# The ROC curves cross, so no single number orders the two.
+bayes, linear = scores.values()
+print(curve_dominance(roc_curve(y, bayes), roc_curve(y, linear)))
+
+# %%
+# One patient in a hundred is ill and missing one costs fifty times a false alarm: that is one
+# place on the axis.
+place = probability_cost(0.01, cost_false_negative=50)
+for name, score in scores.items():
+    cost = expected_cost(y, score, probability_cost=place)
+    print(f"{name}: expected cost {cost:.3f} at P(+)cost = {place:.2f}")
+
+# %%
+# Left: both curves with pointwise 95 % bands; a classifier that ignores the features has at best
+# the cost of the dashed line, ``min(x, 1 - x)``. Right: their difference. Where its band lies
+# below 0 the linear discriminant is cheaper; where it covers 0 these data do not tell.
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+curves = [
+    CostCurveDisplay.from_predictions(
+        y, score, level=0.95, n_resamples=300, random_state=0, name=name, ax=left
+    ).line_
+    for name, score in scores.items()
+]
+left.set(ylim=(0, 0.15), title="expected cost")
+left.legend(handles=curves, loc="upper left")
+band = cost_curve_band(y, linear, baseline=bayes, n_resamples=300, random_state=0)
+CostCurveDisplay(None, band=band, name="linear minus naive Bayes").plot(right)
+right.set(title="difference (below 0: linear is better)")
+for ax in (left, right):
+    ax.axvline(place, color="tab:red", ls=":")
+    ax.text(place, ax.get_ylim()[0], " our costs", color="tab:red", va="bottom")
+plt.show()

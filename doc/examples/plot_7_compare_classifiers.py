@@ -1,0 +1,71 @@
+"""
+Which of two classifiers is better?
+===================================
+
+Two cross-validated accuracies differ. Is one procedure better, or one fitted rule, or neither?
+The usual t-test over folds answers none of these.
+"""
+
+# %%
+# A linear discriminant and naive Bayes on the breast-cancer data, on the same 25 splits.
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import t, ttest_rel
+from sklearn.datasets import load_breast_cancer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+
+from skeval.model_selection import compare_classifiers
+
+X, y = load_breast_cancer(return_X_y=True)
+linear, bayes = LinearDiscriminantAnalysis(), GaussianNB()
+splits = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
+corrected = compare_classifiers(linear, bayes, X, y, cv=splits)
+print(corrected)
+
+# %%
+# The others pool one held-out prediction per sample: McNemar's test counts the samples that only
+# one of the two gets right, the bootstrap resamples the samples, DeLong compares the areas under
+# the ROC curves.
+others = {
+    method: compare_classifiers(linear, bayes, X, y, method=method, random_state=0)
+    for method in ("mcnemar", "bootstrap", "delong")
+}
+for comparison in others.values():
+    print(comparison, end="\n\n")
+
+# %%
+# The plain paired t-test treats 25 overlapping splits as 25 independent experiments. Its interval
+# is too short.
+scores = corrected.split_scores
+differences = scores[:, 0] - scores[:, 1]
+plain = ttest_rel(*scores.T)
+half = t.isf(0.025, len(differences) - 1) * differences.std(ddof=1) / np.sqrt(len(differences))
+print(f"plain t-test: P = {plain.pvalue:.1e}; corrected: P = {corrected.pvalue:.1e}")
+
+# %%
+rows = [
+    (
+        "plain t (too short)",
+        differences.mean() - half,
+        differences.mean(),
+        differences.mean() + half,
+    )
+]
+rows += [
+    (f"{name}, {c.scoring}", c.low, c.difference, c.high)
+    for name, c in {"corrected t": corrected, **others}.items()
+]
+fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+for row, (_, low, middle, high) in enumerate(reversed(rows)):
+    color = "tab:red" if row == len(rows) - 1 else "tab:blue"
+    ax.plot([low, high], [row, row], color=color, lw=2)
+    ax.plot(middle, row, "o", color=color)
+ax.axvline(0, color="grey", ls=":")
+ax.set(
+    yticks=range(len(rows)),
+    yticklabels=[name for name, *_ in reversed(rows)],
+    xlabel="linear discriminant minus naive Bayes, 95 % interval",
+)
+plt.show()

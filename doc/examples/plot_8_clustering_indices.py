@@ -1,0 +1,48 @@
+"""
+Is my clustering any good?
+==========================
+
+Internal indices judge a clustering by the data alone. Each has its own idea of a good cluster, so
+they disagree; one pass over the distances gives all of them.
+"""
+
+# %%
+# K-means and average linkage on the standardised wine data, two to six clusters.
+import matplotlib.pyplot as plt
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from skeval.cluster import IndicesDisplay, ParetoDisplay, compare_clusterings
+from skeval.metrics.cluster import external_indices, internal_indices
+
+X, y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+partitions = {}
+for k in range(2, 7):
+    partitions[f"k-means {k}"] = KMeans(k, n_init=10, random_state=0).fit_predict(X)
+    partitions[f"average {k}"] = AgglomerativeClustering(k, linkage="average").fit_predict(X)
+print(internal_indices(X, partitions["k-means 3"]))
+
+# %%
+# A clustering *beats* another only if no index speaks against it. What nothing beats is the
+# Pareto front: what the indices leave open, not a ranking.
+comparison = compare_clusterings(X, partitions)
+print(comparison)
+
+# %%
+# Each index of K-means against the number of clusters. Filled points are on the front, here that
+# of K-means alone.
+k_means = {name: labels for name, labels in partitions.items() if name.startswith("k-means")}
+IndicesDisplay.from_result(compare_clusterings(X, k_means))
+plt.show()
+
+# %%
+# Two of the indices against each other, for both methods. The lower right is the better corner.
+ParetoDisplay.from_result(comparison, x="silhouette", y="connectivity")
+plt.show()
+
+# %%
+# Here the cultivars are known, so the answer can be checked, which is what external indices are
+# for.
+print(external_indices(y, partitions["k-means 3"]))

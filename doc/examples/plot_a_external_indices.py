@@ -1,0 +1,51 @@
+"""
+Comparing a clustering with known classes
+=========================================
+
+Purity rises with every cluster that is added, and the plain Rand index is high for any clustering
+into many clusters. Which external index can be believed?
+"""
+
+# %%
+# K-means on the digits, and random labels with as many clusters, for 2 to 40 clusters.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+
+from skeval.metrics.cluster import contingency_matrix, external_indices
+
+X, y = load_digits(return_X_y=True)
+rng = np.random.default_rng(0)
+sizes = [2, 5, 10, 20, 40]
+found = {k: KMeans(k, n_init=1, random_state=0).fit_predict(X) for k in sizes}
+chance = {k: rng.integers(k, size=len(y)) for k in sizes}
+print(external_indices(y, found[10]))
+
+# %%
+# The indices against the number of clusters. Only an index whose dashed line stays flat at 0 is
+# corrected for chance: the adjusted Rand index. The dotted line marks the ten true classes.
+names = ["purity", "rand", "pair_f1", "adjusted_rand"]
+fig, axes = plt.subplots(1, 4, sharey=True, figsize=(9.5, 2.9), layout="constrained")
+for ax, name in zip(axes, names, strict=True):
+    for partitions, style, label in ((found, "-o", "k-means"), (chance, "--s", "random")):
+        values = [getattr(external_indices(y, partitions[k]), name) for k in sizes]
+        ax.plot(sizes, values, style, ms=4, label=label)
+    ax.axvline(10, color="grey", ls=":")
+    ax.set(title=name.replace("_", " "), xlabel="clusters", xscale="log", xticks=sizes)
+    ax.set_xticklabels(sizes)
+    ax.minorticks_off()
+axes[0].set(ylabel="index", ylim=(-0.05, 1.05))
+axes[0].legend()
+plt.show()
+
+# %%
+# What the table behind all of them says: ones and eights share a cluster, and so do threes and
+# nines.
+table = contingency_matrix(y, found[10])
+table = table[:, np.argsort(table.argmax(axis=0))]
+fig, ax = plt.subplots(figsize=(4.6, 4), layout="constrained")
+image = ax.imshow(table, cmap="Blues")
+ax.set(xlabel="cluster", ylabel="digit", xticks=range(10), yticks=range(10))
+fig.colorbar(image, label="samples")
+plt.show()

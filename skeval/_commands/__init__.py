@@ -1,0 +1,3 @@
+"""The commands of ``python -m skeval``, one module each; not part of the public interface."""
+
+__all__: list[str] = []

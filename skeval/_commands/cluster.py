@@ -1,0 +1,101 @@
+"""``python -m skeval cluster``: indices and stability over a range of numbers of clusters."""
+
+import argparse
+import re
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
+
+from skeval._commands._shared import (
+    add_common,
+    check_classes,
+    check_outputs,
+    headline,
+    noted,
+    progress_level,
+    write_outputs,
+)
+from skeval.cluster._stability import AGREEMENTS
+from skeval.datasets import load_table
+from skeval.report import evaluate_clusterer
+
+__all__ = ["ALGORITHMS", "add_cluster"]
+
+# Their random_state stays open: evaluate_clusterer draws it anew for every half.
+ALGORITHMS: dict[str, BaseEstimator] = {
+    "kmeans": KMeans(n_init=10),
+    "ward": AgglomerativeClustering(linkage="ward"),
+    "gmm": GaussianMixture(),
+}
+REPEATS, QUICK_REPEATS = 10, 3
+
+
+def add_cluster(commands: Any) -> None:
+    """Add the command to the subparsers."""
+    parser = commands.add_parser(
+        "cluster", help="compare numbers of clusters by internal indices and by stability"
+    )
+    parser.set_defaults(run=run_cluster)
+    add_common(
+        parser,
+        target="column of known classes in a file, kept out of the features and compared with "
+        "at the end (default: target, if there is one)",
+    )
+    add = parser.add_argument
+    add("--k", default="2:8", metavar="A:B", help="from A to B clusters, both included (2:8)")
+    add("--algorithm", choices=ALGORITHMS, default="kmeans", help="default: kmeans")
+    add(
+        "--stability",
+        choices=sorted(AGREEMENTS),
+        default="prediction_strength",
+        help="what is measured between random halves, and chooses k (prediction_strength)",
+    )
+    add("--repeats", type=int, help=f"random halvings (default: {REPEATS})")
+    add(
+        "--scale",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="scale every feature to mean 0 and variance 1 (default: yes)",
+    )
+    add("--quick", action="store_true", help=f"{QUICK_REPEATS} random halvings")
+
+
+def run_cluster(options: argparse.Namespace) -> str:
+    """Evaluate one algorithm and return the text to print."""
+    candidates = candidate_range(options.k)
+    table = load_table(options.data, target=options.target, needs_target=False)
+    if table.y is not None:
+        check_classes(table)
+    check_outputs(options)
+    default = QUICK_REPEATS if options.quick else REPEATS
+    report, notes = noted(
+        evaluate_clusterer,
+        ALGORITHMS[options.algorithm],
+        StandardScaler().fit_transform(table.X) if options.scale else table.X,
+        n_clusters=candidates,
+        labels_true=table.y,
+        stability=options.stability,
+        n_repeats=default if options.repeats is None else options.repeats,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        verbose=progress_level(),
+    )
+    scaled = "features scaled to variance 1" if options.scale else "features as they are"
+    procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
+    write_outputs(report, options, procedure)
+    return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
+
+
+def candidate_range(text: str) -> range:
+    """Return the numbers of clusters that ``A:B``, or one number, stands for."""
+    match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
+    if match is None:
+        raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")
+    first = int(match[1])
+    last = int(match[2] or first)
+    if not 2 <= first <= last:
+        raise ValueError(f"--k must start at 2 or more and end no lower, got {text!r}.")
+    return range(first, last + 1)

@@ -1,0 +1,107 @@
+"""``python -m skeval evaluate``: the error of a classifier in every way."""
+
+import argparse
+from typing import Any
+
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import skeval
+from skeval._commands._shared import (
+    add_common,
+    check_classes,
+    check_outputs,
+    headline,
+    noted,
+    progress_level,
+    write_outputs,
+)
+from skeval.datasets import load_table
+from skeval.datasets._tables import Table
+
+__all__ = ["ESTIMATORS", "add_evaluate"]
+
+ESTIMATORS = {
+    "linear-svm": lambda seed: SVC(kernel="linear"),
+    "rbf-svm": lambda seed: SVC(),
+    "logistic": lambda seed: LogisticRegression(max_iter=5000),
+    "lda": lambda seed: LinearDiscriminantAnalysis(),
+    "knn": lambda seed: KNeighborsClassifier(),
+    "forest": lambda seed: RandomForestClassifier(random_state=seed),
+}
+QUICK: dict[str, Any] = {
+    "n_bootstraps": 50,
+    "n_permutations": 50,
+    "n_resamples": 100,
+    "leave_one_out": False,
+}
+
+
+def add_evaluate(commands: Any) -> None:
+    """Add the command to the subparsers."""
+    parser = commands.add_parser(
+        "evaluate", help="estimate the error of a classifier in every way, side by side"
+    )
+    parser.set_defaults(run=run_evaluate)
+    add_common(parser, target="column of the labels in a file (default: target)")
+    add = parser.add_argument
+    add("--estimator", choices=ESTIMATORS, default="linear-svm", help="behind a StandardScaler")
+    add("--select", type=int, metavar="K", help="keep the K best features, inside the loop")
+    add("--folds", type=int, help="folds of the cross-validation (default: 10)")
+    add("--bootstraps", type=int, help="bootstrap resamples (default: 200)")
+    add("--permutations", type=int, help="label permutations for the P-value (default: 200)")
+    add("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    add("--quick", action="store_true", help="fewer resamples and permutations, no leave-one-out")
+
+
+def run_evaluate(options: argparse.Namespace) -> str:
+    """Evaluate one estimator and return the text to print."""
+    table = load_table(options.data, target=options.target)
+    check_classes(table)
+    check_selected(table, options.select)
+    check_outputs(options)
+    sizes = QUICK if options.quick else {}
+    for name, value in (
+        ("n_bootstraps", options.bootstraps),
+        ("n_permutations", options.permutations),
+    ):
+        sizes = sizes if value is None else sizes | {name: value}
+    report, notes = noted(
+        skeval.evaluate,
+        make_estimator(options.estimator, options.select, options.seed),
+        table.X,
+        table.y,
+        cv=options.folds,
+        **sizes,
+        confidence_level=options.level,
+        feature_names=table.feature_names,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        verbose=progress_level(),
+    )
+    selected = "" if options.select is None else f" on the {options.select} best features"
+    procedure = f"{options.estimator}{selected}, seed {options.seed}"
+    write_outputs(report, options, procedure)
+    return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
+
+
+def check_selected(table: Table, n_selected: int | None) -> None:
+    """Raise when there are not that many features to select."""
+    if n_selected is not None and not 1 <= n_selected <= table.X.shape[1]:
+        raise ValueError(
+            f"--select must lie between 1 and the {table.X.shape[1]} features, got {n_selected}."
+        )
+
+
+def make_estimator(name: str, n_selected: int | None, seed: int) -> Pipeline:
+    """Return a pipeline: scaling, selection if wanted, classifier."""
+    steps = [StandardScaler()]
+    if n_selected is not None:
+        steps.append(SelectKBest(k=n_selected))
+    return make_pipeline(*steps, ESTIMATORS[name](seed))

@@ -1,0 +1,3 @@
+"""Displays of what selecting features does."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Displays of partitions."""
+
+__all__: list[str] = []

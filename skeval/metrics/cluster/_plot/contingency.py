@@ -1,0 +1,190 @@
+"""Drawing of the contingency table of two partitions."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from skeval.metrics.cluster._labels import check_labels, checked_contingency
+from skeval.utils._plotting import axes_and_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ContingencyDisplay"]
+
+
+class ContingencyDisplay:
+    """Heat map of the contingency table of two partitions, matched clusters on the diagonal.
+
+    It is recommended to use `from_predictions` to create a display.
+
+    Parameters
+    ----------
+    contingency : ndarray of shape (n_classes, n_clusters)
+        Number, or total weight, of the samples of each class in each cluster.
+    classes : ndarray of shape (n_classes,)
+        Names of the rows.
+    clusters : ndarray of shape (n_clusters,)
+        Names of the columns.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    im_ : matplotlib AxesImage
+        The heat map.
+    text_ : ndarray of shape (n_classes, n_clusters), dtype matplotlib Text, or None
+        The values in the cells; None where they are not written.
+
+    See Also
+    --------
+    contingency_matrix : The numbers alone, in the order of the labels.
+    external_indices : What they amount to.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import AgglomerativeClustering
+    >>> from sklearn.datasets import load_iris
+    >>> from skeval.metrics.cluster import ContingencyDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = AgglomerativeClustering(3).fit_predict(X)
+    >>> display = ContingencyDisplay.from_predictions(y, labels)
+    >>> display.contingency
+    array([[50,  0,  0],
+           [ 0, 49,  1],
+           [ 0, 15, 35]])
+    """
+
+    def __init__(
+        self, contingency: np.ndarray, *, classes: np.ndarray, clusters: np.ndarray
+    ) -> None:
+        self.contingency = contingency
+        self.classes = classes
+        self.clusters = clusters
+
+    @classmethod
+    def from_predictions(
+        cls,
+        labels_true: ArrayLike,
+        labels_pred: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        include_values: bool = True,
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> "ContingencyDisplay":
+        """Draw two partitions of the same samples.
+
+        Classes and clusters are matched one to one so that most samples lie in matched pairs (the
+        Hungarian algorithm). Rows and columns begin with the matched pairs, in the order of the
+        classes; those left over, where there are more of one than of the other, come last.
+
+        Parameters
+        ----------
+        labels_true, labels_pred : array-like of shape (n_samples,)
+            The reference classes and the clusters, or any two partitions; integers or strings.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        include_values : bool, default=True
+            Write the value into each cell.
+        colorbar : bool, default=True
+            Draw the scale of the colours.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.imshow`, such as `cmap`.
+
+        Returns
+        -------
+        display : ContingencyDisplay
+
+        Raises
+        ------
+        ValueError
+            If the labels are empty, not 1-D, differ in length, or are fractions; if a weight is
+            negative or all are zero.
+        """
+        true = check_labels(labels_true, "labels_true")
+        pred = check_labels(labels_pred, "labels_pred")
+        if not len(true):
+            raise ValueError("labels_true must hold at least one label, got none.")
+        classes, rows = np.unique(true, return_inverse=True)
+        clusters, columns = np.unique(pred, return_inverse=True)
+        cells = checked_contingency(rows, columns, sample_weight)
+        table = np.zeros((len(classes), len(clusters)), cells.cells.dtype)
+        table[cells.rows, cells.columns] = cells.cells
+        row_order, column_order = matched_first(table)
+        display = cls(
+            table[np.ix_(row_order, column_order)],
+            classes=classes[row_order],
+            clusters=clusters[column_order],
+        )
+        return display.plot(ax, include_values=include_values, colorbar=colorbar, **kwargs)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        include_values: bool = True,
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> "ContingencyDisplay":
+        """Draw the table, classes downwards and clusters to the right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        include_values : bool, default=True
+            Write the value into each cell.
+        colorbar : bool, default=True
+            Draw the scale of the colours.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.imshow`, such as `cmap`.
+
+        Returns
+        -------
+        self : ContingencyDisplay
+        """
+        self.ax_, self.figure_ = axes_and_figure(ax)
+        options = {"cmap": "Blues", "vmin": 0, "interpolation": "nearest", **kwargs}
+        self.im_ = self.ax_.imshow(self.contingency, **options)
+        self.text_ = self._write_values() if include_values else None
+        if colorbar:
+            weighted = self.contingency.dtype.kind == "f"
+            label = "weight" if weighted else "samples"
+            self.figure_.colorbar(self.im_, ax=self.ax_, label=label)
+        self.ax_.set_xticks(np.arange(len(self.clusters)), labels=map(str, self.clusters))
+        self.ax_.set_yticks(np.arange(len(self.classes)), labels=map(str, self.classes))
+        self.ax_.set(xlabel="cluster", ylabel="class")
+        return self
+
+    def _write_values(self) -> np.ndarray:
+        """Write each value in the end of the colour map that stands out from its cell."""
+        low, high = self.im_.cmap(0.0), self.im_.cmap(1.0)
+        middle = sum(self.im_.get_clim()) / 2
+        text = np.empty(self.contingency.shape, dtype=object)
+        for (row, column), value in np.ndenumerate(self.contingency):
+            text[row, column] = self.ax_.text(
+                column,
+                row,
+                f"{value:d}" if self.contingency.dtype.kind in "iu" else f"{value:.3g}",
+                ha="center",
+                va="center",
+                color=low if value > middle else high,
+            )
+        return text
+
+
+def matched_first(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return orders of rows and columns that begin with the best one-to-one matching."""
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return in_front(rows, table.shape[0]), in_front(columns, table.shape[1])
+
+
+def in_front(first: np.ndarray, size: int) -> np.ndarray:
+    """Return ``0 .. size - 1`` with some of them moved to the front."""
+    return np.concatenate([first, np.setdiff1d(np.arange(size), first)])

@@ -1,0 +1,3 @@
+"""Displays of intervals and P-values."""
+
+__all__: list[str] = []

@@ -1,0 +1,95 @@
+"""The page of an evaluation of a clusterer."""
+
+from collections.abc import Iterator
+from functools import partial
+from textwrap import shorten
+
+from skeval.cluster import IndicesDisplay, ParetoDisplay, StabilityDisplay
+from skeval.report._clustering_report import FRONT, ORIENTATION, ClusteringReport, columns_of
+from skeval.report._page import (
+    Figure,
+    Page,
+    Section,
+    Table,
+    reproduction_section,
+    warnings_section,
+)
+from skeval.report._svg import inline_svg
+
+__all__ = ["clustering_page"]
+
+LONGEST_FACT = 300
+
+
+def clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
+    """Return the choice first, then what it rests on, then how to repeat it."""
+    return Page(
+        title=title or "Clustering report",
+        verdict=report.verdict,
+        facts=[
+            shorten(report.clusterer, LONGEST_FACT, placeholder=" …"),
+            f"{report.n_samples} samples, {report.n_features} features",
+        ],
+        sections=[
+            warnings_section("Before you quote the choice", report.warnings),
+            stability_section(report),
+            table_section(report),
+            indices_section(report),
+            reproduction_section(report.call, report.versions),
+        ],
+    )
+
+
+def stability_section(report: ClusteringReport) -> Section:
+    """Return how well halves of the data predict each other's clusters."""
+    svg = inline_svg(
+        partial(StabilityDisplay.from_result, report.stability),
+        label="Stability against the number of clusters; the table holds the numbers.",
+        height=3.2,
+    )
+    halvings = report.stability.replicates.shape[1]
+    caption = (
+        f"Each of {halvings} times the data were halved at random, both halves clustered, and the "
+        "clusters of one predicted from the other; 1 is perfect agreement."
+    )
+    return Section("How stable is each number of clusters?", figures=[Figure(svg, caption)])
+
+
+def table_section(report: ClusteringReport) -> Section:
+    """Return all numbers as a table."""
+    heads, cells = zip(*columns_of(report), strict=True)
+    names = [" ".join(filter(None, lines)) or "choice" for lines in heads]
+    rows = [[cell.removeprefix("<- ") for cell in row] for row in zip(*cells, strict=True)]
+    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    caption = "Which way is better stands below each name; k is the number of clusters."
+    return Section("All numbers", sentences=sentences, table=Table(caption, names, rows))
+
+
+def indices_section(report: ClusteringReport) -> Section:
+    """Return the indices against the number of clusters, and the first two against each other."""
+    comparison = report.comparison
+    n_panels = len(comparison.indices)
+    svg = inline_svg(
+        lambda ax: IndicesDisplay.from_result(comparison, axes=ax),
+        label=f"{n_panels} internal indices against the number of clusters, as in the table.",
+        height=0.5 + 1.45 * n_panels,
+        n_panels=n_panels,
+    )
+    figures = [Figure(svg, "Internal indices of the clustering of all samples."), *pareto(report)]
+    return Section("What the internal indices say", figures=figures)
+
+
+def pareto(report: ClusteringReport) -> Iterator[Figure]:
+    """Yield the first two indices against each other, where there are two."""
+    if len(report.comparison.indices) < 2:
+        return
+    first, second = (name.replace("_", " ") for name in report.comparison.indices[:2])
+    svg = inline_svg(
+        partial(ParetoDisplay.from_result, report.comparison),
+        label=f"Each number of clusters by {first} and {second}.",
+        height=3.4,
+    )
+    caption = (
+        f"{first.capitalize()} against {second}; the front here is that of these two indices alone."
+    )
+    yield Figure(svg, caption)

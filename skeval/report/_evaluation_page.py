@@ -1,0 +1,168 @@
+"""The page of an evaluation."""
+
+from collections.abc import Iterator
+from functools import partial
+from textwrap import shorten
+
+from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
+from skeval.model_selection import PermutationDisplay, PerturbationDisplay
+from skeval.report import ErrorEstimatesDisplay
+from skeval.report._page import (
+    Figure,
+    Page,
+    Section,
+    Table,
+    reproduction_section,
+    warnings_section,
+)
+from skeval.report._report import EvaluationReport
+from skeval.report._sentences import (
+    permutation_sentence,
+    rows_of,
+    selection_sentences,
+    trusted_perturbation,
+)
+from skeval.report._svg import inline_svg
+
+__all__ = ["evaluation_page"]
+
+N_TOP = 20
+LONGEST_FACT = 300
+MEANINGS = {
+    "resubstitution": "on the training samples; optimistic, worth nothing alone",
+    "hold-out (1/3)": "on a third that was not trained on; depends on which third",
+    "cross-validation": "every sample predicted by a model trained without it",
+    "leave-one-out": "the same, with as many folds as samples",
+    "bootstrap oob": "on what each resample left out; pessimistic",
+    "bootstrap .632": "0.632 of out-of-bag, 0.368 of resubstitution",
+    "bootstrap .632+": "the same, with a weight that grows with the overfitting",
+    "SVM, perturbed cross-validation": "interval by refitting under random weights",
+    "SVM, perturbed training": "the same, of the training error; for many samples",
+}
+
+
+def evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
+    """Return the answer first, then what it rests on, then how to repeat it."""
+    return Page(
+        title=title or "Evaluation report",
+        verdict=report.verdict,
+        facts=list(facts(report)),
+        sections=[
+            warnings_section("Before you quote a number", report.warnings),
+            estimates_section(report),
+            *perturbation_section(report),
+            *chance_section(report),
+            *selection_section(report),
+            reproduction_section(report.call, report.versions),
+        ],
+    )
+
+
+def facts(report: EvaluationReport) -> Iterator[str]:
+    """Yield the estimator, the size of the data, and the classes."""
+    yield shorten(report.estimator, LONGEST_FACT, placeholder=" …")
+    yield f"{report.n_samples} samples, {report.n_features} features"
+    if report.class_sizes:
+        sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
+        yield shorten(f"{len(sizes)} classes ({', '.join(sizes)})", LONGEST_FACT, placeholder=" …")
+
+
+def estimates_section(report: EvaluationReport) -> Section:
+    """Return every estimate, drawn and in a table."""
+    rows = rows_of(report)
+    level = f"{100 * report.confidence_level:g} %"
+    table = []
+    for name, estimate in rows:
+        interval = estimate.confidence_interval(report.confidence_level)
+        form = ".4f" if estimate.loss == "zero_one" else ".4g"
+        ends = f"{interval.low:{form}} to {interval.high:{form}}"
+        error, spread = f"{estimate.error:{form}}", f"{estimate.standard_error:{form}}"
+        table.append([name, error, ends, spread, interval.method])
+    svg = inline_svg(
+        partial(ErrorEstimatesDisplay.from_result, report),
+        label=f"Forest plot of {len(rows)} estimates of the error; the table holds the numbers.",
+        height=0.6 + 0.42 * len(rows),
+    )
+    head = ["estimate", "error", f"{level} interval", "standard error", "method"]
+    caption = f"Estimates of one error, with {level} intervals."
+    return Section(
+        "Every estimate",
+        figures=[Figure(svg, caption)],
+        table=Table("The same in numbers.", head, table, MEANINGS),
+    )
+
+
+def perturbation_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield the intervals of a linear support vector machine."""
+    if not report.perturbation:
+        return
+    figures = []
+    for result in report.perturbation:
+        svg = inline_svg(
+            partial(PerturbationDisplay.from_result, result),
+            label="Histogram of the error of the support vector machine under random weights.",
+            height=3.2,
+        )
+        caption = (
+            f"The cross-validated error plus W*/√n over {len(result.statistics)} random "
+            "weightings of the samples, and the interval that their spread makes."
+        )
+        figures.append(Figure(svg, caption))
+    yield Section(
+        "The interval of the support vector machine",
+        sentences=[trusted_perturbation(report.perturbation[1])],
+        figures=figures,
+    )
+
+
+def chance_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield the permutation test."""
+    test = report.permutation
+    if not test:
+        return
+    svg = inline_svg(
+        partial(PermutationDisplay.from_result, test),
+        label="Histogram of the scores of shuffled labels, and the score of the true ones.",
+        height=2.8,
+    )
+    interval = test.pvalue_interval
+    sentences = [
+        permutation_sentence(test),
+        f"With endlessly many permutations P would lie between {interval.low:.2g} and "
+        f"{interval.high:.2g} ({100 * interval.level:g} % interval).",
+    ]
+    caption = "The score that labels without any relation to the features reach."
+    yield Section("Could it be chance?", sentences=sentences, figures=[Figure(svg, caption)])
+
+
+def selection_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield selection outside against inside the loop, and what was selected."""
+    bias, stability = report.selection_bias, report.selection_stability
+    if bias is None or stability is None:
+        return
+    n_drawn = min(N_TOP, int((stability.frequency > 0).sum()))
+    figures = [
+        Figure(
+            inline_svg(
+                partial(SelectionBiasDisplay.from_result, bias),
+                label="The errors of selecting outside and inside the loop, and their difference.",
+                height=2.6,
+            ),
+            "What selecting the features on all samples hides.",
+        ),
+        Figure(
+            inline_svg(
+                partial(
+                    SelectionFrequencyDisplay.from_result,
+                    stability,
+                    feature_names=report.feature_names,
+                    n_top=N_TOP,
+                ),
+                label="How often each feature was selected over the folds.",
+                height=0.8 + 0.22 * n_drawn,
+            ),
+            "How often each feature was selected.",
+        ),
+    ]
+    sentences = selection_sentences(bias, stability)
+    yield Section("Did feature selection leak?", sentences=sentences, figures=figures)

@@ -1,0 +1,100 @@
+"""A page of text, tables and figures, and its HTML."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skeval.report._svg import check_extra
+
+__all__ = [
+    "Figure",
+    "Page",
+    "Section",
+    "Table",
+    "reproduction_section",
+    "template",
+    "warnings_section",
+]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing as inline SVG, with the caption that a reader sees below it."""
+
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; the first cell of each is its header, and may have a note."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    heading: str
+    sentences: Sequence[str] = ()
+    items: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    table: Table | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, the answer in one sentence, what was looked at, and sections."""
+
+    title: str
+    verdict: str
+    facts: Sequence[str]
+    sections: Sequence[Section]
+
+
+def warnings_section(heading: str, warnings: Sequence[str]) -> Section:
+    """Return what to know before quoting a number, or that there is nothing."""
+    none = ["None of skeval's checks found a reason to doubt the numbers below."]
+    return Section(heading, sentences=() if warnings else none, items=warnings)
+
+
+def reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
+    """Return the call and the versions."""
+    return Section(
+        "How to reproduce",
+        sentences=["With the same data and versions this call gives the same numbers:"],
+        code=call,
+        table=Table(
+            "Versions that made the numbers.", ["package", "version"], list(versions.items())
+        ),
+    )
+
+
+def template(name: str) -> Any:
+    """Return "page.html", a document, or "fragment.html", the same for a notebook.
+
+    ``render(page=...)`` fills it; every value is escaped, the SVG of figures excepted.
+    """
+    check_extra()
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("skeval.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["unbroken"] = unbroken
+    return environment.get_template(name)
+
+
+def unbroken(text: str) -> str:
+    """Return a sentence in which no line ends within "5 %" or "P = 0.1"."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)

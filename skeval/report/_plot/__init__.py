@@ -1,0 +1,3 @@
+"""Displays of several estimates side by side."""
+
+__all__: list[str] = []

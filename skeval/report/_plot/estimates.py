@@ -1,0 +1,153 @@
+"""Estimates of one error side by side: a forest plot."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skeval.model_selection import ErrorEstimate
+from skeval.report._report import EvaluationReport, rows_of
+from skeval.utils._plotting import axes_and_figure
+from skeval.utils._text import mean_loss_name
+
+__all__ = ["ErrorEstimatesDisplay"]
+
+
+class ErrorEstimatesDisplay:
+    """Forest plot: each estimate of the error with its confidence interval.
+
+    It is recommended to use `from_result` to create a display.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names of the estimates, from top to bottom.
+    errors : ndarray of shape (n_estimates,)
+        The estimates.
+    low, high : ndarray of shape (n_estimates,)
+        Ends of their intervals.
+    level : float
+        Nominal coverage of the intervals.
+    loss : str
+        Name of the loss.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    intervals_ : matplotlib LineCollection
+        The intervals.
+    points_ : matplotlib Line2D
+        The estimates.
+
+    See Also
+    --------
+    skeval.evaluate : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import bootstrap_error, cross_val_error
+    >>> from skeval.report import ErrorEstimatesDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> estimates = [
+    ...     cross_val_error(GaussianNB(), X, y, random_state=0),
+    ...     bootstrap_error(GaussianNB(), X, y, n_resamples=50, random_state=0),
+    ... ]
+    >>> ErrorEstimatesDisplay.from_result(estimates).ax_.get_xlabel()
+    'error rate, 95 % intervals'
+    """
+
+    def __init__(
+        self,
+        *,
+        methods: Sequence[str],
+        errors: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        level: float,
+        loss: str,
+    ) -> None:
+        self.methods = methods
+        self.errors = errors
+        self.low = low
+        self.high = high
+        self.level = level
+        self.loss = loss
+
+    @classmethod
+    def from_result(
+        cls,
+        result: EvaluationReport | Sequence[ErrorEstimate],
+        *,
+        level: float | None = None,
+        ax: Any = None,
+    ) -> "ErrorEstimatesDisplay":
+        """Draw the estimates of a report, or any estimates.
+
+        Parameters
+        ----------
+        result : EvaluationReport or sequence of ErrorEstimate
+            What `evaluate` returns, with its perturbation intervals, or estimates of one loss.
+        level : float, default=None
+            Nominal coverage of the intervals; None takes that of the report, or 0.95.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ErrorEstimatesDisplay
+        """
+        if isinstance(result, EvaluationReport):
+            level = result.confidence_level if level is None else level
+            rows = rows_of(result)
+        else:
+            rows = [(estimate.method, estimate) for estimate in result]
+        losses = sorted({estimate.loss for _, estimate in rows})
+        if len(losses) != 1:
+            raise ValueError(f"result must hold estimates of one loss, got {losses}.")
+        level = 0.95 if level is None else level
+        intervals = [estimate.confidence_interval(level) for _, estimate in rows]
+        return cls(
+            methods=[method for method, _ in rows],
+            errors=np.array([estimate.error for _, estimate in rows]),
+            low=np.array([interval.low for interval in intervals]),
+            high=np.array([interval.high for interval in intervals]),
+            level=level,
+            loss=losses[0],
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorEstimatesDisplay":
+        """Draw one row for each estimate, the first on top.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.plot` for the estimates.
+
+        Returns
+        -------
+        ErrorEstimatesDisplay
+            The display itself.
+        """
+        rows = np.arange(len(self.methods))
+        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
+        # lines and not error bars: an interval need not hold its estimate
+        self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0")
+        drawn = {"marker": "o", "linestyle": "", "color": "C0"}
+        (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
+        ax.set_yticks(rows, [self._row(int(row)) for row in rows], parse_math=False)
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.level:g} % intervals")
+        ax.grid(axis="x", alpha=0.3)
+        return self
+
+    def _row(self, row: int) -> str:
+        form = ".3f" if self.loss == "zero_one" else ".4g"
+        error, low, high = (
+            f"{values[row]:{form}}" for values in (self.errors, self.low, self.high)
+        )
+        return f"{self.methods[row]}\n{error} [{low}, {high}]"

@@ -1,0 +1,121 @@
+"""Drawings as SVG that stands in a page: its colours are the page's, its ids are its own."""
+
+import re
+import warnings
+from collections.abc import Callable
+from hashlib import sha256
+from io import StringIO
+from typing import Any
+from xml.etree import ElementTree
+
+__all__ = ["check_extra", "inline_svg"]
+
+WIDTH = 4.8  # inches: 9 pt letters are readable when a phone shows the figure at 370 px
+INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
+SERIES = ("#1f6fb4", "#c2560c")
+COLOURS = {  # what the displays draw with -> the page's variable, which has a dark value
+    INK: "ink",
+    PAPER: "paper",
+    MUTED: "muted",
+    "#808080": "muted",  # "grey" and "0.5" of the displays
+    SERIES[0]: "series-1",
+    SERIES[1]: "series-2",
+}
+STYLE = {
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": PAPER,  # that of the legend, too
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.color": MUTED,
+    "legend.edgecolor": MUTED,
+    "legend.framealpha": 0.85,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "skeval",
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar in a name is a dollar
+    "xtick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.color": MUTED,
+    "ytick.labelcolor": INK,
+}
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def inline_svg(
+    draw: Callable[..., Any], *, label: str, height: float, n_panels: int | None = None
+) -> str:
+    """Return what `draw` draws on the axes that it is given as `ax`, as SVG to stand in a page.
+
+    It is given one axes, or an array of `n_panels` of them, one below another.
+    """
+    check_extra()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+    from matplotlib.rcsetup import cycler
+
+    with style.context(["default", STYLE | {"axes.prop_cycle": cycler(color=SERIES)}]):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
+        text = StringIO()
+        with warnings.catch_warnings():  # the reader's fonts draw the letters, not these
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
+            warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
+            figure.savefig(text, format="svg", metadata={"Date": None})
+    return adapted(NOT_XML.sub("\ufffd", text.getvalue()), label)
+
+
+def check_extra() -> None:
+    """Raise where a package is missing that a page needs."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f'an HTML report needs {error.name}: pip install "skeval[report]"'
+        ) from error
+
+
+def adapted(svg: str, label: str) -> str:
+    """Return SVG without what would reach beyond it, in the colours of the page."""
+    prefix = f"f{sha256(svg.encode()).hexdigest()[:8]}-"
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if local(child.tag) in ("metadata", "style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = local(element.tag)
+        attributes = {local(name): value for name, value in element.attrib.items()}
+        element.attrib.clear()
+        element.attrib.update(
+            {name: adapted_value(name, value, prefix) for name, value in attributes.items()}
+        )
+    for size in ("width", "height"):
+        root.attrib.pop(size)
+    root.attrib.update({"role": "img", "aria-label": label})
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def local(name: str) -> str:
+    """Return an XML name without its namespace, which HTML does not need."""
+    return name.rpartition("}")[2]
+
+
+def adapted_value(name: str, value: str, prefix: str) -> str:
+    """Return the value of an attribute with the figure's own ids and the page's colours."""
+    if name == "id":
+        return prefix + value
+    if name == "href":
+        return value.replace("#", f"#{prefix}")
+    value = value.replace("url(#", f"url(#{prefix}")
+    if name != "style":
+        return value
+    return re.sub("#[0-9a-f]{6}", lambda found: page_colour(found[0]), value)
+
+
+def page_colour(colour: str) -> str:
+    """Return the variable of the page that stands for a colour, or a colour that has none."""
+    return f"var(--{COLOURS[colour]})" if colour in COLOURS else colour

@@ -1,0 +1,189 @@
+"""``python -m skeval cluster``: what it prints, what it returns, one clear line for bad input."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.preprocessing import StandardScaler
+
+from skeval.__main__ import main
+from skeval._commands.cluster import ALGORITHMS, candidate_range
+from skeval.report import evaluate_clusterer
+
+QUICK = ["--quick", "--k", "2:4", "--repeats", "2"]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(as_frame=True).frame
+
+
+def printed(capsys, *arguments):
+    assert main(["cluster", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_module_runs_and_says_what_it_did():
+    result = subprocess.run(
+        [sys.executable, "-m", "skeval", "cluster", "iris", *QUICK],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, second, _, *lines = result.stdout.splitlines()
+    assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
+    assert second == "kmeans, features scaled to variance 1, seed 0"
+    assert lines[2].split()[0] == "k"
+    assert [line.split()[0] for line in lines[3:6]] == ["2", "3", "4"]
+    assert "Choice: 2 clusters, the largest k whose prediction strength reaches 0.8" in lines[7]
+    assert "for orientation only" in result.stdout
+    assert result.stderr == ""  # progress is for terminals
+
+
+def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
+    path, page = tmp_path / "out.json", tmp_path / "out.html"
+    files = ["--json", path, "--html", page]
+    text = printed(capsys, "iris", "--seed", 7, *files, "--no-scale", *QUICK)
+    report = evaluate_clusterer(
+        KMeans(n_init=10),
+        iris.drop(columns="target").to_numpy(),
+        n_clusters=range(2, 5),
+        labels_true=iris.target.to_numpy(),
+        n_repeats=2,
+        random_state=7,
+    )
+    assert str(report) in text
+    assert json.loads(path.read_text()) == report.to_dict()
+    procedure = "kmeans, features as they are, seed 7"
+    assert procedure in text
+    assert page.read_text() == report.to_html(title=f"iris: {procedure}")
+
+
+def test_features_are_scaled_by_default(capsys, iris):
+    text = printed(capsys, "iris", *QUICK)
+    X = StandardScaler().fit_transform(iris.drop(columns="target").to_numpy())
+    options = {"n_clusters": range(2, 5), "n_repeats": 2, "random_state": 0}
+    report = evaluate_clusterer(KMeans(n_init=10), X, labels_true=iris.target, **options)
+    assert str(report) in text
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("stability", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
+def test_every_algorithm_and_stability_finds_three_clear_clusters(
+    algorithm, stability, tmp_path, capsys
+):
+    X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    np.savez(tmp_path / "blobs.npz", X=X)
+    options = ["--algorithm", algorithm, "--stability", stability, "--k", "2:3", "--quick"]
+    text = printed(capsys, tmp_path / "blobs.npz", *options)
+    assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
+    assert f"{algorithm}, features scaled" in text
+    assert "Choice: 3 clusters" in text
+    assert "1.000 +/- 0.000     yes  <- chosen" in text
+    assert "Rand with" not in text
+
+
+def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
+    iris.to_csv(tmp_path / "iris.csv", index=False)
+    names = np.array(["setosa", "versicolor", "virginica"])[iris.target]
+    iris.assign(target=names).rename(columns={"target": "kind"}).to_parquet(tmp_path / "i.parquet")
+    iris.drop(columns="target").to_csv(tmp_path / "bare.csv", index=False)
+    bundled = printed(capsys, "iris", *QUICK).splitlines()
+    assert printed(capsys, tmp_path / "iris.csv", *QUICK).splitlines()[1:] == bundled[1:]
+    named = printed(capsys, tmp_path / "i.parquet", "--target", "kind", *QUICK).splitlines()
+    assert "(setosa: 50, versicolor: 50, virginica: 50)" in named[0]
+    assert named[1:] == bundled[1:]
+    bare = printed(capsys, tmp_path / "bare.csv", *QUICK).splitlines()
+    assert bare[0] == "bare.csv: 150 samples, 4 features, no labels"
+    assert all(
+        long.startswith(short.removesuffix("<- chosen"))
+        for short, long in zip(bare[6:9], bundled[6:9], strict=True)
+    )
+
+
+def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
+    np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
+    text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--quick")
+    assert "! Asked for 4 clusters, the algorithm found 3." in text
+    assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
+
+
+def test_jobs_do_not_change_the_numbers(capsys):
+    assert printed(capsys, "iris", *QUICK) == printed(capsys, "iris", "--jobs", 2, *QUICK)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("2:8", range(2, 9)), ("3", range(3, 4)), ("5:5", range(5, 6))]
+)
+def test_range_includes_both_ends(text, expected):
+    assert candidate_range(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["absent.csv"], "no file 'absent.csv', and no bundled set"),
+        (["iris", "--k", "two"], "--k must be a range such as 2:8, or one number, got 'two'"),
+        (["iris", "--k", "2:"], "--k must be a range such as 2:8, or one number, got '2:'"),
+        (["iris", "--k", "1:4"], "--k must start at 2 or more and end no lower, got '1:4'"),
+        (["iris", "--k", "4:2"], "--k must start at 2 or more and end no lower, got '4:2'"),
+        (["iris", "--k", "2:76"], "n_clusters must lie between 2 and 75, half of the 150 samples"),
+        (["iris", "--repeats", "1"], "'n_repeats' parameter"),
+        (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
+        (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
+        (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
+        (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
+    assert_one_line(["cluster", *arguments], message, capsys)
+
+
+def assert_one_line(arguments, message, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("skeval: error: ")
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        ({"target": np.linspace(0, 1, 150)}, [], "must hold classes, it holds 150 distinct"),
+        ({"name": "red"}, [], "column 'name' must hold numbers, row 2 has 'red'; encode it"),
+        ({"hole": [np.nan] * 150}, [], "column 'hole' has no value in row 2; impute or drop it"),
+        ({}, ["--target", "kind"], "has no column 'kind' for the target"),
+    ],
+)
+def test_bad_files(change, arguments, message, tmp_path, capsys, iris):
+    path = tmp_path / "bad.csv"
+    iris.assign(**change).to_csv(path, index=False)
+    assert_one_line(["cluster", str(path), *arguments], message, capsys)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.where(np.eye(30) > 0, np.nan, 1.0)}, "Input X contains NaN"),
+        ({"X": np.eye(30), "y": np.zeros(29, int)}, "must have the same length, got 30 and 29"),
+        ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must hold at least 2 clusters"),
+        ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
+        ({"data": np.eye(30)}, "it must hold the array X, it holds ['data']"),
+    ],
+)
+def test_bad_arrays(arrays, message, tmp_path, capsys):
+    np.savez(tmp_path / "bad.npz", **arrays)
+    assert_one_line(["cluster", str(tmp_path / "bad.npz")], message, capsys)
+
+
+def test_a_file_of_one_row(tmp_path, capsys):
+    pd.DataFrame({"a": [1], "b": [2]}).to_csv(tmp_path / "one.csv", index=False)
+    message = "one.csv must hold at least two rows of data, it holds 1"
+    assert_one_line(["cluster", str(tmp_path / "one.csv")], message, capsys)

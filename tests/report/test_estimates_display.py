@@ -1,0 +1,69 @@
+"""What the forest plot of several estimates draws."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVC
+
+import skeval
+from skeval.model_selection import cross_val_error, resubstitution_error
+from skeval.report import ErrorEstimatesDisplay
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def drawn(display):
+    lines = [segment[:, 0].tolist() for segment in display.intervals_.get_segments()]
+    return display.points_.get_xdata(), lines
+
+
+def test_report_is_drawn_row_by_row():
+    X, y = load_iris(return_X_y=True)
+    report = skeval.evaluate(
+        SVC(kernel="linear"),
+        X[50:],
+        y[50:],
+        n_bootstraps=10,
+        n_permutations=0,
+        n_resamples=20,
+        leave_one_out=False,
+        confidence_level=0.8,
+        random_state=0,
+    )
+    display = ErrorEstimatesDisplay.from_result(report)
+    results = [*report.estimates, *report.perturbation]
+    points, lines = drawn(display)
+    np.testing.assert_array_equal(points, [result.error for result in results])
+    np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(8))
+    intervals = [result.confidence_interval(0.8) for result in results]
+    assert lines == [[interval.low, interval.high] for interval in intervals]
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels[0].startswith("resubstitution\n0.0")
+    assert labels[-1].startswith("SVM, perturbed training\n")
+    assert f"[{intervals[2].low:.3f}, {intervals[2].high:.3f}]" in labels[2]
+    assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
+    wider = ErrorEstimatesDisplay.from_result(report, level=0.99)
+    assert wider.high[0] > display.high[0]
+    low, high = display.ax_.get_ylim()
+    assert low > high  # the first row is on top
+
+
+def test_estimates_of_one_loss():
+    X, y = load_diabetes(return_X_y=True)
+    estimates = [resubstitution_error(Ridge(), X, y), cross_val_error(Ridge(), X, y)]
+    _, ax = plt.subplots()
+    display = ErrorEstimatesDisplay.from_result(estimates, ax=ax)
+    assert display.ax_ is ax
+    assert ax.get_xlabel() == "mean squared error, 95 % intervals"
+    mixed = [estimates[0], resubstitution_error(Ridge(), X, y, loss="absolute")]
+    with pytest.raises(ValueError, match=r"one loss, got \['absolute', 'squared'\]"):
+        ErrorEstimatesDisplay.from_result(mixed)
+    with pytest.raises(ValueError, match=r"one loss, got \[\]"):
+        ErrorEstimatesDisplay.from_result([])

@@ -1,0 +1,186 @@
+"""Every view of one clusterer: each number is that of the function it comes from."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+
+from skeval.cluster import choose_n_clusters, compare_clusterings
+from skeval.metrics.cluster import internal_indices
+from skeval.report import evaluate_clusterer
+from skeval.report._evaluate_clusterer import plain_warnings
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+KMEANS = KMeans(n_init=2)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return evaluate_clusterer(
+        KMEANS, IRIS, n_clusters=range(2, 5), labels_true=SPECIES, n_repeats=3, random_state=5
+    )
+
+
+def test_numbers_are_those_of_the_functions(report):
+    for row, (k, labels) in enumerate(report.partitions.items()):
+        assert len(np.unique(labels)) == k
+        one = internal_indices(IRIS, labels)
+        expected = [getattr(one, name) for name in report.comparison.indices]
+        np.testing.assert_array_equal(report.comparison.values[row], expected)
+        assert report.external[row].adjusted_rand == pytest.approx(
+            adjusted_rand_score(SPECIES, labels), abs=1e-12
+        )
+    choice = choose_n_clusters(
+        KMEANS, IRIS, n_clusters=range(2, 5), n_repeats=3, random_state=report.seed
+    )
+    np.testing.assert_array_equal(report.stability.replicates, choice.replicates)
+    assert report.n_clusters == choice.n_clusters == 2
+
+
+def test_dict_json_and_frame_agree(report, tmp_path):
+    numbers = report.to_dict()
+    assert numbers["n_clusters"] == 2
+    assert [row["n_clusters"] for row in numbers["rows"]] == [2, 3, 4]
+    assert [row["chosen"] for row in numbers["rows"]] == [True, False, False]
+    assert json.loads(report.to_json(tmp_path / "r.json")) == numbers
+    assert json.loads((tmp_path / "r.json").read_text()) == numbers
+    frame = report.to_frame()
+    assert frame.index.tolist() == [2, 3, 4]
+    assert frame.loc[3, "silhouette"] == numbers["rows"][1]["silhouette"]
+    assert frame.loc[3, "purity"] == numbers["rows"][1]["external"]["purity"]
+    assert frame["front"].tolist() == report.comparison.front.tolist()
+
+
+def test_text_holds_the_numbers(report):
+    lines = str(report).splitlines()
+    cells = lines[4].split()
+    row = report.rows()[1]
+    assert cells[0] == "3"
+    assert float(cells[1]) == pytest.approx(row["silhouette"], abs=5e-5)
+    assert float(cells[6]) == pytest.approx(row["prediction_strength"], abs=5e-4)
+    assert float(cells[8]) == pytest.approx(row["standard_error"], abs=5e-4)
+    assert cells[9] == ("yes" if row["front"] else "no")
+    assert float(cells[10]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
+    assert lines[3].endswith("<- chosen")
+
+
+def test_same_seed_same_numbers_and_the_report_names_it():
+    one_start = KMeans(n_init=1, init="random")  # other seeds end elsewhere
+    options = {"n_clusters": (7, 8), "n_repeats": 2}
+    first = evaluate_clusterer(one_start, IRIS, random_state=np.random.default_rng(3), **options)
+    again = evaluate_clusterer(one_start, IRIS, random_state=first.seed, n_jobs=2, **options)
+    assert first.to_dict() == again.to_dict()
+    other = evaluate_clusterer(one_start, IRIS, **options)
+    assert other.seed != evaluate_clusterer(one_start, IRIS, **options).seed
+    assert not np.array_equal(other.comparison.values, first.comparison.values)
+    assert not np.array_equal(other.stability.replicates, first.stability.replicates)
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "X"),
+    [
+        (AgglomerativeClustering(), pd.DataFrame(BLOBS, columns=["a", "b"])),
+        (GaussianMixture(n_init=3), BLOBS),
+        (make_pipeline(PCA(2), KMeans(n_init=2)), BLOBS.astype(np.float32)),
+    ],
+)
+def test_any_clusterer_and_any_table(clusterer, X):
+    report = evaluate_clusterer(
+        clusterer,
+        X,
+        n_clusters=[3, 2],
+        labels_true=BLOB.astype(str),
+        n_repeats=2,
+        random_state=0,
+    )
+    assert report.n_clusters == 3
+    assert [indices.adjusted_rand for indices in report.external] == [
+        pytest.approx(0.57, abs=0.01),
+        1.0,
+    ]
+
+
+def test_sparse_data_by_the_indices_that_it_has():
+    options = {"n_clusters": [2, 3], "n_repeats": 2, "random_state": 0}
+    with pytest.raises(ValueError, match="'calinski_harabasz' is nan"):
+        evaluate_clusterer(KMEANS, csr_array(BLOBS), **options)
+    indices = ["silhouette", "dunn"]
+    sparse = evaluate_clusterer(KMEANS, csr_array(BLOBS), indices=indices, **options)
+    dense = evaluate_clusterer(KMEANS, BLOBS, indices=indices, **options)
+    np.testing.assert_allclose(sparse.comparison.values, dense.comparison.values, rtol=1e-10)
+
+
+def test_no_structure_is_one_cluster():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
+    assert report.n_clusters == 1
+    assert "Choice: one cluster, since no k tried reaches a mean prediction strength" in str(report)
+    assert "<- chosen" not in str(report)
+    assert report.warnings == ()
+    assert not any(row["chosen"] for row in report.rows())
+
+
+def test_warnings_say_what_to_know_before_quoting_the_choice():
+    at_the_end = evaluate_clusterer(KMEANS, BLOBS, n_clusters=[2, 3], n_repeats=2, random_state=0)
+    assert at_the_end.warnings == ("3 is the largest k tried: a larger one may do as well.",)
+    labels = {k: KMeans(k, n_init=5, random_state=0).fit_predict(BLOBS) for k in (2, 3, 4)}
+    comparison = compare_clusterings(BLOBS, {f"{k}": found for k, found in labels.items()})
+    assert comparison.front_names == ("3",)
+    stability = choose_n_clusters(
+        KMEANS, BLOBS, n_clusters=labels, n_repeats=2, threshold=0.1, random_state=0
+    )
+    wrong = replace(stability, n_clusters=2)
+    assert plain_warnings(comparison, wrong) == [
+        "On the internal indices k = 3 beats the choice, k = 2."
+    ]
+    assert plain_warnings(comparison, replace(stability, n_clusters=3)) == []
+    empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
+    assert plain_warnings(empty, replace(stability, n_clusters=3)) == [
+        "Asked for 4 clusters, the algorithm found 3."
+    ]
+
+
+def test_infinite_indices_are_null_in_json():
+    X = np.repeat(np.eye(3), 8, axis=0)
+    report = evaluate_clusterer(
+        AgglomerativeClustering(), X, n_clusters=[3], n_repeats=2, indices=["dunn"]
+    )
+    assert report.rows()[0]["dunn"] == np.inf
+    assert json.loads(report.to_json())["rows"][0]["dunn"] is None
+    assert "inf" in str(report)
+
+
+def test_input_is_not_changed():
+    X, y = IRIS.copy(), SPECIES.copy()
+    X.flags.writeable = y.flags.writeable = False
+    evaluate_clusterer(KMEANS, X, labels_true=y, n_clusters=[2], n_repeats=2)
+    np.testing.assert_array_equal(X, IRIS)
+    assert KMEANS.random_state is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_clusters": [1, 2]}, "n_clusters must lie between 2 and 30, .* got 1"),
+        ({"n_clusters": [2, 31]}, "n_clusters must lie between 2 and 30, .* got 31"),
+        ({"n_clusters": []}, "n_clusters must hold integers .* got no candidate"),
+        ({"labels_true": [0, 1]}, "X and labels_true must have the same length, got 60 and 2"),
+        ({"labels_true": np.linspace(0, 1, 60)}, "labels_true must be discrete labels"),
+        ({"indices": ["gap"]}, "indices must be among .*; got 'gap'"),
+        ({"stability": "gap"}, "'method' parameter of choose_n_clusters"),
+        ({"param_name": "clusters"}, "Invalid parameter 'clusters'"),
+    ],
+)
+def test_bad_input(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_clusterer(KMEANS, BLOBS, **options)

@@ -1,0 +1,245 @@
+"""The HTML page: what it says, that it needs nothing, and that names do no harm in it."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference.html import Document
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skeval
+from skeval.report._provenance import settings_text
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def html(nasty_report):
+    return nasty_report.to_html()
+
+
+@pytest.fixture(scope="module")
+def document(html):
+    return Document(html)
+
+
+def test_names_with_markup_come_out_as_text(document):
+    tags = {tag for tag, _ in document.elements}
+    assert "script" not in tags
+    for what in ("class", "estimator"):
+        assert f"<script>alert('{what}')</script>" in document.text
+    assert "<script>alert('feature')</s" in document.text  # shortened beside the axis
+    assert "$\\frac{$" in document.text  # no formula
+    assert document.text.count("a&b </svg>") == 1
+    assert not [
+        name for _, attributes in document.elements for name in attributes if name[:2] == "on"
+    ]
+
+
+def test_page_needs_nothing_else(html, document):
+    assert not document.all("img")
+    (icon,) = document.all("link")
+    assert icon["href"] == "data:,"
+    for _, attributes in document.elements:
+        assert "src" not in attributes
+        for name in ("href", "style"):
+            assert "//" not in attributes.get(name, "")
+            assert "@import" not in attributes.get(name, "")
+    policy = [meta.get("content") for meta in document.all("meta") if "http-equiv" in meta]
+    assert policy == ["default-src 'none'; img-src data:; style-src 'unsafe-inline'"]
+    assert "url(" not in html.split("</style>")[0]
+    assert "http:" not in html
+    assert "https:" not in html
+
+
+def test_answer_stands_first(nasty_report, document):
+    assert nasty_report.verdict in document.text
+    before = document.text.index(nasty_report.verdict)
+    assert before < document.text.index("Every estimate")
+    for warning in nasty_report.warnings:
+        assert warning in document.text
+
+
+def test_every_section_has_its_figures(nasty_report, document):
+    drawn = document.all("svg")
+    assert len(drawn) == 6
+    assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
+    assert len(document.all("figcaption")) == 6
+    rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
+    assert len(rows) == 8 + len(nasty_report.versions)
+    for estimate in nasty_report.estimates:
+        assert f"{estimate.error:.4f}" in document.text
+    for part in nasty_report.perturbation:
+        assert f"95 % interval {part.low:.3f} to {part.high:.3f} (normal)" in document.text
+
+
+def test_ids_are_unique_and_found(html, document):
+    ids = [attributes["id"] for _, attributes in document.elements if "id" in attributes]
+    assert len(set(ids)) == len(ids) > 100
+    used = re.findall(r"url\(#([^)]+)\)", html)
+    used += [use["href"].removeprefix("#") for use in document.all("use")]
+    assert used
+    assert set(used) <= set(ids)
+
+
+def test_colours_are_those_of_the_page(document):
+    styles = " ".join(
+        attributes.get("style", "")
+        for tag, attributes in document.elements
+        if tag in ("path", "text", "use", "g", "rect")
+    )
+    assert set(re.findall(r"var\(--([\w-]+)\)", styles)) == {
+        "ink",
+        "paper",
+        "muted",
+        "series-1",
+        "series-2",
+    }
+    assert not re.findall("#[0-9a-f]{6}|black|white", styles)
+    # an element without a fill would be black, in the dark as well
+    assert all("fill" in text["style"] for text in document.all("text"))
+
+
+def test_page_is_the_same_each_time_and_written(nasty_report, html, tmp_path):
+    assert nasty_report.to_html(tmp_path / "out.html") == html
+    assert (tmp_path / "out.html").read_text(encoding="utf-8") == html
+
+
+def test_drawing_leaves_no_trace(nasty_report, html):
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    with plt.style.context("dark_background"):
+        assert nasty_report.to_html() == html
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == figures
+
+
+def test_notebook_gets_a_part_of_a_page(nasty_report):
+    fragment = nasty_report._repr_html_()
+    assert fragment.startswith('<div class="skeval">')
+    document = Document(fragment)
+    assert not document.all("html")
+    assert len(document.all("svg")) == 6
+    css = re.search("<style>(.*?)</style>", fragment, re.S)[1]
+    selectors = re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]+\{", "", css))
+    assert all(one.strip().startswith(".skeval") for many in selectors for one in many.split(","))
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_without_the_extra(nasty_report, missing, monkeypatch):
+    for name in [missing, *(name for name in sys.modules if name.startswith(f"{missing}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match=r'pip install "skeval\[report\]"'):
+        nasty_report.to_html()
+    assert nasty_report._repr_html_().startswith("<pre>estimate")
+    assert "<script" not in nasty_report._repr_html_()
+
+
+def test_importing_needs_neither():
+    code = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['jinja2'] = None; import skeval.report"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_report_without_the_optional_parts():
+    X, y = load_diabetes(return_X_y=True)
+    report = skeval.evaluate(
+        Ridge(), X[:80], y[:80], n_bootstraps=5, n_permutations=0, leave_one_out=False
+    )
+    document = Document(report.to_html())
+    assert len(document.all("svg")) == 1
+    assert "mean squared error, 95 % intervals" in document.text
+    estimate = report["cross-validation"]
+    interval = estimate.confidence_interval()
+    assert report.verdict == (
+        f"Estimated mean squared error {estimate.error:.4g} (cross-validated), 95 % interval "
+        f"{interval.low:.4g} to {interval.high:.4g}."
+    )
+
+
+def test_verdict(nasty_report):
+    error = nasty_report["cross-validation"]
+    interval = error.confidence_interval()
+    bias, test = nasty_report.selection_bias, nasty_report.permutation
+    start = (
+        f"Estimated error {100 * error.error:.1f} % (cross-validated), 95 % interval "
+        f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+    )
+    claimed = f"; selection outside the loop would have claimed {100 * bias.cv1_error:.1f} %."
+    assert test.pvalue == 0.05
+    assert nasty_report.verdict == f"{start}, better than chance with P = 0.05{claimed}"
+    chance = replace(nasty_report, permutation=replace(test, pvalue=0.0501))
+    assert f"{start}, not shown to be better than chance (P = 0.05)" in chance.verdict
+    bare = replace(nasty_report, permutation=None, selection_bias=None)
+    assert bare.verdict == f"{start}."
+    assert json.loads(nasty_report.to_json())["verdict"] == nasty_report.verdict
+
+
+def test_small_errors_are_not_rounded_away(nasty_report):
+    tiny = replace(nasty_report["cross-validation"], error=1 / 4000, n_samples=40_000)
+    report = replace(nasty_report, estimates=(tiny,), permutation=None, selection_bias=None)
+    assert report.verdict.startswith(
+        "Estimated error 0.025 % (cross-validated), 95 % interval 0.01"
+    )
+
+
+def test_its_call_repeats_it(nasty_report):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.tile([0, 1], 20)
+    options = {"n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False}
+    first = skeval.evaluate(GaussianNB(), X, y, random_state=np.random.default_rng(5), **options)
+    namespace = {"skeval": skeval, "GaussianNB": GaussianNB, "X": X, "y": y}
+    call = first.call.replace("skeval.evaluate", "again = skeval.evaluate")
+    exec(call, namespace)
+    assert namespace["again"].to_dict() == first.to_dict()
+    assert first.settings["n_bootstraps"] == "5"
+    assert "    cv=4,\n    n_bootstraps=10,\n" in nasty_report.call
+
+
+def distance(y_true, y_pred):
+    return 1.0 * (y_true != y_pred)
+
+
+def test_long_arguments_are_named_and_long_estimators_are_told():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), np.tile([0, 1], 20)
+    folds = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    model = make_pipeline(*[StandardScaler(with_mean=False) for _ in range(25)], GaussianNB())
+    report = skeval.evaluate(
+        model,
+        X,
+        y,
+        cv=folds,
+        loss=distance,
+        groups=np.arange(40),
+        feature_names=["a", "b", "c"],
+        n_bootstraps=2,
+        n_permutations=0,
+        leave_one_out=False,
+    )
+    assert "..." not in report.estimator
+    assert report.call.count("StandardScaler(with_mean=False)") == 25
+    assert report.settings["cv"] == "<list>"
+    assert report.settings["loss"] == "distance"
+    assert report.settings["groups"] == "<ndarray>"
+    shuffled = StratifiedKFold(3, shuffle=True, random_state=1)
+    assert settings_text({"cv": shuffled, "X": X}) == {"cv": repr(shuffled)}
+    assert report.feature_names == ("a", "b", "c")
+    assert report.to_dict()["feature_names"] == ["a", "b", "c"]
+    assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}
+    assert report.verdict.startswith("Estimated mean distance 0.")
+    with pytest.raises(ValueError, match="feature_names must hold a name for each of 3 features"):
+        skeval.evaluate(GaussianNB(), X, y, feature_names=["a"])

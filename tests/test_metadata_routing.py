@@ -1,0 +1,78 @@
+"""With metadata routing, what is requested arrives; checked against fits by hand."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GroupKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.metrics import error_rate
+from skeval.model_selection import BootstrapSplit
+from skeval.svm import PerturbationResamplingSVC
+
+
+@pytest.fixture(autouse=True)
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+@pytest.fixture
+def data():
+    X, y = load_breast_cancer(return_X_y=True)
+    chosen = np.r_[:80, 400:440]
+    return X[chosen][:, :6], y[chosen]
+
+
+def test_sample_weight_reaches_the_classifier_and_the_metric(data):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(0.1, 3, size=len(y))
+    svc = PerturbationResamplingSVC(n_resamples=0).set_fit_request(sample_weight=True)
+    scorer = make_scorer(error_rate, greater_is_better=False).set_score_request(sample_weight=True)
+    cv = list(GroupKFold(3).split(X, y, np.arange(len(y)) % 6))
+    found = cross_validate(
+        make_pipeline(MinMaxScaler(), svc), X, y, cv=cv, scoring=scorer,
+        params={"sample_weight": weight},
+    )["test_score"]  # fmt: skip
+    for score, (train, test) in zip(found, cv, strict=True):
+        scaler = MinMaxScaler().fit(X[train])
+        fitted = svc.fit(scaler.transform(X[train]), y[train], sample_weight=weight[train])
+        wrong = fitted.predict(scaler.transform(X[test])) != y[test]
+        assert score == pytest.approx(-np.average(wrong, weights=weight[test]))
+
+
+def test_groups_reach_the_inner_rounds(data):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    rule = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3))
+    routed = make_pipeline(MinMaxScaler(), rule.set_fit_request(groups=True))
+    found = cross_validate(
+        routed, X, y, cv=GroupKFold(4), params={"groups": groups}, return_estimator=True
+    )
+    splits = GroupKFold(4).split(X, y, groups)
+    for fitted, (train, _) in zip(found["estimator"], splits, strict=True):
+        scaled = MinMaxScaler().fit_transform(X[train])
+        by_hand = rule.fit(scaled, y[train], groups=groups[train])
+        assert fitted[-1].cv2_error_ == by_hand.cv2_error_
+        np.testing.assert_array_equal(fitted[-1].fold_supports_, by_hand.fold_supports_)
+
+
+def test_groups_are_drawn_whole_by_a_routed_bootstrap(data):
+    X, y = data
+    groups = np.arange(len(y)) // 5
+    cv = BootstrapSplit(5, random_state=0)
+    found = cross_validate(
+        GaussianNB(), X, y, cv=cv, params={"groups": groups}, return_indices=True
+    )["indices"]
+    for train, test in zip(found["train"], found["test"], strict=True):
+        assert not set(groups[train]) & set(groups[test])
+    by_hand = [train for train, _ in cv.split(X, y, groups)]
+    assert all(np.array_equal(a, b) for a, b in zip(found["train"], by_hand, strict=True))
+    ungrouped = cross_validate(GaussianNB(), X, y, cv=cv, params={})["test_score"]
+    assert len(ungrouped) == 5
