@@ -46,7 +46,7 @@ def main() -> None:
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
         size = ["--window-size=900,1045", f"--screenshot={PICTURE}"]
         subprocess.run([browser, *options, *size, page.as_uri()], check=True, capture_output=True)
-    Image.open(PICTURE).convert("RGB").quantize(48).save(PICTURE, optimize=True)
+    Image.open(PICTURE).convert("RGB").quantize(256).save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":
