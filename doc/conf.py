@@ -70,6 +70,7 @@ sphinx_gallery_conf = {
 }
 
 PUBLIC_MODULES = (
+    "skeval.report",
     "skeval",
     "skeval.model_selection",
     "skeval.feature_selection",

@@ -18,7 +18,7 @@ MODULES = [
     "skeval.report",
     "skeval.svm",
 ]
-MODULE = re.compile(r"\.\. module:: (\S+)")
+MODULE = re.compile(r"\.\. (?:current)?module:: (\S+)")
 ENTRY = re.compile(r"\.\. py:(?:function|data):: (\w+)|   (\w+)")
 IN_BACKTICKS = re.compile(r"`~?([\w.]+)`")
 

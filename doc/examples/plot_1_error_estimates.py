@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval.model_selection import bootstrap_error, cross_val_error, holdout_error
+from skeval.report import ErrorEstimatesDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
 X_study, _, y_study, _ = train_test_split(X, y, train_size=60, stratify=y, random_state=0)
@@ -32,7 +33,6 @@ print(report)
 # is 0 and says nothing. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
 # pessimistic; *.632* mixes the worthless 0 in; *.632+* gives it the smaller weight the more the
 # classifier overfits.
-estimates = report.estimates
 print(report["bootstrap .632+"])
 
 # %%
@@ -59,18 +59,8 @@ for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0)
 fig, (left, right) = plt.subplots(
     1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=[3, 2]
 )
-rows = np.arange(len(estimates))[::-1]
-for row, estimate in zip(rows, estimates, strict=True):
-    interval = estimate.confidence_interval()
-    left.plot([interval.low, interval.high], [row, row], color="tab:blue", lw=2)
-    left.plot(estimate.error, row, "o", color="tab:blue")
-left.set(
-    yticks=rows,
-    yticklabels=[estimate.method for estimate in estimates],
-    xlabel="error, 95 % interval",
-    title="one study of 60 patients",
-    xlim=(-0.005, None),
-)
+ErrorEstimatesDisplay.from_result(report, ax=left)
+left.set_title("one study of 60 patients")
 for row, column in enumerate(deviations.T):
     right.plot(column, np.full(len(column), row), "o", alpha=0.3, color="tab:blue")
     right.plot(column.mean(), row, "|", ms=18, mew=3, color="black")

@@ -9,14 +9,13 @@ and shows why the weights must go through the cross-validation and not only thro
 # %%
 # Eighty patients are the study, the other 489 the judge.
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval.model_selection import holdout_error, perturbation_interval
+from skeval.model_selection import PerturbationDisplay, holdout_error, perturbation_interval
 
 X, y = load_breast_cancer(return_X_y=True)
 X_study, X_rest, y_study, y_rest = train_test_split(X, y, train_size=80, stratify=y, random_state=1)
@@ -43,14 +42,10 @@ print(caught[0].message)
 # %%
 # Both as distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
 truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).error
-fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
-bins = np.linspace(-0.02, 0.14, 49)
+fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5.6), layout="constrained")
 for ax, one in zip(axes, (result, published), strict=True):
-    ax.hist(one.error + one.statistics / np.sqrt(one.n_samples), bins, color="lightsteelblue")
-    ax.axvspan(one.low, one.high, color="tab:blue", alpha=0.12, label="95 % interval")
-    ax.axvline(one.error, color="tab:blue", label="cross-validated error")
-    ax.axvline(truth, color="tab:orange", label="error on 489 other patients")
-    ax.set(title=f'statistic="{one.statistic}"', ylabel="draws")
-axes[0].legend(loc="upper right")
-axes[1].set_xlabel("error")
+    PerturbationDisplay.from_result(one, ax=ax)
+    ax.axvline(truth, color="tab:red", label="error on 489 other patients")
+    ax.set_title(f'statistic="{one.statistic}"')
+    ax.legend(loc="upper right", fontsize="small")
 plt.show()

@@ -18,7 +18,12 @@ from sklearn.datasets import load_diabetes
 from sklearn.feature_selection import SelectKBest
 from sklearn.svm import SVC
 
-from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.feature_selection import (
+    CV2FeatureSelectionPipeline,
+    SelectionBiasDisplay,
+    SelectionFrequencyDisplay,
+    selection_bias,
+)
 
 rng = np.random.default_rng(1)
 diabetes = load_diabetes(scaled=False)
@@ -51,28 +56,16 @@ rule.fit(data["diabetes"], y)
 print(rule.stability_)
 
 # %%
-# Left: what CV1 claims and what CV2 finds. Right: how often each measurement was selected, and
-# for comparison the ten columns of noise that were selected most often. A high frequency alone is
-# no proof.
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-places = np.arange(len(results))
-for shift, attribute, label in ((-0.18, "cv1_error", "CV1: leaks"), (0.18, "cv2_error", "CV2")):
-    values = [getattr(result, attribute) for result in results.values()]
-    bars = left.bar(places + shift, values, 0.34, label=label)
-    left.bar_label(bars, fmt="%.2f", padding=2)
-left.axhline(0.5, color="grey", ls=":", label="coin toss")
-left.set(xticks=places, xticklabels=results, ylabel="error", ylim=(0, 0.8))
-left.legend(ncols=3, fontsize="small")
-frequency = rule.selection_frequency_
-noise = np.sort(frequency[10:])[:-11:-1]
-right.bar(np.arange(10), frequency[:10], label="measurements")
-right.bar(np.arange(11, 21), noise, color="lightgrey", label="noise, the ten worst of 990")
-right.set(
-    xticks=np.arange(10),
-    ylabel="fraction of the 10 rounds",
-    ylim=(0, 1.3),
-    title="selected how often?",
-)
-right.set_xticklabels(diabetes.feature_names, rotation=60)
-right.legend(loc="upper right", fontsize="small")
+# What CV1 claims and what CV2 finds, on noise and on the patients; and how often the columns were
+# selected. The ten measurements are named, x10 and above are noise: a high frequency alone is no
+# proof.
+fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
+for ax, (name, result) in zip(axes, results.items(), strict=False):
+    SelectionBiasDisplay.from_result(result, ax=ax)
+    ax.set(title=name, xlim=(-0.02, 0.9))
+    ax.legend(loc="upper right", fontsize="x-small")
+axes[1].set_yticklabels([])
+names = diabetes.feature_names + [f"x{j}" for j in range(10, 1000)]
+SelectionFrequencyDisplay.from_result(rule, feature_names=names, n_top=16, ax=axes[2])
+axes[2].set(title="selected how often?", xlabel="fraction of the 10 rounds")
 plt.show()

@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from skeval.model_selection import permutation_test
+from skeval.model_selection import PermutationDisplay, permutation_test
 
 rng = np.random.default_rng(0)
 wine = load_wine()
@@ -47,11 +47,8 @@ titles = {
     "noise,\nselection inside": nothing,
     "noise,\nselected beforehand": leaked,
 }
-fig, axes = plt.subplots(1, 3, sharex=True, sharey=True, figsize=(9, 3.2), layout="constrained")
+fig, axes = plt.subplots(1, 3, sharex=True, sharey=True, figsize=(10, 3.8), layout="constrained")
 for ax, (title, test) in zip(axes, titles.items(), strict=True):
-    ax.hist(test.null_distribution, np.linspace(0, 1, 21), color="lightsteelblue", label="shuffled")
-    ax.axvline(test.statistic, color="tab:red", lw=2, label="true labels")
-    ax.set(title=f"{title}\nP = {test.pvalue:.3f}", xlabel="accuracy", xlim=(0, 1.02))
-axes[0].set_ylabel("permutations")
-axes[0].legend(loc="upper left", fontsize="small")
+    PermutationDisplay.from_result(test, ax=ax)
+    ax.set(title=f"{title}\nP = {test.pvalue:.3f}", xlim=(0, 1.02))
 plt.show()

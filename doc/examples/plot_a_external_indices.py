@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from skeval.metrics.cluster import contingency_matrix, external_indices
+from skeval.metrics.cluster import ContingencyDisplay, external_indices
 
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
@@ -42,10 +42,5 @@ plt.show()
 # %%
 # What the table behind all of them says: ones and eights share a cluster, and so do threes and
 # nines.
-table = contingency_matrix(y, found[10])
-table = table[:, np.argsort(table.argmax(axis=0))]
-fig, ax = plt.subplots(figsize=(4.6, 4), layout="constrained")
-image = ax.imshow(table, cmap="Blues")
-ax.set(xlabel="cluster", ylabel="digit", xticks=range(10), yticks=range(10))
-fig.colorbar(image, label="samples")
+ContingencyDisplay.from_predictions(y, found[10])
 plt.show()
