@@ -1,19 +1,15 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
-import json
-import math
 from dataclasses import dataclass, field
-from html import escape
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
-from skeval.report._page import template
+from skeval.report._page import Page
 from skeval.report._provenance import call_of
+from skeval.report._writing import WritableReport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +29,7 @@ MEASURES = {
 
 
 @dataclass(frozen=True, eq=False)
-class ClusteringReport:
+class ClusteringReport(WritableReport):
     """A clusterer at several numbers of clusters.
 
     Attributes
@@ -136,25 +132,6 @@ class ClusteringReport:
             "versions": dict(self.versions),
         }
 
-    def to_json(self, path: str | PathLike | None = None) -> str:
-        """Return `to_dict` as JSON, and write it to a file when a path is given.
-
-        JSON has no infinity: an infinite index is null.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Where to write it.
-
-        Returns
-        -------
-        str
-        """
-        text = json.dumps(finite(self.to_dict()), indent=2, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each number of clusters; needs pandas.
 
@@ -168,40 +145,10 @@ class ClusteringReport:
         rows = [row | row.pop("external", {}) for row in self.rows()]
         return pd.DataFrame(rows).set_index("n_clusters")
 
-    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
-        """Return the report as one page that needs nothing else, and write it when a path is given.
-
-        The choice in a sentence, what to know before quoting it, the stability and the indices
-        against the number of clusters, the Pareto plot, and how to reproduce it all. Needs
-        matplotlib and Jinja2: ``pip install "skeval[report]"``.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Where to write it.
-        title : str, default=None
-            Heading of the page, such as the name of the data; None is "Clustering report".
-
-        Returns
-        -------
-        str
-            HTML.
-        """
+    def _page(self, title: str | None = None) -> Page:
         from skeval.report._clustering_page import clustering_page  # draws, so it imports this
 
-        text = template("page.html").render(page=clustering_page(self, title))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the page, or the text where the extra is missing."""
-        from skeval.report._clustering_page import clustering_page
-
-        try:
-            return template("fragment.html").render(page=clustering_page(self))
-        except ImportError:
-            return f"<pre>{escape(str(self))}</pre>"
+        return clustering_page(self, title)
 
     def __str__(self) -> str:
         lines = [*side_by_side(columns_of(self)), "", self.verdict, FRONT]
@@ -228,15 +175,6 @@ def columns_of(report: ClusteringReport) -> list[Column]:
         columns.append((["adjusted", "Rand with", "classes"], same_decimals(values)))
     marks = ["<- chosen" if k == report.n_clusters else "" for k in candidates]
     return [*columns, (["", "", ""], marks)]
-
-
-def finite(value: Any) -> Any:
-    """Return nested lists and dicts with None in the place of infinite numbers."""
-    if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def heading(name: str, better: str) -> list[str]:

@@ -1,15 +1,11 @@
 """What `evaluate` returns: estimates side by side, and what to make of them."""
 
-import json
 from dataclasses import dataclass
-from html import escape
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
-from skeval.report._page import template
+from skeval.report._page import Page
 from skeval.report._provenance import call_of
 from skeval.report._sentences import (
     permutation_sentence,
@@ -18,6 +14,7 @@ from skeval.report._sentences import (
     trusted_perturbation,
     verdict_sentence,
 )
+from skeval.report._writing import WritableReport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +23,7 @@ __all__ = ["EvaluationReport"]
 
 
 @dataclass(frozen=True, eq=False)
-class EvaluationReport:
+class EvaluationReport(WritableReport):
     """Every estimate of the error of one estimator.
 
     Attributes
@@ -118,23 +115,6 @@ class EvaluationReport:
             "versions": dict(self.versions),
         }
 
-    def to_json(self, path: str | PathLike | None = None) -> str:
-        """Return `to_dict` as JSON, and write it to a file when a path is given.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Where to write it.
-
-        Returns
-        -------
-        str
-        """
-        text = json.dumps(self.to_dict(), indent=2)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
     def to_frame(self) -> "pd.DataFrame":
         """Return a data frame with one row for each estimate; needs pandas.
 
@@ -148,41 +128,10 @@ class EvaluationReport:
         rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
         return pd.DataFrame(rows).set_index("method")
 
-    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
-        """Return the report as one page that needs nothing else, and write it when a path is given.
-
-        The answer in a sentence, what to know before quoting it, every estimate as a forest plot
-        and a table, the perturbation intervals, the null distribution, selection outside against
-        inside the loop, and how to reproduce it all. The page loads nothing and runs no script.
-        Needs matplotlib and Jinja2: ``pip install "skeval[report]"``.
-
-        Parameters
-        ----------
-        path : str or path-like, default=None
-            Where to write it.
-        title : str, default=None
-            Heading of the page, such as the name of the data; None is "Evaluation report".
-
-        Returns
-        -------
-        str
-            HTML.
-        """
+    def _page(self, title: str | None = None) -> Page:
         from skeval.report._evaluation_page import evaluation_page  # draws, so it imports this
 
-        text = template("page.html").render(page=evaluation_page(self, title))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows: the page, or the text where the extra is missing."""
-        from skeval.report._evaluation_page import evaluation_page
-
-        try:
-            return template("fragment.html").render(page=evaluation_page(self))
-        except ImportError:
-            return f"<pre>{escape(str(self))}</pre>"
+        return evaluation_page(self, title)
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")

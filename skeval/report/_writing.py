@@ -1,0 +1,83 @@
+"""What reports have in common: they write themselves as JSON and as a page."""
+
+import json
+import math
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from skeval.report._page import Page, template
+
+__all__ = ["WritableReport"]
+
+
+class WritableReport:
+    """A report that has `to_dict` for its numbers and `_page` for what people see."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain Python objects."""
+        raise NotImplementedError
+
+    def _page(self, title: str | None = None) -> Page:
+        raise NotImplementedError
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """Return `to_dict` as JSON, and write it to a file when a path is given.
+
+        JSON has neither infinity nor nan: such a number is null.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(finite(self.to_dict()), indent=2, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
+        """Return the report as one page that needs nothing else, and write it when a path is given.
+
+        The answer in a sentence, what to know before quoting it, figures and tables, and how to
+        reproduce it all. The page loads nothing and runs no script. Needs matplotlib and Jinja2:
+        ``pip install "skeval[report]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+        title : str, default=None
+            Heading of the page, such as the name of the data.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        text: str = template("page.html").render(page=self._page(title))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page, or the text where the extra is missing."""
+        try:
+            fragment: str = template("fragment.html").render(page=self._page())
+        except ImportError:
+            return f"<pre>{escape(str(self))}</pre>"
+        return fragment
+
+
+def finite(value: Any) -> Any:
+    """Return nested lists and dicts with None in the place of numbers that are not finite."""
+    if isinstance(value, dict):
+        return {name: finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
