@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import CancelledError
 
 import joblib
 import numpy as np
@@ -122,7 +123,7 @@ def pids(log):
     return {int(line) for line in log.read_text().split()} if log.exists() else set()
 
 
-def wait_for(condition, seconds=30):
+def wait_for(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -131,20 +132,24 @@ def wait_for(condition, seconds=30):
 
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
-    """The scheduler gives its fits to the other, so the result is whole."""
+    """The other does its fits, or, where the data went with it, the run ends in an error."""
     log = tmp_path / "log"
     wide = np.tile(X, 200)  # what joblib sends to the workers beforehand
 
     def kill_one():
-        wait_for(lambda: len(pids(log)) == 2)
+        wait_for(lambda: pids(log))
         os.kill(min(pids(log)), signal.SIGKILL)
 
     killer = threading.Thread(target=kill_one)
     killer.start()
+    estimator, options = Slow(log, os.getpid()), {"n_resamples": 40, "random_state": 0}
     with joblib.parallel_config(backend="dask"):
-        found = bootstrap_error(Slow(log, os.getpid()), wide, y, n_resamples=40, random_state=0)
+        try:
+            found = bootstrap_error(estimator, wide, y, memory=tmp_path, **options)
+        except (CancelledError, sys.modules["distributed"].KilledWorker):
+            found = bootstrap_error(estimator, wide, y, memory=tmp_path, **options)
     killer.join()
-    alone = bootstrap_error(GaussianNB(), wide, y, n_resamples=40, random_state=0)
+    alone = bootstrap_error(GaussianNB(), wide, y, **options)
     np.testing.assert_array_equal(found.replicates, alone.replicates)
 
 
@@ -183,17 +188,17 @@ def is_running(pid):
 @pytest.mark.slow
 def test_an_interrupt_leaves_no_workers(tmp_path):
     log = tmp_path / "log"
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, log],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    wait_for(lambda: len(pids(log)) == 2)
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == "interrupted\n"
-    wait_for(lambda: not any(map(is_running, pids(log))), seconds=5)
-    process.communicate()
-    assert process.returncode == 0
+    ) as process:
+        wait_for(lambda: pids(log))
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        wait_for(lambda: not any(map(is_running, pids(log))), seconds=10)
+        process.communicate()
+        assert process.returncode == 0
