@@ -54,12 +54,12 @@ def check_outputs(options: argparse.Namespace) -> None:
         check_extra()
 
 
-def write_outputs(report: Any, options: argparse.Namespace) -> None:
-    """Write a report to the files that were asked for."""
+def write_outputs(report: Any, options: argparse.Namespace, procedure: str) -> None:
+    """Write a report on a procedure to the files that were asked for."""
     if options.json is not None:
         report.to_json(options.json)
     if options.html is not None:
-        report.to_html(options.html)
+        report.to_html(options.html, title=f"{Path(options.data).name}: {procedure}")
 
 
 def headline(source: str, table: Table) -> str:

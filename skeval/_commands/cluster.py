@@ -83,9 +83,9 @@ def run_cluster(options: argparse.Namespace) -> str:
         n_jobs=options.jobs,
         verbose=progress_level(),
     )
-    write_outputs(report, options)
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
     procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
+    write_outputs(report, options, procedure)
     return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
 
 

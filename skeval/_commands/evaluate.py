@@ -85,9 +85,9 @@ def run_evaluate(options: argparse.Namespace) -> str:
         n_jobs=options.jobs,
         verbose=progress_level(),
     )
-    write_outputs(report, options)
     selected = "" if options.select is None else f" on the {options.select} best features"
     procedure = f"{options.estimator}{selected}, seed {options.seed}"
+    write_outputs(report, options, procedure)
     return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
 
 

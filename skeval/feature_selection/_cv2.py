@@ -14,13 +14,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.feature_selection._consensus import consensus_support
-from skeval.feature_selection._rounds import Round, feasible_folds, fit_round, selected
+from skeval.feature_selection._rounds import (
+    Round,
+    feasible_folds,
+    fit_classifier,
+    fit_round,
+    fit_selector,
+    selected,
+)
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._target import Target
+from skeval.model_selection._weights import check_takes_weights
 from skeval.utils._callbacks import fit_task
 from skeval.utils._checks import check_option
-from skeval.utils._compat import CallbackSupportMixin, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, check_sample_weight, with_callbacks
 from skeval.utils._jobs import open_jobs
 from skeval.utils._random import RandomStateLike
 
@@ -155,7 +163,9 @@ class CV2FeatureSelectionPipeline(
         self.memory = memory
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, groups: Any = None) -> "CV2FeatureSelectionPipeline":
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> "CV2FeatureSelectionPipeline":
         """Run the rounds, then select the final features and fit the classifier on them.
 
         Parameters
@@ -164,6 +174,9 @@ class CV2FeatureSelectionPipeline(
             Samples.
         y : array-like of shape (n_samples,)
             Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the classifier, in the selector if its `fit` takes them
+            (`SelectKBest` does not), and in the errors.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for `cv`.
 
@@ -184,12 +197,19 @@ class CV2FeatureSelectionPipeline(
             )
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
+        weights = self._check_weights(sample_weight, X)
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                self._keep(self._run_rounds(selector, X, target, groups), target)
-            self._fit_final(selector, X, y)
+                self._keep(self._run_rounds(selector, X, target, weights, groups), target, weights)
+            self._fit_final(selector, X, y, weights)
         return self
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        check_takes_weights(self._classifier())
+        return check_sample_weight(sample_weight, X, ensure_non_negative=True)
 
     def _check_parameters(self) -> None:
         check_option("final", self.final, ("refit", "consensus"))
@@ -216,24 +236,31 @@ class CV2FeatureSelectionPipeline(
         return SVC(kernel="linear") if self.classifier is None else self.classifier
 
     def _run_rounds(
-        self, selector: Any, X: Any, target: Target, groups: Any
+        self, selector: Any, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
         cv = feasible_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
-        task = clone(selector), clone(self._classifier()), X, target.y
+        task = clone(selector), clone(self._classifier()), X, target.y, weights
         options = {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
         with open_jobs(fit_round, *task, total=len(folds), **options) as run:
             rounds = run(enumerate(folds))
         return [(test, result) for (_, test), result in zip(folds, rounds, strict=True)]
 
-    def _keep(self, rounds: list[tuple[np.ndarray, Round]], target: Target) -> None:
-        wrong = np.concatenate([done.predicted != target.y[test] for test, done in rounds])
-        self.cv2_error_ = float(wrong.mean())
+    def _keep(
+        self,
+        rounds: list[tuple[np.ndarray, Round]],
+        target: Target,
+        weights: np.ndarray | None,
+    ) -> None:
+        tested = np.concatenate([test for test, _ in rounds])
+        wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
+        given = None if weights is None else weights[tested]
+        self.cv2_error_ = float(np.average(wrong, weights=given))
         self.fold_supports_ = np.array([done.support for _, done in rounds])
         self.selection_frequency_ = self.fold_supports_.mean(axis=0)
         self._fold_ranks = np.array([done.ranks for _, done in rounds])
 
-    def _fit_final(self, selector: Any, X: Any, y: np.ndarray) -> None:
+    def _fit_final(self, selector: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
         if self.final == "consensus":
             self.support_ = consensus_support(
                 self.fold_supports_, self._fold_ranks, self.consensus_threshold
@@ -244,9 +271,9 @@ class CV2FeatureSelectionPipeline(
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
         else:
-            self.selector_ = clone(selector).fit(X, y)
+            self.selector_ = fit_selector(selector, X, y, weights)
             self.support_ = selected(self.selector_, "on all samples")
-        self.classifier_ = clone(self._classifier()).fit(self._reduced(X), y)
+        self.classifier_ = fit_classifier(self._classifier(), self._reduced(X), y, weights)
 
     def _reduced(self, X: Any) -> Any:
         return X[:, self.support_] if self.final == "consensus" else self.selector_.transform(X)

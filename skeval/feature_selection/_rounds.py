@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from skeval.feature_selection._consensus import feature_ranks
 from skeval.model_selection._target import Target
+from skeval.model_selection._weights import weight_parameters
 
-__all__ = ["Round", "feasible_folds", "fit_round", "selected"]
+__all__ = ["Round", "feasible_folds", "fit_classifier", "fit_round", "fit_selector", "selected"]
 
 
 class Round(NamedTuple):
@@ -26,15 +28,28 @@ def fit_round(
     classifier: Any,
     X: Any,
     y: np.ndarray,
+    weights: np.ndarray | None,
     fold: tuple[int, tuple[np.ndarray, np.ndarray]],
 ) -> Round:
     """Select and fit on the training part of a numbered fold, predict the test part."""
     number, (train, test) = fold
-    selector = clone(selector).fit(X[train], y[train])
+    weights = None if weights is None else weights[train]
+    selector = fit_selector(selector, X[train], y[train], weights)
     support = selected(selector, f"in round {number}")
-    classifier = clone(classifier).fit(selector.transform(X[train]), y[train])
+    classifier = fit_classifier(classifier, selector.transform(X[train]), y[train], weights)
     predicted = classifier.predict(selector.transform(X[test]))
     return Round(support, feature_ranks(selector, X.shape[1]), predicted)
+
+
+def fit_selector(selector: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Fit a clone, with sample weights where it takes them."""
+    weighted = weights is not None and has_fit_parameter(selector, "sample_weight")
+    return clone(selector).fit(X, y, **({"sample_weight": weights} if weighted else {}))
+
+
+def fit_classifier(classifier: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
+    """Fit a clone, with sample weights if there are any."""
+    return clone(classifier).fit(X, y, **weight_parameters(classifier, weights))
 
 
 def feasible_folds(cv: Any, target: Target) -> Any:

@@ -168,12 +168,7 @@ def perturbation_interval(
     check_option("statistic", statistic, STATISTICS)
     own = check_sample_weight(sample_weight, len(target))
     fold_root, draw_root = root_seed(random_state).spawn(2)
-    if weights is None:
-        n_resamples = check_count("n_resamples", n_resamples)
-        draw = exponential(draw_root, len(target))
-    else:
-        given = check_weights("weights", weights, (None, len(target)))
-        n_resamples, draw = len(given), given.__getitem__
+    n_resamples, draw = draws(weights, n_resamples, draw_root, len(target))
     interval_of_draws(0.0, np.zeros(n_resamples), level, interval)  # refuse before the work
     folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
     plans = {
@@ -197,18 +192,8 @@ def perturbation_interval(
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
-    result = PerturbationInterval(
-        error,
-        np.nan,
-        np.nan,
-        float(level),
-        apparent,
-        statistics,
-        interval,
-        statistic,
-        len(target),
-        rule.name,
-    )
+    fields = (float(level), apparent, statistics, interval, statistic, len(target), rule.name)
+    result = PerturbationInterval(error, np.nan, np.nan, *fields)
     found = result.confidence_interval()
     return replace(result, low=found.low, high=found.high)
 
@@ -242,6 +227,16 @@ def check_weights(name: str, weights: Any, shape: tuple[int | None, ...]) -> np.
     if not weights.any(axis=-1).all():
         raise ValueError(f"{name} must not be all zero, row {int(np.argmin(weights.any(-1)))} is.")
     return weights
+
+
+def draws(
+    weights: Any, n_resamples: int, root: np.random.SeedSequence, n_samples: int
+) -> tuple[int, Draw]:
+    """Return how many weightings there are, and what gives each: those given, or random ones."""
+    if weights is None:
+        return check_count("n_resamples", n_resamples), exponential(root, n_samples)
+    given = check_weights("weights", weights, (None, n_samples))
+    return len(given), given.__getitem__
 
 
 def exponential(root: np.random.SeedSequence, n_samples: int) -> Draw:

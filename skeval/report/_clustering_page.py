@@ -21,10 +21,10 @@ __all__ = ["clustering_page"]
 LONGEST_FACT = 300
 
 
-def clustering_page(report: ClusteringReport) -> Page:
+def clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
     """Return the choice first, then what it rests on, then how to repeat it."""
     return Page(
-        title="Clustering report",
+        title=title or "Clustering report",
         verdict=report.verdict,
         facts=[
             shorten(report.clusterer, LONGEST_FACT, placeholder=" …"),
@@ -33,8 +33,8 @@ def clustering_page(report: ClusteringReport) -> Page:
         sections=[
             warnings_section("Before you quote the choice", report.warnings),
             stability_section(report),
+            table_section(report),
             indices_section(report),
-            *pareto_section(report),
             reproduction_section(report.call, report.versions),
         ],
     )
@@ -44,7 +44,7 @@ def stability_section(report: ClusteringReport) -> Section:
     """Return how well halves of the data predict each other's clusters."""
     svg = inline_svg(
         partial(StabilityDisplay.from_result, report.stability),
-        label="Stability against the number of clusters; the table below holds the numbers.",
+        label="Stability against the number of clusters; the table holds the numbers.",
         height=3.2,
     )
     halvings = report.stability.replicates.shape[1]
@@ -55,8 +55,18 @@ def stability_section(report: ClusteringReport) -> Section:
     return Section("How stable is each number of clusters?", figures=[Figure(svg, caption)])
 
 
+def table_section(report: ClusteringReport) -> Section:
+    """Return all numbers as a table."""
+    heads, cells = zip(*columns_of(report), strict=True)
+    names = [" ".join(filter(None, lines)) or "choice" for lines in heads]
+    rows = [[cell.removeprefix("<- ") for cell in row] for row in zip(*cells, strict=True)]
+    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    caption = "Which way is better stands below each name; k is the number of clusters."
+    return Section("All numbers", sentences=sentences, table=Table(caption, names, rows))
+
+
 def indices_section(report: ClusteringReport) -> Section:
-    """Return the indices against the number of clusters, and the table of all numbers."""
+    """Return the indices against the number of clusters, and the first two against each other."""
     comparison = report.comparison
     n_panels = len(comparison.indices)
     svg = inline_svg(
@@ -65,19 +75,12 @@ def indices_section(report: ClusteringReport) -> Section:
         height=0.5 + 1.45 * n_panels,
         n_panels=n_panels,
     )
-    heads, cells = zip(*columns_of(report), strict=True)
-    table = Table(
-        "All numbers.",
-        [" ".join(filter(None, lines)) for lines in heads],
-        list(zip(*cells, strict=True)),
-    )
-    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
-    figures = [Figure(svg, "Internal indices of the clustering of all samples.")]
-    return Section("Internal indices", sentences=sentences, figures=figures, table=table)
+    figures = [Figure(svg, "Internal indices of the clustering of all samples."), *pareto(report)]
+    return Section("What the internal indices say", figures=figures)
 
 
-def pareto_section(report: ClusteringReport) -> Iterator[Section]:
-    """Yield the first two indices against each other."""
+def pareto(report: ClusteringReport) -> Iterator[Figure]:
+    """Yield the first two indices against each other, where there are two."""
     if len(report.comparison.indices) < 2:
         return
     first, second = (name.replace("_", " ") for name in report.comparison.indices[:2])
@@ -89,4 +92,4 @@ def pareto_section(report: ClusteringReport) -> Iterator[Section]:
     caption = (
         f"{first.capitalize()} against {second}; the front here is that of these two indices alone."
     )
-    yield Section("One index against another", figures=[Figure(svg, caption)])
+    yield Figure(svg, caption)

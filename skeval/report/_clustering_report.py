@@ -168,7 +168,7 @@ class ClusteringReport:
         rows = [row | row.pop("external", {}) for row in self.rows()]
         return pd.DataFrame(rows).set_index("n_clusters")
 
-    def to_html(self, path: str | PathLike | None = None) -> str:
+    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
         """Return the report as one page that needs nothing else, and write it when a path is given.
 
         The choice in a sentence, what to know before quoting it, the stability and the indices
@@ -179,6 +179,8 @@ class ClusteringReport:
         ----------
         path : str or path-like, default=None
             Where to write it.
+        title : str, default=None
+            Heading of the page, such as the name of the data; None is "Clustering report".
 
         Returns
         -------
@@ -187,7 +189,7 @@ class ClusteringReport:
         """
         from skeval.report._clustering_page import clustering_page  # draws, so it imports this
 
-        text = template("page.html").render(page=clustering_page(self))
+        text = template("page.html").render(page=clustering_page(self, title))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text

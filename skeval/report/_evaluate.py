@@ -1,20 +1,20 @@
 """Every estimate of the error of one estimator, in one call."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from skeval.model_selection import ErrorEstimate, PerturbationInterval
+from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
 from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
 from skeval.report._provenance import (
     estimator_text,
     named_features,
+    provenance,
     settings_text,
-    versions_now,
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
@@ -135,31 +135,15 @@ def evaluate(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, options, error_score)
     say = progress(verbose)
-    estimates: list[ErrorEstimate] = []
-    for name, found in (
-        ("resubstitution", steps.resubstitution()),
-        ("hold-out", steps.hold_out()),
-        ("cross-validation", steps.cross_validation()),
-        ("bootstrap", steps.bootstrap(n_bootstraps)),
-    ):
-        say(name)
-        estimates += found
-    if len(target) <= LEAVE_ONE_OUT_LIMIT if leave_one_out is None else leave_one_out:
-        say("leave-one-out")
-        estimates[3:3] = steps.leave_one_out()
-    perturbation: tuple[PerturbationInterval, ...] = ()
-    if n_resamples and groups is None and ends_in_linear_svc(estimator, target):
-        say("perturbation")
-        perturbation = tuple(steps.perturbation(n_resamples, confidence_level))
+    if leave_one_out is None:
+        leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
+    estimates = list(all_estimates(steps, n_bootstraps, leave_one_out, say))
+    perturbation = perturbed(steps, n_resamples, confidence_level, say)
     bias, stability = steps.selection(confidence_level)
-    permutation = None
-    if n_permutations:
-        say("permutation")
-        permutation = steps.permutation(n_permutations)
     return EvaluationReport(
         estimates=tuple(estimates),
-        perturbation=perturbation or None,
-        permutation=permutation,
+        perturbation=perturbation,
+        permutation=permuted(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
         warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
@@ -168,11 +152,47 @@ def evaluate(
         n_features=np.shape(X)[1],
         class_sizes=class_sizes(target),
         estimator=estimator_text(estimator),
-        seed=seed,
         feature_names=names,
-        settings=settings | {"random_state": str(seed)},
-        versions=versions_now(),
+        **provenance(settings, seed),
     )
+
+
+def all_estimates(
+    steps: Steps, n_bootstraps: int, leave_one_out: bool, say: Callable[[str], None]
+) -> Iterator[ErrorEstimate]:
+    """Yield every estimate, from the most optimistic to the most careful."""
+    say("resubstitution")
+    yield from steps.resubstitution()
+    say("hold-out")
+    yield from steps.hold_out()
+    say("cross-validation")
+    yield from steps.cross_validation()
+    if leave_one_out:
+        say("leave-one-out")
+        yield from steps.leave_one_out()
+    say("bootstrap")
+    yield from steps.bootstrap(n_bootstraps)
+
+
+def perturbed(
+    steps: Steps, n_resamples: int, level: float, say: Callable[[str], None]
+) -> tuple[PerturbationInterval, ...] | None:
+    """Return the perturbation intervals where they are wanted and have a meaning."""
+    served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
+    if not n_resamples or not served:
+        return None
+    say("perturbation")
+    return tuple(steps.perturbation(n_resamples, level))
+
+
+def permuted(
+    steps: Steps, n_permutations: int, say: Callable[[str], None]
+) -> PermutationTest | None:
+    """Return the permutation test if it is wanted."""
+    if not n_permutations:
+        return None
+    say("permutation")
+    return steps.permutation(n_permutations)
 
 
 def progress(verbose: int) -> Callable[[str], None]:

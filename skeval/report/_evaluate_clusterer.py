@@ -1,7 +1,6 @@
 """Every view of one clusterer over a range of numbers of clusters, in one call."""
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,9 @@ from skeval.cluster._stability import check_samples, seeded
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import progress
-from skeval.report._provenance import estimator_text, settings_text, versions_now
+from skeval.report._provenance import estimator_text, provenance, settings_text
 from skeval.utils._checks import check_same_length
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._random import RandomStateLike, small_seed
 
 __all__ = ["evaluate_clusterer"]
 
@@ -112,7 +111,7 @@ def evaluate_clusterer(
     check_same_length(X=X, labels_true=labels_true)
     X = check_samples(X)
     candidates = check_range(n_clusters, X.shape[0])
-    seed, say = plain_seed(random_state), progress(verbose)
+    seed, say = small_seed(random_state), progress(verbose)
     say("clusterings")
     partitions = cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
@@ -143,9 +142,7 @@ def evaluate_clusterer(
         n_samples=X.shape[0],
         n_features=X.shape[1],
         clusterer=estimator_text(clusterer),
-        seed=seed,
-        settings=settings | {"random_state": str(seed)},
-        versions=versions_now(),
+        **provenance(settings, seed),
     )
 
 
@@ -168,13 +165,6 @@ def check_range(n_clusters: Iterable[int], n_samples: int) -> np.ndarray:
                 f"samples, since halves are clustered too; got {k}."
             )
     return candidates
-
-
-def plain_seed(random_state: RandomStateLike) -> int:
-    """Return an int that repeats the call: the one given, or one that is drawn."""
-    if isinstance(random_state, Integral) and random_state >= 0:
-        return int(random_state)
-    return int(root_seed(random_state).generate_state(1)[0])
 
 
 def cluster_all(

@@ -41,10 +41,10 @@ MEANINGS = {
 }
 
 
-def evaluation_page(report: EvaluationReport) -> Page:
+def evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
     """Return the answer first, then what it rests on, then how to repeat it."""
     return Page(
-        title="Evaluation report",
+        title=title or "Evaluation report",
         verdict=report.verdict,
         facts=list(facts(report)),
         sections=[

@@ -70,9 +70,7 @@ def reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
         "How to reproduce",
         sentences=["With the same data and versions this call gives the same numbers:"],
         code=call,
-        table=Table(
-            "Versions that made the numbers.", ["package", "version"], list(versions.items())
-        ),
+        table=Table("Versions", ["package", "version"], list(versions.items())),
     )
 
 

@@ -11,9 +11,10 @@ import scipy
 import sklearn
 from sklearn.base import BaseEstimator
 
-__all__ = ["call_of", "estimator_text", "named_features", "settings_text", "versions_now"]
+__all__ = ["call_of", "estimator_text", "named_features", "provenance", "settings_text"]
 
 LONGEST_ESTIMATOR = 20_000
+LONGEST_LIST = 20
 NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
 
 
@@ -50,7 +51,10 @@ def estimator_text(estimator: Any) -> str:
 
 def source_text(value: Any) -> str:
     """Return what stands for an argument in a call; data are only named by their kind."""
-    if value is None or isinstance(value, (Number, str)) or hasattr(value, "get_n_splits"):
+    plain = value is None or isinstance(value, (Number, str, range))
+    if isinstance(value, (list, tuple)) and len(value) <= LONGEST_LIST:
+        plain = all(isinstance(item, (Number, str)) for item in value)
+    if plain or hasattr(value, "get_n_splits"):
         return repr(value)
     return getattr(value, "__name__", f"<{type(value).__name__}>")
 
@@ -58,6 +62,15 @@ def source_text(value: Any) -> str:
 def settings_text(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the arguments of a call, data and what changes no number left out, as source text."""
     return {name: source_text(value) for name, value in arguments.items() if name not in NO_SETTING}
+
+
+def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
+    """Return the fields of a report that say how it was made."""
+    return {
+        "seed": seed,
+        "settings": {**settings, "random_state": str(seed)},
+        "versions": versions_now(),
+    }
 
 
 def call_of(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:

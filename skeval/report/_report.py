@@ -148,7 +148,7 @@ class EvaluationReport:
         rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
         return pd.DataFrame(rows).set_index("method")
 
-    def to_html(self, path: str | PathLike | None = None) -> str:
+    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
         """Return the report as one page that needs nothing else, and write it when a path is given.
 
         The answer in a sentence, what to know before quoting it, every estimate as a forest plot
@@ -160,6 +160,8 @@ class EvaluationReport:
         ----------
         path : str or path-like, default=None
             Where to write it.
+        title : str, default=None
+            Heading of the page, such as the name of the data; None is "Evaluation report".
 
         Returns
         -------
@@ -168,7 +170,7 @@ class EvaluationReport:
         """
         from skeval.report._evaluation_page import evaluation_page  # draws, so it imports this
 
-        text = template("page.html").render(page=evaluation_page(self))
+        text = template("page.html").render(page=evaluation_page(self, title))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text

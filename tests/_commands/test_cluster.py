@@ -46,19 +46,22 @@ def test_module_runs_and_says_what_it_did():
 
 
 def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
-    path = tmp_path / "out.json"
-    text = printed(capsys, "iris", "--seed", 7, "--json", path, "--no-scale", *QUICK)
+    path, page = tmp_path / "out.json", tmp_path / "out.html"
+    files = ["--json", path, "--html", page]
+    text = printed(capsys, "iris", "--seed", 7, *files, "--no-scale", *QUICK)
     report = evaluate_clusterer(
         KMeans(n_init=10),
         iris.drop(columns="target").to_numpy(),
         n_clusters=range(2, 5),
-        labels_true=iris.target,
+        labels_true=iris.target.to_numpy(),
         n_repeats=2,
         random_state=7,
     )
     assert str(report) in text
     assert json.loads(path.read_text()) == report.to_dict()
-    assert "kmeans, features as they are, seed 7" in text
+    procedure = "kmeans, features as they are, seed 7"
+    assert procedure in text
+    assert page.read_text() == report.to_html(title=f"iris: {procedure}")
 
 
 def test_features_are_scaled_by_default(capsys, iris):
@@ -134,6 +137,7 @@ def test_range_includes_both_ends(text, expected):
         (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
+        (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):

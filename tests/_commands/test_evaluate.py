@@ -33,11 +33,10 @@ def test_module_runs_and_names_data_size_and_classes():
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
-    path = tmp_path / "out.json"
-    status = main(
-        ["evaluate", "wine", "--seed", "7", "--level", "0.9", "--json", str(path), *QUICK]
-    )
-    X, y, _ = skeval.datasets.load_table("wine")
+    path, page = tmp_path / "out.json", tmp_path / "out.html"
+    files = ["--json", str(path), "--html", str(page)]
+    status = main(["evaluate", "wine", "--seed", "7", "--level", "0.9", *files, *QUICK])
+    X, y, names = skeval.datasets.load_table("wine")
     report = skeval.evaluate(
         make_pipeline(StandardScaler(), SVC(kernel="linear")),
         X,
@@ -48,11 +47,13 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         n_resamples=100,
         leave_one_out=False,
         confidence_level=0.9,
+        feature_names=names,
         random_state=7,
     )
     assert status == 0
     assert str(report) in capsys.readouterr().out
     assert json.loads(path.read_text()) == report.to_dict()
+    assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7")
 
 
 def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):
@@ -88,6 +89,7 @@ def test_every_estimator_with_selection_inside(name, capsys):
         (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
+        (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
@@ -112,3 +114,11 @@ def test_missing_values_are_named(tmp_path, capsys):
     np.savez(tmp_path / "n.npz", X=X, y=np.tile([0, 1], 15))
     assert main(["evaluate", str(tmp_path / "n.npz")]) == 2
     assert "contains NaN" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr(skeval, "evaluate", None)
+    assert main(["evaluate", "iris", "--html", str(tmp_path / "out.html")]) == 2
+    message = 'skeval: error: an HTML report needs jinja2: pip install "skeval[report]"\n'
+    assert capsys.readouterr().err == message

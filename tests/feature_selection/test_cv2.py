@@ -27,12 +27,13 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
-from skeval.model_selection import cross_val_error
+from skeval.model_selection import cross_val_error, perturbation_interval
 
 
 def planted(n=60, p=100, n_planted=4, shift=2.0, seed=0):
@@ -40,6 +41,13 @@ def planted(n=60, p=100, n_planted=4, shift=2.0, seed=0):
     X, y = rng.normal(size=(n, p)), np.repeat(["case", "control"], n // 2)
     X[y == "case", :n_planted] += shift
     return X, y
+
+
+SELECTION = "SelectKBest takes no weights, and libsvm stops within its tolerance"
+NOT_EQUIVALENT = {
+    "check_sample_weight_equivalence_on_dense_data": SELECTION,
+    "check_sample_weight_equivalence_on_sparse_data": SELECTION,
+}
 
 
 @pytest.mark.filterwarnings("ignore")  # sklearn's checks fit tiny classes: fewer folds, warned of
@@ -54,7 +62,59 @@ def planted(n=60, p=100, n_planted=4, shift=2.0, seed=0):
     ids=["default", "no rounds", "consensus", "other parts"],
 )
 def test_scikit_learn_checks(estimator):
-    check_estimator(estimator)
+    failing = {} if isinstance(estimator.classifier, GaussianNB) else NOT_EQUIVALENT
+    check_estimator(estimator, expected_failed_checks=failing)
+
+
+def test_weights_reach_the_classifier_the_error_and_a_selector_that_takes_them():
+    X, y = planted(shift=1.0)
+    weights = np.random.default_rng(1).uniform(0.1, 3, size=len(y))
+    cv = KFold(4, shuffle=True, random_state=0)
+
+    class Weighing(VarianceThreshold):
+        """Keeps the features whose weighted mean is positive."""
+
+        def fit(self, X, y=None, sample_weight=None):
+            super().fit(X)
+            self.kept_ = np.average(X, axis=0, weights=sample_weight) > 0
+            return self
+
+        def _get_support_mask(self):
+            return self.kept_
+
+    rule = CV2FeatureSelectionPipeline(Weighing(), GaussianNB(), cv=cv).fit(X, y, weights)
+    wrong = np.zeros(len(y))
+    for train, test in cv.split(X):
+        kept = np.average(X[train], axis=0, weights=weights[train]) > 0
+        model = GaussianNB().fit(X[train][:, kept], y[train], weights[train])
+        wrong[test] = model.predict(X[test][:, kept]) != y[test]
+    assert rule.cv2_error_ == pytest.approx(weights @ wrong / weights.sum())
+    kept = np.average(X, axis=0, weights=weights) > 0
+    assert rule.get_support().tolist() == kept.tolist()
+    final = GaussianNB().fit(X[:, kept], y, weights)
+    assert rule.predict_proba(X).tolist() == final.predict_proba(X[:, kept]).tolist()
+
+
+def test_weights_that_cannot_be_used_are_refused():
+    X, y = planted()
+    no_weights = CV2FeatureSelectionPipeline(SelectKBest(k=3), KNeighborsClassifier())
+    with pytest.raises(TypeError, match="KNeighborsClassifier does not"):
+        no_weights.fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(ValueError, match="sample_weight"):
+        CV2FeatureSelectionPipeline().fit(X, y, sample_weight=np.ones(3))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        CV2FeatureSelectionPipeline().fit(X, y, sample_weight=-np.ones(len(y)))
+
+
+def test_perturbed_weights_pass_through():
+    """As through the pipeline of its parts, whose selection has no weights either."""
+    X, y = planted(p=10, shift=1.0)
+    options = {"n_resamples": 20, "cv": 3, "random_state": 0, "statistic": "resubstitution"}
+    parts = SelectKBest(k=3), LogisticRegression()
+    found = perturbation_interval(CV2FeatureSelectionPipeline(*parts, cv=None), X, y, **options)
+    expected = perturbation_interval(make_pipeline(*parts), X, y, **options)
+    assert found.statistics.tolist() == expected.statistics.tolist()
+    assert found.error == expected.error
 
 
 def test_rounds_against_a_plain_loop():

@@ -1,12 +1,15 @@
 """Influence values: the printed formula over all n^n resamples, and numerical derivatives."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from reference import bootstrap as reference
+from sklearn.datasets import load_iris
+from sklearn.neighbors import NearestCentroid
 
-from skeval.model_selection import _bootstrap_variance
+from skeval.model_selection import _bootstrap_variance, bootstrap_error
 from skeval.model_selection._bootstrap_variance import (
     no_information,
     out_of_bag_influence,
@@ -172,4 +175,23 @@ def test_standard_error_by_hand():
     sampled = 0.6 * oob.sampling + 0.4 * apparent + 0.2 * gamma
     assert standard_error(gradient, apparent, noisy, gamma) == pytest.approx(
         np.sum(sampled**2) ** 0.5
+    )
+
+
+def test_bootstrap_error_is_the_engine_on_the_losses_of_a_loop():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50::7], y[50::7]
+    n = len(y)
+    indices = np.random.default_rng(0).integers(n, size=(300, n))
+    found = bootstrap_error(NearestCentroid(), X, y, method="oob", indices=indices)
+    Q = [NearestCentroid().fit(X[rows], y[rows]).predict(X) != y for rows in indices]
+    counts = np.array([np.bincount(rows, minlength=n) for rows in indices])
+    influence = engine(np.array(Q, float), counts, DrawingUnits(np.arange(n), (np.arange(n),)))
+    expected = standard_error(np.array([0.0, 1.0, 0.0]), np.zeros(n), influence, np.zeros(n))
+    assert found.standard_error == pytest.approx(expected)
+    assert expected > standard_error(
+        np.array([0.0, 1.0, 0.0]),
+        np.zeros(n),
+        replace(influence, training=np.zeros(n)),
+        np.zeros(n),
     )

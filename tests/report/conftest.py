@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -43,3 +45,13 @@ def nasty_report():
             leave_one_out=False,
             random_state=0,
         )
+
+
+@pytest.fixture(scope="session")
+def clustering_report():
+    """A choice with something to warn of, and a clusterer named after markup."""
+    X, y = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    clusterer = type(SCRIPT.format("clusterer"), (KMeans,), {"__module__": __name__})
+    return skeval.report.evaluate_clusterer(
+        clusterer(n_init=2), X, n_clusters=(2, 3), labels_true=y, n_repeats=2, random_state=0
+    )

@@ -5,10 +5,10 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from reference.html import Document
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
@@ -21,27 +21,6 @@ from skeval.report._provenance import settings_text
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-
-
-class Document(HTMLParser):
-    """The elements of a document with their attributes, and its text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.text = [], ""
-        self.feed(html)
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-
-    def handle_data(self, data):
-        self.text += data.replace("\u00a0", " ")
-
-    def all(self, tag):
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +236,7 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     assert report.settings["loss"] == "distance"
     assert report.settings["groups"] == "<ndarray>"
     shuffled = StratifiedKFold(3, shuffle=True, random_state=1)
-    assert settings_text(cv=shuffled) == {"cv": repr(shuffled)}
+    assert settings_text({"cv": shuffled, "X": X}) == {"cv": repr(shuffled)}
     assert report.feature_names == ("a", "b", "c")
     assert report.to_dict()["feature_names"] == ["a", "b", "c"]
     assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}

@@ -134,4 +134,5 @@ class PermutationDisplay:
         self.lines_.append(ax.axvline(observed, color="C1", label=label))
         metric = self.metrics[panel].replace("_", " ")
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
+        ax.yaxis.get_major_locator().set_params(integer=True)
         ax.legend(fontsize="small")

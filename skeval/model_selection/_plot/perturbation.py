@@ -151,6 +151,7 @@ class PerturbationDisplay:
         )
         ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
+        ax.yaxis.get_major_locator().set_params(integer=True)
         ax.legend(fontsize="small")
         return self
 

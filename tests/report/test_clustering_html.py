@@ -1,0 +1,89 @@
+"""The HTML page of a clustering report: what it says, and that names do no harm in it."""
+
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reference.html import Document
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+import skeval
+from skeval.report import evaluate_clusterer
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def document(clustering_report):
+    return Document(clustering_report.to_html(title="blobs & more"))
+
+
+def test_answer_warnings_and_title(clustering_report, document):
+    assert clustering_report.verdict.startswith("Choice: 3 clusters, the largest k whose")
+    assert clustering_report.verdict in document.text
+    assert clustering_report.to_dict()["verdict"] == clustering_report.verdict
+    assert "3 is the largest k tried: a larger one may do as well." in document.text
+    assert document.text.count("blobs & more") == 2  # of the window and of the page
+    assert "Clustering report" in Document(clustering_report.to_html()).text
+
+
+def test_table_holds_the_numbers(clustering_report, document):
+    heads = [cell for cell in document.all("th") if cell["scope"] == "col"]
+    assert len(heads) == 10 + 2  # k, five indices, stability, front, Rand, choice; versions
+    for row in clustering_report.rows():
+        assert f"{row['silhouette']:.4f}" in document.text
+    for name in ("silhouette larger", "davies bouldin smaller", "Pareto front", "choice"):
+        assert name in document.text
+    assert "for orientation only" in document.text
+
+
+def test_figures(document):
+    labels = [svg["aria-label"] for svg in document.all("svg")]
+    assert len(labels) == 3
+    for label in ("Stability against", "5 internal indices against", "by silhouette and dunn."):
+        assert any(label in text for text in labels)
+    for panel in ("silhouette (larger is better)", "connectivity (smaller is better)"):
+        assert panel in document.text
+    assert "chosen: 3" in document.text
+
+
+def test_markup_comes_out_as_text(document):
+    assert "script" not in {tag for tag, _ in document.elements}
+    assert "<script>alert('clusterer')</script>(n_init=2)" in document.text
+
+
+def test_one_index_has_no_pareto_plot(clustering_report):
+    comparison = clustering_report.comparison
+    alone = replace(
+        comparison,
+        indices=comparison.indices[:1],
+        greater_is_better=comparison.greater_is_better[:1],
+        values=comparison.values[:, :1],
+    )
+    document = Document(replace(clustering_report, comparison=alone, external=None).to_html())
+    assert len(document.all("svg")) == 2
+    assert "for orientation only" not in document.text
+
+
+def test_its_call_repeats_it():
+    X, _ = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)
+    options = {"n_clusters": [2, 3], "n_repeats": 2, "random_state": np.random.RandomState(3)}
+    first = evaluate_clusterer(KMeans(n_init=2), X, **options)
+    namespace = {"skeval": skeval, "KMeans": KMeans, "X": X}
+    exec(first.call.replace("skeval.report", "again = skeval.report"), namespace)
+    assert namespace["again"].to_dict() == first.to_dict()
+
+
+def test_page_is_written_and_a_notebook_gets_a_part(clustering_report, tmp_path, monkeypatch):
+    html = clustering_report.to_html(tmp_path / "out.html")
+    assert (tmp_path / "out.html").read_text(encoding="utf-8") == html
+    fragment = clustering_report._repr_html_()
+    body = re.search(r"<main>.*</main>", html, re.S)[0]
+    assert body in fragment
+    assert "<html" not in fragment
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert clustering_report._repr_html_().startswith("<pre>")
