@@ -29,7 +29,7 @@ print(result.confidence_interval(level=0.9, interval="symmetric"))
 
 # %%
 # The published statistic perturbs the *training* error. With 30 features and 80 samples the SVM
-# makes no error in training, whatever the weights; the interval collapses, and a warning says so.
+# hardly ever errs in training, whatever the weights; the interval collapses, and a warning says so.
 import warnings  # noqa: E402
 
 with warnings.catch_warnings(record=True) as caught:
