@@ -40,6 +40,7 @@ def evaluate_clusterer(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    memory: Any = None,
 ) -> ClusteringReport:
     """Evaluate a clusterer at several numbers of clusters, side by side.
 
@@ -74,7 +75,10 @@ def evaluate_clusterer(
     n_jobs : int, default=None
         Number of joblib workers; the numbers do not depend on it.
     verbose : int, default=0
-        1 names each step on standard error.
+        1 names each step on standard error and shows how far it has come.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished halvings are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -132,6 +136,8 @@ def evaluate_clusterer(
         param_name=param_name,
         random_state=seed,
         n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
     )
     return ClusteringReport(
         comparison=comparison,

@@ -20,9 +20,10 @@ from skeval.model_selection import _predict, bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _jobs
 
-UNKEPT = {"evaluate": 1, "CV2FeatureSelectionPipeline": 1}  # single fits on all samples
+# single fits on all samples
+UNKEPT = {"evaluate": 1, "CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
 FITS_OF_A_JOB = {"permutation_test": 3, "evaluate": 5} | dict.fromkeys(
-    ["predictive_power", "prediction_strength", "choose_n_clusters"], 2
+    ["predictive_power", "prediction_strength", "choose_n_clusters", "evaluate_clusterer"], 2
 )
 
 

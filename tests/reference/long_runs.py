@@ -19,6 +19,7 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
 )
+from skeval.report import evaluate_clusterer
 
 __all__ = ["RUNS", "Logged", "fits", "main"]
 
@@ -131,6 +132,11 @@ RUNS = {
         ).replicates
     ),
     "evaluate": evaluated,
+    "evaluate_clusterer": lambda **options: (
+        evaluate_clusterer(
+            LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
+        ).stability.replicates
+    ),
 }
 
 
