@@ -19,7 +19,7 @@ from skeval.model_selection._bca import bca_levels
 from skeval.model_selection._resampled_values import Statistic, resampled_values, value_or_nan
 from skeval.model_selection._resamples import DrawingUnits, drawing_units
 from skeval.model_selection._results import ConfidenceInterval
-from skeval.utils._checks import check_level, check_option
+from skeval.utils._checks import check_level, check_option, naming
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
@@ -196,7 +196,8 @@ def metric_interval(
     """
     check_level(level)
     check_option("method", method, _METHODS)
-    check_consistent_length(y_true, y_pred, groups, sample_weight)
+    with naming("y_true", "y_pred"):
+        check_consistent_length(y_true, y_pred, groups, sample_weight)
     n = num_samples(y_true)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
