@@ -36,9 +36,9 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np
 def check_labels(
     y_true: ArrayLike, y_pred: ArrayLike, labels: ArrayLike | None
 ) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
-    """Return both label vectors, or indicator matrices, as scikit-learn takes them, and the classes.
+    """Return labels, or indicator matrices, as scikit-learn takes them, and the classes.
 
-    In order: those given, without repeats, or all that occur, sorted.
+    The classes in order: those given, without repeats, or all that occur, sorted.
     """
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
