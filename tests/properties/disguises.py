@@ -100,7 +100,10 @@ MATRICES = {
     "DataFrame Int64": lambda a: pd.DataFrame(a).astype("Int64").add_prefix("x"),
     "DataFrame Float64": lambda a: pd.DataFrame(a).astype("Float64").add_prefix("x"),
     "DataFrame mixed": lambda a: pd.DataFrame(
-        {f"x{j}": column.astype(kind) for j, (column, kind) in enumerate(zip(a.T, KINDS * 9))}
+        {
+            f"x{j}": column.astype(kind)
+            for j, (column, kind) in enumerate(zip(a.T, KINDS * 9, strict=False))
+        }
     ),
     "sparse frame": lambda a: pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(a)).add_prefix(
         "x"

@@ -19,6 +19,7 @@ NAMELESS = (
     "inconsistent numbers of samples",
     "Found array with",
     "Found input variables",
+    "Unknown label type",
 )
 
 
@@ -67,9 +68,9 @@ def outcome(function, *data):
             result = function(*data)
         except (ValueError, TypeError) as error:
             result = Refused(error)
-            assert names_an_argument(str(error), function), f"no argument named: {error!r}"
     assert snapshot(data) == before, "the input was changed"
     if isinstance(result, Refused):
+        assert names_an_argument(str(result.error), function), f"no argument named: {result}"
         return result
     accidents = [w for w in caught if issubclass(w.category, RuntimeWarning)]
     assert not accidents, f"arithmetic went wrong: {accidents[0].message}"

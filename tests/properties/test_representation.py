@@ -104,7 +104,7 @@ def test_reexports(name, data):
     try:
         found = function(*other)
     except ValueError as error:
-        assert "unknown" in str(error), error  # labels that are objects  # noqa: PT017
+        assert "unknown" in str(error), error  # noqa: PT017 (labels that are objects)
     else:
         same_numbers(found, function(*plain), SINGLE_PRECISION)
 
@@ -154,8 +154,10 @@ def test_points_with_labels(name, data):
 @FEWER
 @given(data=st.data())
 def test_supervised_tasks(name, data):
-    X = data.draw(points(18, 2)) + 3 * (np.arange(18) % 2)[:, None]
-    y = np.arange(18) % 2
+    rows = np.arange(18)
+    X = data.draw(points(18, 2)) + 3 * (rows % 2)[:, None]
+    X += np.column_stack([rows % 3, rows % 5])  # no class is a single point
+    y = rows % 2
     (other,) = data.draw(disguised(disguises.MATRICES, [X], both=False))
     label_forms, kept_as = KINDS[data.draw(st.sampled_from(sorted(KINDS)))]
     y = kept_as(y)
