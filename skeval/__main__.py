@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -35,10 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = make_parser().parse_args(arguments)
     try:
-        print(options.run(options))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a command prints its own notes
+            text = options.run(options)
     except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    print(text)
     return 0
 
 

@@ -23,6 +23,8 @@ __all__ = [
     "write_outputs",
 ]
 
+MOST_WORKERS = 10**6
+
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     """Add the data and the options that every command has."""
@@ -30,9 +32,16 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a CSV, NPZ or Parquet file")
     add("--target", metavar="COLUMN", help=target)
     add("--seed", type=int, default=0, help="seed of everything random (default: 0)")
-    add("--jobs", type=int, help="number of joblib workers")
+    add("--jobs", type=n_workers, help="number of joblib workers")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
     add("--html", metavar="FILE", help="write a page with figures to a file, too")
+
+
+def n_workers(text: str) -> int:
+    """Return a number of workers that a machine could have."""
+    if not -MOST_WORKERS <= int(text) <= MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"must be at most {MOST_WORKERS}, got {text}")
+    return int(text)
 
 
 def check_classes(table: Table) -> None:

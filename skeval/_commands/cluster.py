@@ -31,6 +31,7 @@ ALGORITHMS: dict[str, BaseEstimator] = {
     "gmm": GaussianMixture(),
 }
 REPEATS, QUICK_REPEATS = 10, 3
+MOST_CLUSTERS = 10**6
 
 
 def add_cluster(commands: Any) -> None:
@@ -98,4 +99,6 @@ def candidate_range(text: str) -> range:
     last = int(match[2] or first)
     if not 2 <= first <= last:
         raise ValueError(f"--k must start at 2 or more and end no lower, got {text!r}.")
+    if last > MOST_CLUSTERS:
+        raise ValueError(f"--k must end at {MOST_CLUSTERS} or lower, got {text!r}.")
     return range(first, last + 1)

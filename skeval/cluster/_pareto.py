@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
 
 from skeval.metrics.cluster import internal_indices
+from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
 from skeval.utils._text import aligned
 
@@ -149,7 +149,7 @@ def pareto_dominance(
     >>> dominates[0]
     array([False, False,  True])
     """
-    merit = check_array(values, dtype=np.float64, ensure_all_finite=False, input_name="values")
+    merit = check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
     merit = np.where(check_directions(greater_is_better, merit.shape[1]), merit, -merit)

@@ -10,9 +10,9 @@ from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
+from skeval.utils._checks import check_data
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._jobs import open_jobs
 from skeval.utils._random import repetition_rng, root_seed
@@ -151,7 +151,7 @@ def halvings(
 
 def check_samples(X: Any) -> Any:
     """Return numeric data with enough samples to halve; a data frame stays one."""
-    checked = check_array(X, accept_sparse="csr", ensure_min_samples=4, input_name="X")
+    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     return X if hasattr(X, "iloc") else checked
 
 

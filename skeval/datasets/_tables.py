@@ -14,6 +14,7 @@ __all__ = ["BUNDLED", "Table", "load_table"]
 BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 DEFAULT_TARGET = "target"
 FEW = 8
+LARGEST_CODE = 2**53  # up to here every whole number is a float of its own
 
 
 class Table(NamedTuple):
@@ -83,6 +84,8 @@ def load_table(
         header, columns = csv_columns(path)
     else:
         raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
+    if not header:
+        raise ValueError(f"{path.name} is empty.")
     if target is None and not needs_target and DEFAULT_TARGET not in header:
         check_rows(len(columns[0]), path.name)
         return Table(numeric_matrix(header, columns, path.name), None, header)
@@ -114,8 +117,13 @@ def from_npz(path: Path, target: str | None, needs_target: bool) -> Table:
             X, y = arrays["X"], arrays["y"] if "y" in arrays.files else None
     except (OSError, EOFError, BadZipFile, ValueError) as error:
         raise ValueError(f"{path.name} cannot be read: {error}.") from error
+    for array in (X, y):
+        if not isinstance(array, np.ndarray | None):
+            raise ValueError(f"{path.name} must hold arrays, got {type(array).__name__}.")
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(f"X must be a matrix of numbers, got {X.dtype} of shape {X.shape}.")
+    if y is not None and (y.ndim != 1 or y.dtype.kind not in "biufUS"):
+        raise ValueError(f"y must be a vector of labels, got {y.dtype} of shape {y.shape}.")
     return Table(X, y, [f"x{column}" for column in range(X.shape[1])])
 
 
@@ -237,4 +245,6 @@ def label_values(values: Any, name: str, source: str) -> np.ndarray:
     array = np.array(numbers)
     if not np.isfinite(array).all():
         raise ValueError(f"{source}: the target column {name!r} must be finite.")
+    if np.abs(array).max() > LARGEST_CODE:
+        return np.array(texts)  # names made of digits: as numbers, neighbours would be one class
     return array.astype(int) if np.all(array == np.round(array)) else array

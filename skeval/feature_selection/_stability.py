@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
 
 from skeval.model_selection._intervals import normal_interval
 from skeval.model_selection._results import aligned
-from skeval.utils._checks import check_level, check_option
+from skeval.utils._checks import check_data, check_level, check_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,7 +170,7 @@ def selection_stability(
 
 def check_supports(supports: Any) -> np.ndarray:
     """Return the rounds as a bool matrix."""
-    chosen = check_array(supports, dtype=None, input_name="supports", estimator="skeval")
+    chosen = check_data("supports", supports, dtype=None, estimator="skeval")
     if not np.isin(chosen, (0, 1)).all():
         raise ValueError(
             "supports must hold truth values, one for each round and feature; got "

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
+
+from skeval.utils._checks import check_data
 
 __all__ = [
     "class_precision_recall",
@@ -83,7 +84,7 @@ def class_weights(
     elif isinstance(average, Mapping):
         weight = _from_mapping(average, classes)
     else:
-        weight = check_array(average, ensure_2d=False, dtype=np.float64, input_name="class weights")
+        weight = check_data("class weights", average, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
             f"class weights must be one per class, {len(classes)}, got shape {weight.shape}."
@@ -106,7 +107,7 @@ def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
     small = support <= 1
     if small.any():
         raise ValueError(
-            "average='log_inverse' needs more than one sample of every class, got "
+            "'log_inverse' weights of y_true need more than one sample of every class, got "
             f"{dict(zip(classes[small].tolist(), support[small].tolist(), strict=True))}."
         )
     return 1 / np.log2(support)

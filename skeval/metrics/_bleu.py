@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from skeval.metrics._checks import warn_undefined
 from skeval.metrics._ngrams import ngram_statistics
+from skeval.utils._checks import check_data
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
@@ -265,9 +265,7 @@ def bleu_options(
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
     else:
-        order_weights = check_array(
-            weights, ensure_2d=False, dtype=np.float64, input_name="weights"
-        )
+        order_weights = check_data("weights", weights, ensure_2d=False, dtype=np.float64)
     if order_weights.shape != (max_order,) or order_weights.min() < 0:
         raise ValueError(f"weights must be {max_order} numbers >= 0, got {order_weights}.")
     if not np.isclose(order_weights.sum(), 1, rtol=0, atol=1e-9):
@@ -319,7 +317,7 @@ def bleu_statistics(
     BLEU of any selection or resample of sentences is `log_bleu` of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
-        if isinstance(sentences, str) or not hasattr(sentences, "__len__"):
+        if isinstance(sentences, str) or not is_sized(sentences):
             raise TypeError(
                 f"{name} must hold one entry per sentence, got {type(sentences).__name__}; "
                 "sentence_bleu_score judges a single sentence."
@@ -331,7 +329,7 @@ def bleu_statistics(
 def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None:
     n = len(hypotheses)
     if len(references) != n:
-        transposed = all(not isinstance(s, str) and len(s) == n for s in references)
+        transposed = all(not isinstance(s, str) and is_sized(s) and len(s) == n for s in references)
         hint = "; they look transposed, list(zip(*references)) is the order used here"
         raise ValueError(
             "references must hold the references of each hypothesis, one entry for each of the "
@@ -347,7 +345,7 @@ def _tokenized(
     """Yield the tokens of each hypothesis and of its references."""
     for i, (hypothesis, own) in enumerate(zip(hypotheses, references, strict=True)):
         several = [own] if isinstance(own, str) else own
-        if not hasattr(several, "__len__") or len(several) == 0:
+        if not is_sized(several) or len(several) == 0:
             raise ValueError(f"references[{i}] must hold at least one reference, got {own!r}.")
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
@@ -364,11 +362,21 @@ def _tokenized(
         yield segments[0], segments[1:]
 
 
+def is_sized(data: Any) -> bool:
+    """Whether something has a length; an array of no dimension has none."""
+    try:
+        len(data)
+    except TypeError:
+        return False
+    return True
+
+
 def _check_tokens(segments: list[Any], i: int) -> None:
     for segment in segments:
         try:
             "".join(segment)
         except TypeError as error:
             raise TypeError(
-                f"sentence {i} must be a string or a list of string tokens, got {segment!r}."
+                f"hypotheses[{i}] and each of references[{i}] must be a string or a list of string "
+                f"tokens, got {segment!r}."
             ) from error

@@ -5,21 +5,25 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
-from skeval.utils._checks import check_y
+from skeval.utils._checks import check_data, check_y, naming, native_labels
 
-__all__ = ["check_binary_scores", "check_labels", "check_weights", "undefined", "warn_undefined"]
+__all__ = [
+    "check_binary_scores",
+    "check_labels",
+    "check_weights",
+    "undefined",
+    "warn_undefined",
+]
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64]:
     """Return weights of shape (n_samples,): ones for None, else finite, >= 0 and not all 0."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    weight = check_data("sample_weight", sample_weight, ensure_2d=False, dtype=np.float64)
     if weight.shape != (n_samples,):
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {weight.shape}.")
     if weight.min() < 0:
@@ -31,15 +35,23 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np
 
 def check_labels(
     y_true: ArrayLike, y_pred: ArrayLike, labels: ArrayLike | None
-) -> NDArray[np.generic]:
-    """Return the classes in order: those given, without repeats, or all that occur, sorted."""
-    check_consistent_length(y_true, y_pred)
-    assert_all_finite(y_true, input_name="y_true")
-    assert_all_finite(y_pred, input_name="y_pred")
-    present = unique_labels(y_true, y_pred)
-    if labels is None:
-        return present
-    given = column_or_1d(labels)
+) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
+    """Return labels, or indicator matrices, as scikit-learn takes them, and the classes.
+
+    The classes in order: those given, without repeats, or all that occur, sorted.
+    """
+    with naming("y_true", "y_pred"):
+        check_consistent_length(y_true, y_pred)
+        assert_all_finite(y_true, input_name="y_true")
+        assert_all_finite(y_pred, input_name="y_pred")
+        y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
+        present = unique_labels(y_true, y_pred)
+    return y_true, y_pred, present if labels is None else _given_classes(labels)
+
+
+def _given_classes(labels: ArrayLike) -> NDArray[np.generic]:
+    with naming("labels"):
+        given = column_or_1d(labels)
     if len(given) == 0:
         raise ValueError("labels must name at least one class, got an empty list.")
     if len(set(given.tolist())) < len(given):
@@ -54,11 +66,12 @@ def check_binary_scores(
     sample_weight: ArrayLike | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Return (is positive, score, weight), each of shape (n_samples,)."""
-    check_consistent_length(y_true, y_score, sample_weight)
+    with naming("y_true", "y_score"):
+        check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
-    score = check_array(
-        column_or_1d(y_score), ensure_2d=False, dtype=np.float64, input_name="y_score"
-    )
+    score = check_data("y_score", y_score, ensure_2d=False, dtype=np.float64)
+    with naming("y_score"):
+        score = column_or_1d(score)
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")

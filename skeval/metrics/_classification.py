@@ -40,11 +40,7 @@ _FBETA: dict[str, list[object]] = {
 
 
 @validate_params(
-    {
-        "y_true": ["array-like", "sparse matrix"],
-        "y_pred": ["array-like", "sparse matrix"],
-        "sample_weight": ["array-like", None],
-    },
+    {name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")},
     prefer_skip_nested_validation=True,
 )
 def error_rate(
@@ -82,6 +78,7 @@ def error_rate(
     >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.25
     """
+    y_true, y_pred, _ = check_labels(y_true, y_pred, None)
     total = check_weights(sample_weight, num_samples(y_true)).sum()
     correct = accuracy_score(y_true, y_pred, normalize=False, sample_weight=sample_weight)
     return max(float((total - correct) / total), 0.0)
@@ -164,7 +161,7 @@ def averaged_precision_recall_fscore(
     >>> print(f"{p:.4f} {r:.4f} {f:.4f}")
     0.8333 0.8750 0.8537
     """
-    classes = check_labels(y_true, y_pred, labels)
+    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
     counts = _class_counts(y_true, y_pred, classes, labels, sample_weight)
     if isinstance(average, str) and average == "micro":
         precision, recall = pooled_precision_recall(*counts, classes, zero_division)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
-from sklearn.utils import check_array
 
 from skeval.metrics._checks import check_binary_scores, check_labels, check_weights, undefined
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.utils._checks import check_data
 from skeval.utils._compat import Interval, num_samples, validate_params
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def cost_sensitive_error(
     >>> cost_sensitive_error([0, 0, 1, 1], [0, 1, 1, 0], cost_matrix=costs)
     1.5
     """
-    classes = check_labels(y_true, y_pred, labels)
-    unknown = set(check_labels(y_true, y_pred, None).tolist()) - set(classes.tolist())
+    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
+    unknown = set(check_labels(y_true, y_pred, None)[2].tolist()) - set(classes.tolist())
     if unknown:
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
     costs = _checked_costs(cost_matrix, len(classes))
@@ -102,7 +102,7 @@ def cost_sensitive_error(
 
 
 def _checked_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
-    costs = check_array(cost_matrix, dtype=np.float64, input_name="cost_matrix")
+    costs = check_data("cost_matrix", cost_matrix, dtype=np.float64)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost_matrix must have shape ({n_classes}, {n_classes}), a row and a column per class "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from skeval.utils._checks import naming
 from skeval.utils._compat import StrOptions, validate_params
 
 __all__ = ["CurveDominance", "curve_dominance"]
@@ -111,9 +112,9 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     """Return x and y of a curve, by increasing x."""
     if len(curve) < 2:
         raise ValueError(f"{name} must hold two arrays at least, got {len(curve)}.")
-    points = check_array(
-        [np.asarray(curve[0]), np.asarray(curve[1])], dtype=np.float64, input_name=name
-    )
+    with naming(name):
+        pair = [np.asarray(values) for values in curve[:2]]
+        points = check_array(pair, dtype=np.float64, input_name=name)
     x, y = points if kind == "roc" else points[::-1]
     if x[0] > x[-1]:
         x, y = x[::-1], y[::-1]

@@ -4,9 +4,10 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 
 from skeval.metrics._checks import check_weights
+from skeval.utils._checks import check_data, naming
 from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["error_norm"]
@@ -84,9 +85,10 @@ def _absolute_errors(
     y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the absolute errors of positive weight, one per sample and output, and weights."""
-    true = check_array(y_true, ensure_2d=False, dtype=np.float64, input_name="y_true")
-    pred = check_array(y_pred, ensure_2d=False, dtype=np.float64, input_name="y_pred")
-    check_consistent_length(true, pred, sample_weight)
+    true = check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
+    pred = check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    with naming("y_true", "y_pred"):
+        check_consistent_length(true, pred, sample_weight)
     true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
         raise ValueError(f"y_true and y_pred must agree in shape: {true.shape}, {pred.shape}.")

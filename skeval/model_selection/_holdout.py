@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from skeval.model_selection._intervals import stratified_wilson_interval
 from skeval.model_selection._results import ErrorEstimate
-from skeval.utils._checks import check_targets
+from skeval.utils._checks import check_data, check_targets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,8 +194,8 @@ def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
 def _check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight", estimator="skeval"
+    weight = check_data(
+        "sample_weight", sample_weight, ensure_2d=False, dtype=float, estimator="skeval"
     )
     if weight.shape != (n_samples,):
         raise ValueError(f"sample_weight must have shape ({n_samples},), got {weight.shape}.")

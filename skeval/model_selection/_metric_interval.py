@@ -19,7 +19,7 @@ from skeval.model_selection._bca import bca_levels
 from skeval.model_selection._resampled_values import Statistic, resampled_values, value_or_nan
 from skeval.model_selection._resamples import DrawingUnits, drawing_units
 from skeval.model_selection._results import ConfidenceInterval
-from skeval.utils._checks import check_level, check_option
+from skeval.utils._checks import check_level, check_option, naming
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
@@ -196,7 +196,9 @@ def metric_interval(
     """
     check_level(level)
     check_option("method", method, _METHODS)
-    check_consistent_length(y_true, y_pred, groups, sample_weight)
+    with naming("y_true", "y_pred"):
+        check_consistent_length(y_true, y_pred, groups, sample_weight)
+    y_true, y_pred = _with_rows(y_true), _with_rows(y_pred)
     n = num_samples(y_true)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
@@ -220,6 +222,13 @@ def metric_interval(
     finite = replicates[np.isfinite(replicates)]
     error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
     return MetricInterval(*limits, level, used, name, estimate, error, n, replicates)
+
+
+def _with_rows(column: Any) -> Any:
+    """Return the values of a pandas index or a polars series, which have no rows to select."""
+    if hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
+        return column.to_numpy()
+    return column
 
 
 def _choose(metric: Callable[..., float], y_true: Any, method: str, plain: bool) -> str:

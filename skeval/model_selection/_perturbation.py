@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._loss import Loss, LossLike, resolve_loss
@@ -21,7 +20,7 @@ from skeval.model_selection._plan import (
 from skeval.model_selection._predict import PredictedBlock, resampled_predictions
 from skeval.model_selection._target import Target, check_task
 from skeval.model_selection._weights import check_takes_weights
-from skeval.utils._checks import check_count, check_option
+from skeval.utils._checks import check_count, check_data, check_option
 from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["perturbation_interval"]
@@ -217,9 +216,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
 
 def check_weights(name: str, weights: Any, shape: tuple[int | None, ...]) -> np.ndarray:
     """Return weights as floats; raise unless non-negative, not all zero and of the shape."""
-    weights = check_array(
-        weights, ensure_2d=False, dtype=float, input_name=name, estimator="skeval"
-    )
+    weights = check_data(name, weights, ensure_2d=False, dtype=float, estimator="skeval")
     if weights.ndim != len(shape) or weights.shape[-1] != shape[-1]:
         wanted = ", ".join("n_resamples" if size is None else str(size) for size in shape)
         raise ValueError(f"{name} must have shape ({wanted}), got {weights.shape}.")

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from skeval.model_selection._resamples import (
@@ -13,7 +12,7 @@ from skeval.model_selection._resamples import (
     check_class_sizes,
     drawing_units,
 )
-from skeval.utils._checks import check_count, check_y
+from skeval.utils._checks import check_count, check_data, check_y
 from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._random import RandomStateLike
 
@@ -164,9 +163,7 @@ def score_632(scores: Any) -> float:
     >>> round(score_632([1.0, 0.8, 0.9]), 4)
     0.9052
     """
-    values = check_array(
-        scores, ensure_2d=False, dtype=float, input_name="scores", estimator="score_632"
-    )
+    values = check_data("scores", scores, ensure_2d=False, dtype=float, estimator="score_632")
     if values.ndim != 1 or len(values) < 2:
         raise ValueError(
             "scores must hold the resubstitution score and at least one out-of-bag score, "
@@ -214,7 +211,7 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
     if len(columns) < 2:
         raise ValueError(f"cv_results must hold split scores of the metric {metric!r}.")
-    scores = np.array(columns, dtype=float)
+    scores = check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
     estimates = 0.368 * scores[0] + 0.632 * scores[1:].mean(axis=0)
     if np.isnan(estimates).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")

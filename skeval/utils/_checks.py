@@ -1,6 +1,8 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,11 +13,14 @@ from skeval.utils._compat import num_samples
 
 __all__ = [
     "check_count",
+    "check_data",
     "check_level",
     "check_option",
     "check_same_length",
     "check_targets",
     "check_y",
+    "naming",
+    "native_labels",
 ]
 
 
@@ -40,9 +45,29 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     return value
 
 
+@contextmanager
+def naming(*arguments: str) -> Iterator[None]:
+    """Let an error of the checks within, which are not ours, say which argument it means."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if set(arguments) & set(re.findall(r"\w+", str(error))):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{' and '.join(arguments)}: {error}") from error
+
+
+def check_data(name: str, data: Any, **options: Any) -> Any:
+    """Return what `sklearn.utils.check_array` returns; every error names the argument."""
+    with naming(name):
+        return check_array(data, input_name=name, **options)
+
+
 def check_same_length(**arrays: Any) -> None:
     """Raise unless the arrays that are given (not None) have the same number of samples."""
-    sizes = {name: num_samples(array) for name, array in arrays.items() if array is not None}
+    given = {name: array for name, array in arrays.items() if array is not None}
+    with naming(*given):
+        sizes = {name: num_samples(array) for name, array in given.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(
             f"{' and '.join(sizes)} must have the same length, "
@@ -52,8 +77,27 @@ def check_same_length(**arrays: Any) -> None:
 
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
-    y = check_array(y, ensure_2d=False, dtype=None, input_name=name, estimator="skeval")
-    return column_or_1d(y)
+    y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
+    with naming(name):
+        return native_labels(name, column_or_1d(y))
+
+
+def native_labels(name: str, y: Any) -> Any:
+    """Return numbers and booleans that are held as objects in the dtype of their own.
+
+    scikit-learn takes no labels but strings from an array of objects; a column of a data frame
+    often holds others. Whatever is no array of objects is returned as it is.
+    """
+    if getattr(y, "dtype", None) != np.dtype(object):
+        return y
+    objects = np.asarray(y)
+    if all(isinstance(label, str) for label in objects.flat):
+        return y
+    native = np.array(objects.tolist())
+    if native.dtype.kind not in "biuf" or native.shape != objects.shape:
+        kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
+        raise ValueError(f"{name} must hold numbers, booleans or strings alone, got {kinds}.")
+    return native
 
 
 def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -4,9 +4,10 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 
 from skeval.metrics.cluster._pairs import Contingency, PairCounts, contingency, count_pairs
+from skeval.utils._checks import check_data
 from skeval.utils._compat import Interval, check_sample_weight
 
 __all__ = ["BETA", "LABELS", "check_labels", "checked_contingency", "checked_pairs"]
@@ -22,9 +23,7 @@ BETA = {"beta": [Interval(Real, 0, None, closed="left")]}
 
 def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
-    array: np.ndarray = check_array(
-        labels, ensure_2d=False, ensure_min_samples=0, dtype=None, input_name=name
-    )
+    array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
     if array.dtype.kind == "f":

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._pairs import PairCounts, adjusted_rand, rand
+from skeval.utils._checks import naming
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 __all__ = ["mask_adjusted_rand_score", "mask_rand_score"]
@@ -179,7 +180,7 @@ def with_background(block: Any, xp: Any) -> Any:
 
 def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     """Return both stacks of masks and their namespace, or raise."""
-    true, pred = as_array(masks_true), as_array(masks_pred)
+    true, pred = as_array(masks_true, "masks_true"), as_array(masks_pred, "masks_pred")
     try:
         xp = array_namespace(true, pred)
     except TypeError as error:
@@ -202,10 +203,13 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     return true, pred, xp
 
 
-def as_array(masks: Any) -> Any:
+def as_array(masks: Any, name: str) -> Any:
     """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
     if isinstance(masks, (list, tuple)):
-        return np.asarray(masks)
+        with naming(name):
+            return np.asarray(masks)
+    if not (hasattr(masks, "shape") and hasattr(masks, "dtype")):
+        raise TypeError(f"{name} must be an array, got {type(masks).__name__}.")
     return masks.detach() if hasattr(masks, "detach") else masks
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 
+from skeval.utils._checks import naming, native_labels
+
 __all__ = ["Partition", "make_partition"]
 
 NOISE = -1
@@ -52,7 +54,8 @@ class Partition:
 
 def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
     """Check the labels, settle what label -1 means, and sort the rows by cluster."""
-    values = column_or_1d(labels)
+    with naming("labels"):
+        values = native_labels("labels", column_or_1d(labels))
     if len(values) != n_rows:
         raise ValueError(
             f"labels must hold one label for each of the {n_rows} rows of X, got {len(values)}."

@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
-from sklearn.utils import check_array
 
 from skeval.metrics.cluster._distances import (
     DIRECT_FEATURES,
@@ -19,6 +18,7 @@ from skeval.metrics.cluster._distances import (
     point_tiles,
 )
 from skeval.metrics.cluster._partition import Partition, make_partition
+from skeval.utils._checks import check_data
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
 EUCLIDEAN = ("euclidean", "l2")
 ROWS_AT_ONCE = 512
 MATRIX_TOLERANCE = 1e-10  # of the largest distance; what rounding may do to symmetry
+SMALLEST, LARGEST = 1e-140, 1e140
 
 NOISE_RULE = [StrOptions({"cluster", "drop", "singletons"}), None]
 
@@ -82,15 +83,28 @@ def check_samples(
 ) -> Samples:
     """Validate data and labels, settle the noise, and sort the points by cluster."""
     precomputed = metric == "precomputed"
-    data = check_array(X, accept_sparse=False if precomputed else "csr", dtype=np.float64)
+    data = check_data("X", X, accept_sparse=False if precomputed else "csr", dtype=np.float64)
     if precomputed:
         _check_distance_matrix(data)
+    else:
+        _check_magnitude(data)
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
             f"labels must hold at least {min_clusters} clusters, got {partition.n_clusters}."
         )
     return Samples(data if precomputed else data[partition.order], partition, metric)
+
+
+def _check_magnitude(data: Points) -> None:
+    """Raise where the square of a distance would overflow, or lose its digits next to zero."""
+    values = data.data if issparse(data) else data
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest and not SMALLEST <= largest <= LARGEST:
+        raise ValueError(
+            f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, so that "
+            f"squares of distances are finite and not 0, got {largest:g}; scale X."
+        )
 
 
 def _check_distance_matrix(matrix: np.ndarray) -> None:

@@ -1,0 +1,118 @@
+"""What a call may end in: a value, or an error of a documented type that says what is wrong."""
+
+import inspect
+import pickle
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.exceptions import UndefinedMetricWarning
+
+# scikit-learn's own words where it does not name the argument.
+NAMELESS = (
+    "inconsistent numbers of samples",
+    "Found array with",
+    "Found input variables",
+    "Unknown label type",
+)
+
+
+class Refused:
+    """A documented error: an outcome as good as a value."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __repr__(self):
+        return f"Refused({type(self.error).__name__}: {str(self.error)[:200]})"
+
+
+def numbers(result):
+    """Return all numbers of a result, nested as it may be, as one vector."""
+    if result is None or isinstance(result, str | bytes):
+        return np.empty(0)
+    if isinstance(result, Mapping):
+        return joined(result.values())
+    if is_dataclass(result):
+        return joined(getattr(result, field.name) for field in fields(result))
+    if issparse(result):
+        return numbers(result.toarray())
+    if isinstance(result, list | tuple):
+        return joined(result)
+    array = np.asarray(result)
+    if array.dtype.kind == "O" and all(isinstance(item, Real) for item in array.flat):
+        array = array.astype(float)
+    return array.astype(float).ravel() if array.dtype.kind in "fiub" else np.empty(0)
+
+
+def joined(results):
+    return np.concatenate([np.empty(0), *map(numbers, results)])
+
+
+def outcome(function, *data):
+    """Call a function; return its result, or Refused. Anything else that it does fails the test.
+
+    It must not raise another type of error, warn of an accident of arithmetic, return nan without
+    having told, or change its input.
+    """
+    before = snapshot(data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*data)
+        except (ValueError, TypeError) as error:
+            result = Refused(error)
+    assert snapshot(data) == before, "the input was changed"
+    if isinstance(result, Refused):
+        assert names_an_argument(str(result.error), function), f"no argument named: {result}"
+        return result
+    accidents = [w for w in caught if issubclass(w.category, RuntimeWarning)]
+    assert not accidents, f"arithmetic went wrong: {accidents[0].message}"
+    told = any(issubclass(w.category, UndefinedMetricWarning) for w in caught)
+    assert told or not np.isnan(numbers(without_diagonals(result))).any(), f"silent nan: {result}"
+    return result
+
+
+def without_diagonals(result):
+    """Return the numbers of a table between clusters without those of a cluster to itself.
+
+    They are documented to be nan.
+    """
+    if type(result).__name__ not in ("BetweenClusterDistances", "InternalIndices"):
+        return result
+    arrays = [getattr(result, field.name) for field in fields(result)]
+    return [a[~np.eye(len(a), dtype=bool)] if np.ndim(a) == 2 else a for a in arrays]
+
+
+def snapshot(data):
+    """Return all that a caller sees of the data; pandas fills hidden caches when it is read."""
+    if isinstance(data, list | tuple):
+        return [snapshot(item) for item in data]
+    if issparse(data):
+        return snapshot(list(data.__dict__.values()))
+    if isinstance(data, pd.Series | pd.DataFrame):
+        return repr((data.to_dict(), getattr(data, "dtypes", None), data.index))
+    return pickle.dumps(data) if isinstance(data, np.ndarray) else repr(data)
+
+
+def names_an_argument(message, function):
+    """Whether a message says which argument it means, in our words or in scikit-learn's."""
+    while isinstance(function, partial):
+        function = function.func
+    own = [name for name in inspect.signature(function).parameters if name != "self"]
+    usual = ["X", "y", "labels", "y_true", "n_neighbors", "cv_results", "estimator"]
+    words = set(re.findall(r"\w+", message))
+    return bool(words & {*own, *usual}) or any(part in message for part in NAMELESS)
+
+
+def same_numbers(found, expected, tolerance=0.0):
+    """Raise unless two results hold the same numbers."""
+    found, expected = numbers(found), numbers(expected)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)

@@ -1,0 +1,113 @@
+"""Results and estimators travel: they are frozen, copied, pickled and cloned."""
+
+import copy
+import pickle
+import warnings
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from properties.families import FAMILIES, is_result, public_names
+from properties.outcomes import numbers
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skeval.datasets import make_gaussian_classes
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.model_selection import holdout_size, permutation_test
+from skeval.svm import PerturbationResamplingSVC
+
+RNG = np.random.default_rng(0)
+Y = np.arange(24) % 2
+X = RNG.normal(size=(24, 3)) + 2 * Y[:, None]
+CURVE = ([0.0, 0.5, 1.0], [0.0, 0.8, 1.0])
+DATA = {
+    "classes": (Y, RNG.permutation(Y)),
+    "scores": (Y, X[:, 0]),
+    "partitions": (Y, RNG.permutation(Y)),
+    "clustered": (X, Y),
+    "curves": (CURVE, CURVE),
+    "tables": (X > 1,),
+    "functions": (np.cos, np.sin),
+    "supervised": (X, Y),
+    "unsupervised": (X,),
+}
+LOOSE = {  # made by more than data
+    "holdout_size": lambda: holdout_size(0.1, 0.03),
+    "make_gaussian_classes": lambda: make_gaussian_classes(20, 3, random_state=0),
+    "permutation tests": lambda: permutation_test(
+        PerturbationResamplingSVC(n_resamples=0, cv=3),
+        X,
+        Y,
+        cv=3,
+        n_permutations=2,
+        scoring=["accuracy", "f1"],
+        random_state=0,
+    ),
+    "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
+}
+
+
+@pytest.fixture(scope="module")
+def results():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = [make() for make in LOOSE.values()]
+        for family, data in DATA.items():
+            for name, function in FAMILIES[family].items():
+                if name == "cost_sensitive_error":  # three classes
+                    continue
+                made.append(function(*data))
+    return [result for result in made if is_dataclass(result)]
+
+
+def test_every_result_is_made_here(results):
+    classes = {name for name, member in public_names().items() if is_result(member)}
+    displays = {name for name in classes if name.endswith("Display")}
+    assert {type(result).__name__ for result in results} >= classes - displays
+
+
+def test_results_are_frozen_copied_and_pickled(results):
+    for result in results:
+        for again in (pickle.loads(pickle.dumps(result)), copy.copy(result), copy.deepcopy(result)):
+            assert type(again) is type(result)
+            assert str(again) == str(result)
+            np.testing.assert_array_equal(numbers(again), numbers(result))
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, fields(result)[0].name, None)
+
+
+ESTIMATORS = [
+    CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=3, random_state=0),
+    PerturbationResamplingSVC(n_resamples=3, cv=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.filterwarnings("ignore:the resubstitution error:UserWarning")
+def test_estimators_are_cloned_copied_and_pickled(estimator):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    fitted = clone(estimator).fit(frame, Y)
+    for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted), clone(fitted)):
+        again = again if hasattr(again, "classes_") else again.fit(frame, Y)
+        np.testing.assert_array_equal(again.predict(frame), fitted.predict(frame))
+        assert again.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert repr(again.get_params()) == repr(estimator.get_params())
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame.rename(columns={"a": "z"}))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_selected_features_keep_their_names(container):
+    library = pytest.importorskip(container)
+    frame = library.DataFrame({"a": X[:, 0], "noise": RNG.normal(size=24), "c": X[:, 2]})
+    rule = clone(ESTIMATORS[0]).set_output(transform=container)
+    out = rule.fit(frame, Y).transform(frame)
+    assert isinstance(out, library.DataFrame)
+    assert list(out.columns) == ["a", "c"] == rule.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(out.to_numpy(), X[:, [0, 2]])
+    behind = make_pipeline(StandardScaler(), clone(ESTIMATORS[0])).set_output(transform=container)
+    assert list(behind.fit(frame, Y).transform(frame).columns) == ["a", "c"]
