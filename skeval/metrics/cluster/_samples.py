@@ -98,7 +98,8 @@ def check_samples(
 
 def _check_magnitude(data: Points) -> None:
     """Raise where the square of a distance would overflow, or lose its digits next to zero."""
-    values = data.data if issparse(data) else data
+    is_sparse: bool = issparse(data)
+    values = data.data if is_sparse else data
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
