@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -98,7 +99,9 @@ def check_samples(
 
 def _check_magnitude(data: Points) -> None:
     """Raise where the square of a distance would overflow, or lose its digits next to zero."""
-    values = data.data if issparse(data) else data
+    values: Any = data
+    if issparse(data):
+        values = values.data
     largest = max(values.max(initial=0.0), -values.min(initial=0.0))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
