@@ -9,6 +9,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.multiclass import unique_labels
 
 from skeval.utils._checks import check_data, check_y, naming, native_labels
+from skeval.utils._compat import num_samples
 
 __all__ = [
     "check_binary_scores",
@@ -42,6 +43,8 @@ def check_labels(
     """
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
+        if num_samples(y_true) == 0:  # scikit-learn before 1.7 goes on to 0/0
+            raise ValueError("y_true must hold at least one sample, got 0.")
         assert_all_finite(y_true, input_name="y_true")
         assert_all_finite(y_pred, input_name="y_pred")
         y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
