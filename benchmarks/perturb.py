@@ -8,6 +8,7 @@ peak memory of 1,000 perturbations of 20,000 samples.
 import argparse
 import resource
 import warnings
+from functools import partial
 
 import numpy as np
 from _harness import colon, growth_slope, paired_ratio, seconds
@@ -47,23 +48,28 @@ def ours(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     ).statistics
 
 
-def loop(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def loop(X: np.ndarray, y: np.ndarray, weights: np.ndarray, svm: SVC = SVM) -> np.ndarray:
     """Return W* by a loop over SVC."""
-    apparent = np.mean(SVM.fit(X, y).predict(X) != y)
+    apparent = np.mean(svm.fit(X, y).predict(X) != y)
     statistics = []
     for G in weights:
-        wrong = SVM.fit(X, y, sample_weight=G / G.mean()).predict(X) != y
+        wrong = svm.fit(X, y, sample_weight=G / G.mean()).predict(X) != y
         statistics.append(G @ (wrong - apparent) / np.sqrt(len(y)))
     return np.array(statistics)
 
 
-def check(found: object, expected: object) -> None:
-    """Compare W*: libsvm stops within its tolerance, which moves the label of a few samples."""
-    equal = np.isclose(np.asarray(found), np.asarray(expected), atol=1e-9)
-    spread = np.std(np.asarray(found) - np.asarray(expected)) / np.std(np.asarray(expected))
-    print(f"W* equal in {equal.mean():.1%} of the draws, else within {spread:.1e} of its spread")
-    if spread > 0.05:
-        raise AssertionError("the two sides disagree")
+def check(
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray, found: object, expected: object
+) -> None:
+    """Compare W*, which the tolerance of libsvm blurs: there it must be that of a tight one."""
+    ours, theirs = np.asarray(found), np.asarray(expected)
+    differ = np.flatnonzero(~np.isclose(ours, theirs, atol=1e-9))
+    print(f"W* equal in {1 - len(differ) / len(ours):.1%} of the draws")
+    few = differ[:5]
+    if len(few):
+        tight = loop(X, y, weights[few], SVC(kernel="linear", tol=1e-6))
+        np.testing.assert_allclose(ours[few], tight, atol=1e-9)
+        print(f"where they differ ({len(few)} tried) ours is that of SVC(tol=1e-6)")
 
 
 def sweep() -> None:
@@ -111,7 +117,7 @@ def main() -> None:
         paired_ratio(
             lambda: ours(X, y, weights),
             lambda: loop(X, y, weights),
-            check=check,
+            check=partial(check, X, y, weights),
             rounds=options.rounds,
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -198,7 +198,7 @@ def metric_interval(
     check_option("method", method, _METHODS)
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred, groups, sample_weight)
-    y_true, y_pred = _with_rows(y_true), _with_rows(y_pred)
+    y_true, y_pred = _plain(y_true), _plain(y_pred)
     n = num_samples(y_true)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
@@ -224,10 +224,19 @@ def metric_interval(
     return MetricInterval(*limits, level, used, name, estimate, error, n, replicates)
 
 
-def _with_rows(column: Any) -> Any:
-    """Return the values of a pandas index or a polars series, which have no rows to select."""
-    if hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
-        return column.to_numpy()
+def _plain(column: Any) -> Any:
+    """Return a column in the form that any metric takes.
+
+    What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
+    are held as objects get their own. All else is returned as it is.
+    """
+    if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
+        column = column.to_numpy() if np.ndim(column) == 1 else column
+    elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
+        column = column.to_numpy()  # the index of a pandas frame has no rows to select
+    objects = np.asarray(column) if getattr(column, "dtype", None) == np.dtype(object) else None
+    if objects is not None and all(isinstance(item, Real | np.bool_) for item in objects.flat):
+        return np.array(objects.tolist())
     return column
 
 

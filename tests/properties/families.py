@@ -50,7 +50,9 @@ CLASSES = {
     "precision_score": partial(metrics.precision_score, average="macro"),
     "recall_score": partial(metrics.recall_score, average="macro"),
     "holdout_error": model_selection.holdout_error,
-    "metric_interval": partial(model_selection.metric_interval, metrics.macro_fbeta_score),
+    "metric_interval": partial(
+        model_selection.metric_interval, metrics.macro_fbeta_score, n_resamples=100, random_state=0
+    ),
 }
 # (y_true, y_pred): numbers
 NUMBERS = named(
