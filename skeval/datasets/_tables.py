@@ -140,7 +140,11 @@ def parquet_columns(path: Path) -> tuple[list[str], list[Any]]:
     except Exception as error:  # every engine raises its own kind
         raise ValueError(f"{path.name} is not a Parquet file: {error}.") from error
     columns = [frame[name].astype(object).to_numpy() for name in frame.columns]
-    return [str(name) for name in frame.columns], columns
+    header = [str(name) for name in frame.columns]
+    for name, column in zip(header, columns, strict=True):
+        if any(isinstance(value, np.ndarray | list | dict) for value in column):
+            raise ValueError(f"{path.name}: column {name!r} must hold numbers, it holds lists or tables.")
+    return header, columns
 
 
 def csv_columns(path: Path) -> tuple[list[str], list[Any]]:
