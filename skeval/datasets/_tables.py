@@ -143,7 +143,7 @@ def parquet_columns(path: Path) -> tuple[list[str], list[Any]]:
     header = [str(name) for name in frame.columns]
     for name, column in zip(header, columns, strict=True):
         if any(isinstance(value, np.ndarray | list | dict) for value in column):
-            raise ValueError(f"{path.name}: column {name!r} must hold numbers, it holds lists or tables.")
+            raise ValueError(f"{path.name}: column {name!r} must hold numbers, it holds lists.")
     return header, columns
 
 
