@@ -12,8 +12,7 @@ import joblib
 import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from reference.long_runs import RUNS, X, y
-from sklearn.base import BaseEstimator, ClassifierMixin
+from reference.long_runs import RUNS, Slow, X, y
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.naive_bayes import GaussianNB
@@ -96,28 +95,6 @@ def test_a_cluster_resumes(cluster, tmp_path, answers):
         np.testing.assert_array_equal(found, answers["permutation_test"])
 
 
-class Slow(ClassifierMixin, BaseEstimator):
-    """Takes a tenth of a second, and says which process it runs in; does not survive `fatal`."""
-
-    def __init__(self, log, main, fatal=None):
-        self.log = log
-        self.main = main
-        self.fatal = fatal
-
-    def fit(self, X, y):
-        with open(self.log, "a") as log:
-            log.write(f"{os.getpid()}\n")
-        if os.getpid() != self.main and np.sum(X) == self.fatal:
-            os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(0.1)
-        self.model_ = GaussianNB().fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X):
-        return self.model_.predict(X)
-
-
 def pids(log):
     """Return the processes that have fitted."""
     return {int(line) for line in log.read_text().split()} if log.exists() else set()
@@ -166,7 +143,7 @@ def test_a_worker_that_dies_is_an_error(tmp_path):
 INTERRUPTED = """
 import os, sys
 from pathlib import Path
-from model_selection.test_backends import Slow, X, y
+from reference.long_runs import Slow, X, y
 from skeval.model_selection import bootstrap_error
 try:
     estimator = Slow(Path(sys.argv[1]), os.getpid())

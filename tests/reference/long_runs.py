@@ -1,6 +1,7 @@
 """Resampling with an estimator that writes each of its fits to a file, to be interrupted."""
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.datasets import load_breast_cancer
 from sklearn.feature_selection import SelectKBest
+from sklearn.naive_bayes import GaussianNB
 
 from skeval import evaluate
 from skeval.cluster import choose_n_clusters, prediction_strength, predictive_power
@@ -21,7 +23,7 @@ from skeval.model_selection import (
 )
 from skeval.report import evaluate_clusterer
 
-__all__ = ["RUNS", "Logged", "fits", "main"]
+__all__ = ["RUNS", "Logged", "Slow", "fits", "main"]
 
 X, y = (table[:60] for table in load_breast_cancer(return_X_y=True))
 
@@ -70,6 +72,28 @@ class LoggedClusterer(ClusterMixin, BaseEstimator):
     def fit_predict(self, X, y=None):
         log_fit()
         return np.argsort(np.argsort(X[:, 0])) * self.n_clusters // len(X)
+
+
+class Slow(ClassifierMixin, BaseEstimator):
+    """Takes a tenth of a second, and says which process it runs in; does not survive `fatal`."""
+
+    def __init__(self, log, main, fatal=None):
+        self.log = log
+        self.main = main
+        self.fatal = fatal
+
+    def fit(self, X, y):
+        with open(self.log, "a") as log:
+            log.write(f"{os.getpid()}\n")
+        if os.getpid() != self.main and np.sum(X) == self.fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.1)
+        self.model_ = GaussianNB().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
 
 
 def evaluated(**options):
