@@ -124,7 +124,10 @@ def test_options_reach_the_drawing():
 def test_input_is_not_changed():
     true, pred = TRUE.copy(), PRED.copy()
     true.flags.writeable = pred.flags.writeable = False
-    ContingencyDisplay.from_predictions(true, pred)
+    display = ContingencyDisplay.from_predictions(true, pred)
+    assert display.contingency.sum() == len(TRUE)
+    np.testing.assert_array_equal(true, TRUE)
+    np.testing.assert_array_equal(pred, PRED)
 
 
 @pytest.mark.parametrize(
