@@ -12,7 +12,7 @@ from skeval.cluster._stability import (
     AGREEMENTS,
     STABILITY,
     Seed,
-    check_samples,
+    check_points,
     halvings,
     standard_error,
 )
@@ -145,7 +145,8 @@ def choose_n_clusters(
     ------
     ValueError
         If there is no candidate or one is out of range, if the parameter for the number of
-        clusters is not found or not unique, or if X has fewer than 4 samples or is not finite.
+        clusters is not found or not unique, if the clusterer takes precomputed distances, or if
+        X has fewer than 4 samples, is not finite or of a size whose squares are not.
 
     See Also
     --------
@@ -175,7 +176,7 @@ def choose_n_clusters(
     >>> choice.n_clusters
     3
     """
-    X = check_samples(X)
+    X = check_points(clusterer, X)
     candidates = check_candidates(n_clusters, method)
     name = param_name or find_parameter(clusterer)
     clusterers = [clone(clusterer).set_params(**{name: int(k)}) for k in candidates]

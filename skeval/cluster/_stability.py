@@ -10,8 +10,10 @@ from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import get_tags
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
+from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._jobs import open_jobs
@@ -149,9 +151,17 @@ def halvings(
     return np.reshape(values, (len(clusterers), n_repeats))
 
 
-def check_samples(X: Any) -> Any:
+def check_points(clusterer: Any, X: Any) -> Any:
     """Return numeric data with enough samples to halve; a data frame stays one."""
+    if isinstance(clusterer, type):
+        raise TypeError(f"clusterer must be an instance, got the class {clusterer.__name__}.")
+    if hasattr(clusterer, "__sklearn_tags__") and get_tags(clusterer).input_tags.pairwise:
+        raise ValueError(
+            "clusterer must take points: labels go from one half to the other by the nearest "
+            f"neighbour; got one of precomputed distances or affinities, {clusterer!r}."
+        )
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    check_magnitude(checked)
     return X if hasattr(X, "iloc") else checked
 
 
@@ -220,7 +230,8 @@ def predictive_power(
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples or is not finite, or a parameter is out of range.
+        If X has fewer than 4 samples, is not finite or of a size whose squares are not, if the
+        clusterer takes precomputed distances, or a parameter is out of range.
 
     See Also
     --------
@@ -253,7 +264,7 @@ def predictive_power(
       standard error  0.0000
       repeats         5
     """
-    X = check_samples(X)
+    X = check_points(clusterer, X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     values = halvings([clusterer], X, measure, n_repeats, root_seed(random_state), options)
@@ -305,7 +316,8 @@ def prediction_strength(
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples or is not finite, or a parameter is out of range.
+        If X has fewer than 4 samples, is not finite or of a size whose squares are not, if the
+        clusterer takes precomputed distances, or a parameter is out of range.
 
     See Also
     --------

@@ -373,10 +373,16 @@ def is_sized(data: Any) -> bool:
 
 def _check_tokens(segments: list[Any], i: int) -> None:
     for segment in segments:
-        try:
-            "".join(segment)
-        except TypeError as error:
+        if not _is_tokenized(segment):
             raise TypeError(
                 f"hypotheses[{i}] and each of references[{i}] must be a string or a list of string "
                 f"tokens, got {segment!r}."
-            ) from error
+            )
+
+
+def _is_tokenized(segment: Any) -> bool:
+    try:
+        "".join(segment)
+    except TypeError:
+        return False
+    return is_sized(segment)

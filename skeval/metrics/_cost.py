@@ -11,7 +11,7 @@ from sklearn.metrics import auc, confusion_matrix
 
 from skeval.metrics._checks import check_binary_scores, check_labels, check_weights, undefined
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_data
+from skeval.utils._checks import check_data, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def cost_sensitive_error(
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
     costs = _checked_costs(cost_matrix, len(classes))
     total = check_weights(sample_weight, num_samples(y_true)).sum()
-    table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=sample_weight)
+    with naming("y_true", "y_pred"):
+        table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=sample_weight)
     return float(np.sum(table * costs) / total)
 
 

@@ -119,7 +119,7 @@ def bootstrap_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     method : {"oob", ".632", ".632+"}, default=".632+"

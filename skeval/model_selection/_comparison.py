@@ -9,11 +9,11 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv, cross_validate
-from sklearn.utils import indexable
+from sklearn.model_selection import cross_validate
 
 from skeval.metrics import get_scorer
 from skeval.metrics._checks import warn_undefined
+from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._delong import delong
 from skeval.model_selection._heldout import RecordedEstimator, Split, recorded_outputs
 from skeval.model_selection._paired_tests import (
@@ -25,7 +25,8 @@ from skeval.model_selection._paired_tests import (
 )
 from skeval.model_selection._resampled_values import resampled_values
 from skeval.model_selection._resamples import drawing_units
-from skeval.utils._checks import check_level, check_option, check_y
+from skeval.model_selection._target import check_task
+from skeval.utils._checks import check_level, check_option
 from skeval.utils._compat import HasMethods, Interval, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
@@ -158,12 +159,12 @@ def compare_classifiers(
         splits.
     estimator_b : classifier
         The other one.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or what else the estimators take: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Classes.
     cv : int, splitter or iterable, default=None
-        As in scikit-learn; None is 5-fold, stratified. Both estimators see the same splits.
+        Folds, as in `cross_val_error`; both estimators see the same.
     method : {"corrected_t", "mcnemar", "bootstrap", "delong"}, default="corrected_t"
         "corrected_t": the corrected resampled t-test of Nadeau and Bengio on the scores of the
         splits, with the mean `n_test / n_train` of these very splits; with repeated K-fold it has
@@ -175,13 +176,13 @@ def compare_classifiers(
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
-        Passed to the splitter; the bootstrap draws whole groups.
+        No group is split by a number of folds; the bootstrap draws whole groups.
     level : float, default=0.95
         Nominal coverage of the interval.
     n_resamples : int, default=2000
         Resamples of "bootstrap".
     random_state : int, RandomState, Generator or None, default=None
-        Draws the resamples.
+        Draws the folds and the resamples.
     n_jobs : int, default=None
         Fits run in parallel.
 
@@ -219,27 +220,28 @@ def compare_classifiers(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skeval.model_selection import compare_classifiers
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> result = compare_classifiers(GaussianNB(), KNeighborsClassifier(), X, y, method="mcnemar")
+    >>> result = compare_classifiers(
+    ...     GaussianNB(), KNeighborsClassifier(), X, y, method="mcnemar", random_state=0
+    ... )
     >>> print(result)
     accuracy, mcnemar (chi-squared)
-      a: GaussianNB            0.9385
-      b: KNeighborsClassifier  0.9279
-      difference               0.0105
-      95 % interval            [-0.0130, 0.0340]
-      P-value                  0.461
-      only a, only b right     26, 20
+      a: GaussianNB            0.9367
+      b: KNeighborsClassifier  0.9297
+      difference               0.0070
+      95 % interval            [-0.0170, 0.0310]
+      P-value                  0.665
+      only a, only b right     26, 22
     """
     check_level(level)
     check_option("method", method, _METHODS)
-    targets = check_y("y", y)
-    X, targets, groups = indexable(X, targets, groups)
+    X, target, groups = check_task(estimator_a, X, y, groups)
     scoring = _scoring(method, scoring, estimator_a)
     problem = _Problem(
         estimators=(estimator_a, estimator_b),
         X=X,
-        y=targets,
+        y=target.y,
         groups=groups,
-        splits=_splits(cv, estimator_a, X, targets, groups),
+        splits=list(resolve_folds(cv, X, target, groups, random_state)),
         scorer=get_scorer(scoring) if isinstance(scoring, str) else scoring,
         level=level,
         n_resamples=n_resamples,
@@ -262,13 +264,9 @@ def compare_classifiers(
         low=low,
         high=high,
         level=level,
-        n_samples=len(targets),
+        n_samples=len(target),
         **details,
     )
-
-
-def _splits(cv: Any, estimator: Any, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
-    return list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y, groups))
 
 
 def _scoring(method: str, scoring: Any, estimator: Any) -> Any:

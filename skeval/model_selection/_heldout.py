@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from skeval.utils._compat import num_samples, safe_indexing
+from skeval.utils._compat import num_samples, safe_split
 
 __all__ = ["RecordedEstimator", "recorded_outputs"]
 
@@ -82,7 +82,7 @@ def recorded_outputs(
 def _fit_and_answer(
     estimator: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray
 ) -> tuple[dict[str, np.ndarray], Any]:
-    fitted = clone(estimator).fit(safe_indexing(X, train), y[train])
-    part = safe_indexing(X, test)
+    fitted = clone(estimator).fit(*safe_split(estimator, X, y, train))
+    part, _ = safe_split(estimator, X, y, test, train)
     names = [name for name in _RESPONSES if hasattr(fitted, name)]
     return {name: getattr(fitted, name)(part) for name in names}, getattr(fitted, "classes_", None)

@@ -197,9 +197,9 @@ def metric_interval(
     check_level(level)
     check_option("method", method, _METHODS)
     with naming("y_true", "y_pred"):
+        n = num_samples(y_true)
         check_consistent_length(y_true, y_pred, groups, sample_weight)
     y_true, y_pred = _plain(y_true), _plain(y_pred)
-    n = num_samples(y_true)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
     weight = None if sample_weight is None else check_weights(sample_weight, n)

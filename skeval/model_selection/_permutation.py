@@ -64,7 +64,7 @@ def permutation_test(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it:
         what has been chosen with a look at `y` before is not tested.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None

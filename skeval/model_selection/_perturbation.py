@@ -79,7 +79,7 @@ def perturbation_interval(
         Any classifier or regressor whose `fit` takes `sample_weight`, or a pipeline that ends in
         one; within a pipeline every step that takes weights is given them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     n_resamples : int, default=1000

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from skeval.model_selection._plan import PlanBlock, ResamplingPlan
 from skeval.model_selection._target import Target
 from skeval.model_selection._weights import weight_parameters
-from skeval.utils._compat import limit_threads, safe_indexing
+from skeval.utils._compat import limit_threads, safe_split
 from skeval.utils._jobs import open_jobs
 
 __all__ = [
@@ -173,9 +173,11 @@ def fit_and_predict(
     rows, weights, tested, order = fit
     labels = y if order is None else y[order]
     model = clone(estimator)
+    train, train_labels = safe_split(estimator, X, labels, rows)
+    test, _ = safe_split(estimator, X, None, tested, rows)
     try:
-        model.fit(safe_indexing(X, rows), labels[rows], **weight_parameters(estimator, weights))
-        return model.predict(safe_indexing(X, tested))
+        model.fit(train, train_labels, **weight_parameters(estimator, weights))
+        return model.predict(test)
     except Exception:
         if error_score == "raise":
             raise

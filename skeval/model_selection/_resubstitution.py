@@ -28,7 +28,7 @@ def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = Non
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline; it is cloned, never fitted itself.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     loss : {"zero_one", "squared", "absolute"} or callable, default=None

@@ -17,7 +17,7 @@ from skeval.model_selection._predict import (
     fits_of,
 )
 from skeval.model_selection._target import Target
-from skeval.utils._compat import limit_threads, safe_indexing
+from skeval.utils._compat import limit_threads, safe_indexing, safe_split
 from skeval.utils._jobs import Jobs, open_jobs
 
 __all__ = ["LoopEngine", "resampled_scores"]
@@ -144,8 +144,8 @@ def repetition_scores(
     scores = []
     for rows, _, tested, order in fits_of(block):
         labels = y if order is None else y[order]
-        model = clone(estimator).fit(safe_indexing(X, rows), labels[rows])
-        scores.append(scorer(model, safe_indexing(X, tested), labels[tested]))
+        model = clone(estimator).fit(*safe_split(estimator, X, labels, rows))
+        scores.append(scorer(model, *safe_split(estimator, X, labels, tested, rows)))
     return means(scores)
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
 
-from skeval.utils._checks import check_same_length, check_y
+from skeval.utils._checks import check_data, check_same_length, check_y, naming
+from skeval.utils._compat import num_samples
 
 __all__ = ["Target", "check_task"]
 
@@ -69,12 +71,29 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
         )
     if isinstance(estimator, type):
         raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}.")
+    with naming("X"):
+        num_samples(X)
     check_same_length(X=X, y=y, groups=groups)
     X, groups = indexable(X, groups)
+    if get_tags(estimator).input_tags.pairwise:
+        X = check_pairwise(X)
     y = check_y("y", y)
     if not is_classifier(estimator):
         return X, Target(y, None, y), groups
+    with naming("y"):
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
     return X, Target(y, classes, codes), groups
+
+
+def check_pairwise(X: Any) -> Any:
+    """Return the kernels or distances between all samples as an array that splits can index."""
+    X = check_data("X", X, accept_sparse="csr")
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "X must be square, a kernel or distance between each two samples, for this estimator; "
+            f"got shape {X.shape}."
+        )
+    return X

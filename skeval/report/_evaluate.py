@@ -12,6 +12,7 @@ from skeval.model_selection._loss import LossLike
 from skeval.model_selection._target import Target, check_task
 from skeval.report._provenance import (
     estimator_text,
+    n_columns,
     named_features,
     provenance,
     settings_text,
@@ -62,7 +63,7 @@ def evaluate(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples.
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
@@ -149,7 +150,7 @@ def evaluate(
         warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
-        n_features=np.shape(X)[1],
+        n_features=n_columns(X),
         class_sizes=class_sizes(target),
         estimator=estimator_text(estimator),
         feature_names=names,

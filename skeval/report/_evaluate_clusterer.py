@@ -13,7 +13,7 @@ from skeval.cluster import (
     compare_clusterings,
 )
 from skeval.cluster._choose import check_candidates, find_parameter
-from skeval.cluster._stability import check_samples, seeded
+from skeval.cluster._stability import check_points, seeded
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import progress
@@ -113,7 +113,7 @@ def evaluate_clusterer(
     """
     settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_same_length(X=X, labels_true=labels_true)
-    X = check_samples(X)
+    X = check_points(clusterer, X)
     candidates = check_range(n_clusters, X.shape[0])
     seed, say = small_seed(random_state), progress(verbose)
     say("clusterings")

@@ -61,7 +61,8 @@ def evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
 def facts(report: EvaluationReport) -> Iterator[str]:
     """Yield the estimator, the size of the data, and the classes."""
     yield shorten(report.estimator, LONGEST_FACT, placeholder=" …")
-    yield f"{report.n_samples} samples, {report.n_features} features"
+    features = "" if report.n_features is None else f", {report.n_features} features"
+    yield f"{report.n_samples} samples{features}"
     if report.class_sizes:
         sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
         yield shorten(f"{len(sizes)} classes ({', '.join(sizes)})", LONGEST_FACT, placeholder=" …")

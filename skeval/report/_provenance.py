@@ -11,7 +11,14 @@ import scipy
 import sklearn
 from sklearn.base import BaseEstimator
 
-__all__ = ["call_of", "estimator_text", "named_features", "provenance", "settings_text"]
+__all__ = [
+    "call_of",
+    "estimator_text",
+    "n_columns",
+    "named_features",
+    "provenance",
+    "settings_text",
+]
 
 LONGEST_ESTIMATOR = 20_000
 LONGEST_LIST = 20
@@ -21,12 +28,21 @@ NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
 def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the names of the columns of X as given, or else those of a data frame."""
     names = getattr(X, "columns", None) if feature_names is None else feature_names
-    n = np.shape(X)[1]
+    n = n_columns(X)
     if names is not None and len(names) != n:
         raise ValueError(
-            f"feature_names must hold a name for each of {n} features, got {len(names)}."
+            f"feature_names must hold a name for each of {n or 'no'} features, got {len(names)}."
         )
     return None if names is None else tuple(str(name) for name in names)
+
+
+def n_columns(X: Any) -> int | None:
+    """Return the number of columns of X, or None where its samples are no rows but, say, texts."""
+    try:
+        shape = np.shape(X)
+    except ValueError:  # lists of several lengths
+        return None
+    return shape[1] if len(shape) > 1 else None
 
 
 def versions_now() -> dict[str, str]:

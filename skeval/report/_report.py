@@ -43,8 +43,10 @@ class EvaluationReport(WritableReport):
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
         Nominal coverage of the intervals.
-    n_samples, n_features : int
-        Size of the data.
+    n_samples : int
+        Number of samples.
+    n_features : int or None
+        Number of columns of the data; None where samples are no rows of a table, as texts are.
     class_sizes : dict or None
         Number of samples of each class; None for regression.
     estimator : str
@@ -67,7 +69,7 @@ class EvaluationReport(WritableReport):
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
-    n_features: int
+    n_features: int | None
     class_sizes: dict[Any, int] | None
     estimator: str
     seed: int

@@ -41,7 +41,7 @@ from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._loss import LossLike, resolve_loss
 from skeval.model_selection._plan import fold_plan
 from skeval.model_selection._target import Target
-from skeval.utils._compat import safe_indexing
+from skeval.utils._compat import safe_split
 from skeval.utils._jobs import open_jobs
 
 __all__ = ["Steps", "ends_in_linear_svc"]
@@ -187,7 +187,7 @@ def mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
 
 def support_of(head: Pipeline, X: Any, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Return the features that the last step of a pipeline selects on a training part."""
-    support: np.ndarray = clone(head).fit(safe_indexing(X, train), y[train])[-1].get_support()
+    support: np.ndarray = clone(head).fit(*safe_split(head, X, y, train))[-1].get_support()
     return support
 
 

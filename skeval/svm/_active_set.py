@@ -113,10 +113,11 @@ def _solve_sets(system, y, C, low, up, a, b):
         v, b, f = v + dv, b + db, f + df
     a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
     any_free = free.any(axis=1)
-    if not any_free.all():
-        f -= b[:, None]
-        b = np.where(any_free, b, _midpoint_intercept(y, C, f, low, up))
-        f += b[:, None]
+    at = np.flatnonzero(~any_free)
+    if len(at):
+        scores = f[at] - b[at, None]
+        b[at] = _midpoint_intercept(y[at], C[at], scores, low[at], up[at])
+        f[at] = scores + b[at, None]
     balance = np.abs(system.moments(beta)[:, -1]) <= _ROUNDING * C.sum(axis=1)
     exact = np.abs(np.where(free, y - f, 0.0)).max(axis=1) <= _ROUNDING
     return ActiveSet(a, v, b, y * f - 1.0, any_free, exact & balance)
@@ -129,5 +130,5 @@ def _midpoint_intercept(y, C, scores, low, up):
     above = (C > 0) & ((low & (y < 0)) | (up & (y > 0)))
     lowest = np.where(below, bound, -np.inf).max(axis=1)
     highest = np.where(above, bound, np.inf).min(axis=1)
-    middle = 0.5 * (lowest + highest)
-    return np.where(np.isfinite(middle), middle, 0.0)
+    bounded = np.isfinite(lowest) & np.isfinite(highest)
+    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_params,
 )
+from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
@@ -51,6 +52,7 @@ __all__ = [
     "limit_threads",
     "num_samples",
     "safe_indexing",
+    "safe_split",
     "validate_params",
     "widest_float_dtype",
     "with_callbacks",

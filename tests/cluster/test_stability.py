@@ -198,7 +198,7 @@ def test_result_prints_and_frames():
     [
         ({"n_repeats": 1}, ValueError, "'n_repeats' parameter"),
         ({"agreement": "rand"}, ValueError, "'agreement' parameter"),
-        ({"clusterer": KMeans}, TypeError, "an instance of scikit-learn estimator"),
+        ({"clusterer": KMeans}, TypeError, "clusterer must be an instance, got the class KMeans"),
         ({"clusterer": StandardScaler()}, ValueError, "'clusterer' parameter"),
         ({"X": blobs(3)}, ValueError, "minimum of 4"),
         ({"X": np.full((5, 2), np.nan)}, ValueError, "X contains NaN"),

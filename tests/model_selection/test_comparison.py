@@ -24,10 +24,12 @@ from sklearn.model_selection import (
     LeaveOneOut,
     RepeatedStratifiedKFold,
     ShuffleSplit,
+    StratifiedKFold,
     cross_val_predict,
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
@@ -43,6 +45,7 @@ from skeval.model_selection._paired_tests import (
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
+FOLDS = StratifiedKFold(5)  # what scikit-learn's functions make of no splitter
 
 
 def test_corrected_t_takes_the_ratio_of_the_splits():
@@ -134,7 +137,15 @@ def test_mcnemar_has_its_size():
 
 def test_paired_bootstrap_of_any_score():
     result = compare_classifiers(
-        TREE, BAYES, X, Y, method="bootstrap", scoring="f1", n_resamples=60, random_state=0
+        TREE,
+        BAYES,
+        X,
+        Y,
+        cv=FOLDS,
+        method="bootstrap",
+        scoring="f1",
+        n_resamples=60,
+        random_state=0,
     )
     pred = [cross_val_predict(e, X, Y, cv=5) for e in (TREE, BAYES)]
     assert_allclose(result.score_a, f1_score(Y, pred[0]))
@@ -156,7 +167,7 @@ def test_bootstrap_judges_scores_and_probabilities_too():
         (make_scorer(accuracy_score), accuracy_score, "predict"),
     ):
         result = compare_classifiers(
-            BAYES, TREE, X, Y, method="bootstrap", scoring=scoring, n_resamples=10, random_state=0
+            BAYES, TREE, X, Y, cv=FOLDS, method="bootstrap", scoring=scoring, n_resamples=10
         )
         answers = cross_val_predict(BAYES, X, Y, method=response)
         expected = metric(Y, answers[:, 1] if answers.ndim == 2 else answers)
@@ -166,6 +177,7 @@ def test_bootstrap_judges_scores_and_probabilities_too():
         LogisticRegression(),
         X,
         Y,
+        cv=FOLDS,
         method="bootstrap",
         scoring="neg_ranking_loss",
         n_resamples=10,
@@ -208,7 +220,9 @@ def test_bootstrap_leaves_undefined_resamples_out():
 
 def test_delong_equals_the_u_statistic():
     y = np.array(["neg", "pos"])[Y]
-    result = compare_classifiers(LogisticRegression(), BAYES, X, y, method="delong", level=0.9)
+    result = compare_classifiers(
+        LogisticRegression(), BAYES, X, y, cv=FOLDS, method="delong", level=0.9
+    )
     a = cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
     b = cross_val_predict(BAYES, X, Y, method="predict_proba")[:, 1]
     areas, covariance = slow.delong(
@@ -269,22 +283,38 @@ def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
     assert plain > 2 * rejected
 
 
+def test_a_number_of_folds_is_shuffled_and_splits_no_group():
+    """Neighbours know their twins: with a twin in the training part, 1-NN never errs."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(60, 6)), 2, axis=0)
+    y, twins = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
+    near = KNeighborsClassifier(1)
+    mixed = compare_classifiers(near, BAYES, x, y, random_state=0)
+    apart = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
+    assert mixed.score_a > 0.9
+    assert apart.score_a < 0.7
+    assert len(apart.split_scores) == 10
+    again = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
+    assert_allclose(again.split_scores, apart.split_scores, rtol=0)
+    with pytest.raises(ValueError, match="cv=10 folds need at least 10 members of each class"):
+        compare_classifiers(near, BAYES, x[:12], y[:12])
+
+
 def test_kinds_of_data():
     names = np.array(["no", "yes"])[Y]
-    expected = compare_classifiers(LogisticRegression(), TREE, X, Y, method="mcnemar")
+    models, options = (LogisticRegression(), TREE), {"method": "mcnemar", "random_state": 0}
+    expected = compare_classifiers(*models, X, Y, **options)
     frame = pd.DataFrame(X, index=range(500, 620))
-    framed = compare_classifiers(
-        LogisticRegression(), TREE, frame, pd.Series(names, index=frame.index), method="mcnemar"
-    )
+    framed = compare_classifiers(*models, frame, pd.Series(names, index=frame.index), **options)
     assert framed.discordant == expected.discordant
-    sparse = compare_classifiers(LogisticRegression(), TREE, csr_matrix(X), names, method="mcnemar")
+    sparse = compare_classifiers(*models, csr_matrix(X), names, **options)
     assert sparse.discordant == expected.discordant
     iris = load_iris(return_X_y=True)
     for method in ("corrected_t", "mcnemar", "bootstrap"):
         result = compare_classifiers(BAYES, TREE, *iris, method=method, n_resamples=10)
         assert -1 < result.difference < 1
     ridge = compare_classifiers(
-        Ridge(), Ridge(100.0), X, X[:, 0] + Y, method="bootstrap", n_resamples=10, random_state=0
+        Ridge(), Ridge(100.0), X, X[:, 0] + Y, cv=KFold(5), method="bootstrap", n_resamples=10
     )
     assert ridge.scoring == "r2"
     answers = cross_val_predict(Ridge(), X, X[:, 0] + Y)
@@ -350,7 +380,7 @@ def test_bad_options(options, message):
 
 
 def test_bad_data():
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="X and y must have the same length, got 120 and 119"):
         compare_classifiers(TREE, BAYES, X, Y[:-1])
     with pytest.raises(ValueError, match="y contains NaN"):
         compare_classifiers(TREE, BAYES, X[:3], [0, 1, np.nan])

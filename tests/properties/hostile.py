@@ -134,6 +134,22 @@ def points_with_labels(draw, rows=(2, 12)):
 
 
 @st.composite
+def tasks(draw, rows=(2, 14)):
+    """Mostly one target for each point: few classes, one, a class for each point, or numbers."""
+    X = draw(mostly(sound_points(rows), points))
+    n = len(X) if hasattr(X, "__len__") and not sparse.issparse(X) else 6
+    classes = draw(
+        st.sampled_from(
+            [[0, 1], [0, 1], [-1, 1], ["a", "b", "c"], [True, False], [0], range(50), [0.5, 1.5]]
+        )
+    )
+    y = np.resize(np.array(classes), n)
+    if draw(st.booleans()):
+        y = np.array(draw(st.permutations(list(y))), dtype=y.dtype)
+    return X, draw(mostly(st.just(y), anything_like_labels))
+
+
+@st.composite
 def alike(draw, strategy):
     """Two of a kind, mostly of one length."""
     first = draw(strategy)

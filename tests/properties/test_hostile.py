@@ -19,6 +19,8 @@ DATA = {
     "masks": hostile.alike(hostile.images),
     "tables": st.tuples(hostile.points),
     "vectors": st.tuples(hostile.anything_like_numbers),
+    "supervised": hostile.tasks(),
+    "unsupervised": st.tuples(hostile.mostly(hostile.sound_points(), hostile.points)),
 }
 CASES = [(family, name) for family in DATA for name in FAMILIES[family] if name not in REEXPORTED]
 HOSTILE = settings(

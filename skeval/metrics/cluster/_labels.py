@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from skeval.metrics.cluster._pairs import Contingency, PairCounts, contingency, count_pairs
-from skeval.utils._checks import check_data
+from skeval.utils._checks import check_data, naming
 from skeval.utils._compat import Interval, check_sample_weight
 
 __all__ = ["BETA", "LABELS", "check_labels", "checked_contingency", "checked_pairs"]
@@ -28,8 +28,11 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
     if array.dtype.kind == "f":
         return _whole_numbers(array, name)
-    if array.dtype.kind == "O" and any(label is None for label in array):
-        raise ValueError(f"{name} must not hold missing values, got None.")
+    if array.dtype.kind == "O":
+        with naming(name):
+            present = set(array.tolist())  # a TypeError where a label cannot be hashed
+        if None in present:
+            raise ValueError(f"{name} must not hold missing values, got None.")
     return array
 
 

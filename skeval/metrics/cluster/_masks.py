@@ -38,7 +38,7 @@ def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
     Returns
     -------
     float
-        The index; nan where fewer than two pixels leave it undefined.
+        The index; nan where its denominator is 0.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
     Warns
     -----
     UndefinedMetricWarning
-        If the segmentations differ and there is no pair of pixels.
+        If the segmentations differ and the denominator is 0, as without a pair of pixels.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
     Returns
     -------
     float
-        The index; nan where fewer than two pixels leave it undefined.
+        The index; nan where its denominator is 0.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
     Warns
     -----
     UndefinedMetricWarning
-        If the segmentations differ and there is no pair of pixels.
+        If the segmentations differ and the denominator is 0, as without a pair of pixels.
 
     Notes
     -----
@@ -134,14 +134,16 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
 
 
 def _index(formula: Any, pairs: PairCounts) -> float:
-    if pairs.total > 0 or pairs.identical:
+    try:
         return formula(pairs)
-    warnings.warn(
-        "The Rand index is undefined and set to nan: the masks hold no pair of pixels.",
-        UndefinedMetricWarning,
-        stacklevel=3,
-    )
-    return float("nan")
+    except ZeroDivisionError:
+        warnings.warn(
+            "The Rand index is undefined and set to nan: its denominator is 0, as where the masks "
+            "hold no pair of pixels.",
+            UndefinedMetricWarning,
+            stacklevel=3,
+        )
+        return float("nan")
 
 
 def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:

@@ -24,6 +24,7 @@ from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 __all__ = [
     "NOISE_RULE",
     "Samples",
+    "check_magnitude",
     "check_samples",
     "has_centroids",
     "metric_rule",
@@ -87,7 +88,7 @@ def check_samples(
     if precomputed:
         _check_distance_matrix(data)
     else:
-        _check_magnitude(data)
+        check_magnitude(data)
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
@@ -96,11 +97,11 @@ def check_samples(
     return Samples(data if precomputed else data[partition.order], partition, metric)
 
 
-def _check_magnitude(data: Points) -> None:
+def check_magnitude(data: Points) -> None:
     """Raise where the square of a distance would overflow, or lose its digits next to zero."""
     is_sparse: bool = issparse(data)
     values = data.data if is_sparse else data
-    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
             f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, so that "
