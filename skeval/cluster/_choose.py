@@ -178,7 +178,7 @@ def choose_n_clusters(
     """
     X = check_points(clusterer, X)
     candidates = check_candidates(n_clusters, method)
-    name = param_name or find_parameter(clusterer)
+    name = resolve_parameter(clusterer, param_name)
     clusterers = [clone(clusterer).set_params(**{name: int(k)}) for k in candidates]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
@@ -215,6 +215,17 @@ def check_candidates(n_clusters: Iterable[int], method: str) -> np.ndarray:
             f"n_clusters must hold integers >= {smallest} for method={method!r}, got {got}."
         )
     return np.unique(np.asarray(candidates, dtype=np.int64))
+
+
+def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
+    """Return the parameter for the number of clusters, given or found."""
+    if param_name is None:
+        return find_parameter(clusterer)
+    if not isinstance(param_name, str) or param_name not in clusterer.get_params(deep=True):
+        raise ValueError(
+            f"param_name must be a parameter of {type(clusterer).__name__}, got {param_name!r}."
+        )
+    return param_name
 
 
 def find_parameter(clusterer: Any) -> str:

@@ -280,11 +280,12 @@ def index_directions(indices: Any) -> dict[str, bool]:
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
-        unknown = [name for name in indices if name not in GREATER_IS_BETTER]
+        names = [name if isinstance(name, str) else repr(name) for name in indices]
+        unknown = [name for name in names if name not in GREATER_IS_BETTER]
         if unknown:
             known = ", ".join(GREATER_IS_BETTER)
             raise ValueError(f"indices must be among {known}; got {unknown[0]!r}.")
-        directions = {name: GREATER_IS_BETTER[name] for name in indices}
+        directions = {name: GREATER_IS_BETTER[name] for name in names}
     if not directions:
         raise ValueError("indices must name at least one index, got none.")
     return directions

@@ -10,11 +10,10 @@ from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import get_tags
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
-from skeval.utils._checks import check_data
+from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._jobs import open_jobs
 from skeval.utils._random import repetition_rng, root_seed
@@ -153,9 +152,8 @@ def halvings(
 
 def check_points(clusterer: Any, X: Any) -> Any:
     """Return numeric data with enough samples to halve; a data frame stays one."""
-    if isinstance(clusterer, type):
-        raise TypeError(f"clusterer must be an instance, got the class {clusterer.__name__}.")
-    if hasattr(clusterer, "__sklearn_tags__") and get_tags(clusterer).input_tags.pairwise:
+    check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
+    if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
             "clusterer must take points: labels go from one half to the other by the nearest "
             f"neighbour; got one of precomputed distances or affinities, {clusterer!r}."

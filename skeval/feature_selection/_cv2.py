@@ -27,7 +27,7 @@ from skeval.model_selection._cross_validation import resolve_folds
 from skeval.model_selection._target import Target
 from skeval.model_selection._weights import check_takes_weights
 from skeval.utils._callbacks import fit_task
-from skeval.utils._checks import check_option
+from skeval.utils._checks import check_methods, check_option
 from skeval.utils._compat import CallbackSupportMixin, check_sample_weight, with_callbacks
 from skeval.utils._jobs import open_jobs
 from skeval.utils._random import RandomStateLike
@@ -212,6 +212,9 @@ class CV2FeatureSelectionPipeline(
         return check_sample_weight(sample_weight, X, ensure_non_negative=True)
 
     def _check_parameters(self) -> None:
+        if self.selector is not None:
+            check_methods("selector", self.selector, "transform", "get_support")
+        check_methods("classifier", self._classifier(), "fit", "predict")
         check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
             raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
@@ -374,11 +377,7 @@ def default_selector(n_features: int) -> SelectKBest:
 
 def check_selector(selector: Any, n_features: int) -> None:
     """Raise unless `selector` has `get_support` and asks for no more features than there are."""
-    if not hasattr(selector, "get_support") or not hasattr(selector, "transform"):
-        raise TypeError(
-            "selector must have the methods transform and get_support, got "
-            f"{type(selector).__name__}."
-        )
+    check_methods("selector", selector, "transform", "get_support")
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")

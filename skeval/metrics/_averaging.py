@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+_WEIGHTS = "class weights (average= or class_weight=)"
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
@@ -84,20 +85,20 @@ def class_weights(
     elif isinstance(average, Mapping):
         weight = _from_mapping(average, classes)
     else:
-        weight = check_data("class weights", average, ensure_2d=False, dtype=np.float64)
+        weight = check_data(_WEIGHTS, average, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
-            f"class weights must be one per class, {len(classes)}, got shape {weight.shape}."
+            f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
         )
     if weight.min() < 0 or not weight.any():
-        raise ValueError(f"class weights must be >= 0 and not all 0, got {weight.tolist()}.")
+        raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     return weight / weight.sum()
 
 
 def _from_mapping(weights: Mapping[Any, float], classes: NDArray[np.generic]) -> Floats:
     if set(weights) != set(classes.tolist()):
         raise ValueError(
-            f"class weights must name exactly the classes {classes.tolist()}, got {list(weights)}."
+            f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got {list(weights)}."
         )
     return np.array([weights[label] for label in classes.tolist()], dtype=np.float64)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval.metrics._checks import warn_undefined
 from skeval.metrics._ngrams import ngram_statistics
-from skeval.utils._checks import check_data
+from skeval.utils._checks import check_count, check_data
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
@@ -262,6 +262,7 @@ def bleu_options(
     max_order: int, weights: ArrayLike | None, smoothing: Smoothing, smoothing_value: float | None
 ) -> tuple[Floats, Smoothing, float]:
     """Check the options of the score that no single constraint covers, and fill in defaults."""
+    check_count("max_order", max_order)
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
     else:

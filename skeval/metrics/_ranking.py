@@ -1,5 +1,7 @@
 """Metrics of a score that ranks the samples of two classes."""
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,7 +15,7 @@ Floats = NDArray[np.float64]
 SCORE_CONSTRAINTS: dict[str, list[object]] = {
     "y_true": ["array-like"],
     "y_score": ["array-like"],
-    "pos_label": [object],
+    "pos_label": [Real, str, "boolean", None],
     "sample_weight": ["array-like", None],
 }
 

@@ -26,7 +26,7 @@ from skeval.model_selection._resamples import (
 from skeval.model_selection._resubstitution import full_fit_predictions
 from skeval.model_selection._results import ErrorEstimate
 from skeval.model_selection._target import Target, check_task
-from skeval.utils._checks import check_count, check_option
+from skeval.utils._checks import check_count, check_flag, check_option
 from skeval.utils._random import RandomStateLike
 
 __all__ = ["BootstrapErrorEstimate", "bootstrap_error", "bootstrap_estimates"]
@@ -230,6 +230,7 @@ def bootstrap_estimates(
 ) -> dict[str, BootstrapErrorEstimate]:
     """Return every bootstrap estimate of error, by method, from one set of fits."""
     check_option("average", average, ("samples", "bootstraps"))
+    check_flag("stratify", stratify)
     n = check_count("n_resamples", n_resamples)
     X, target, groups = check_task(estimator, X, y, groups)
     rule = resolve_loss(loss, target)

@@ -26,7 +26,7 @@ from skeval.model_selection._paired_tests import (
 from skeval.model_selection._resampled_values import resampled_values
 from skeval.model_selection._resamples import drawing_units
 from skeval.model_selection._target import check_task
-from skeval.utils._checks import check_level, check_option
+from skeval.utils._checks import check_level, check_option, naming
 from skeval.utils._compat import HasMethods, Interval, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
@@ -123,8 +123,8 @@ class ClassifierComparison:
 
 @validate_params(
     {
-        "estimator_a": [HasMethods(["fit", "predict"])],
-        "estimator_b": [HasMethods(["fit", "predict"])],
+        "estimator_a": [HasMethods(["fit", "predict", "get_params"])],
+        "estimator_b": [HasMethods(["fit", "predict", "get_params"])],
         "X": ["array-like", "sparse matrix"],
         "y": ["array-like"],
         "cv": ["cv_object"],
@@ -242,7 +242,7 @@ def compare_classifiers(
         y=target.y,
         groups=groups,
         splits=list(resolve_folds(cv, X, target, groups, random_state)),
-        scorer=get_scorer(scoring) if isinstance(scoring, str) else scoring,
+        scorer=_scorer(scoring),
         level=level,
         n_resamples=n_resamples,
         root=root_seed(random_state),
@@ -277,6 +277,11 @@ def _scoring(method: str, scoring: Any, estimator: Any) -> Any:
     if scoring is None and fixed is None:
         return "accuracy" if is_classifier(estimator) else "r2"
     return fixed or scoring
+
+
+def _scorer(scoring: Any) -> Any:
+    with naming("scoring"):
+        return get_scorer(scoring) if isinstance(scoring, str) else scoring
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from sklearn.model_selection import (
 )
 
 from skeval.model_selection._loss import LossLike, resolve_loss
-from skeval.model_selection._plan import fold_plan
+from skeval.model_selection._plan import fold_indices, fold_plan
 from skeval.model_selection._predict import resampled_predictions
 from skeval.model_selection._results import CrossValErrorEstimate
 from skeval.model_selection._target import Target, check_task
+from skeval.utils._checks import check_count
 from skeval.utils._random import RandomStateLike, root_seed
 
 __all__ = ["cross_val_error", "resolve_folds", "resolve_splitter"]
@@ -151,16 +152,30 @@ def row_means(losses: np.ndarray) -> np.ndarray:
 def resolve_folds(
     cv: Any, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Return the (train, test) indices that an argument `cv` means."""
-    return resolve_splitter(cv, target, groups, random_state).split(X, target.y, groups)
+    """Yield the (train, test) indices that an argument `cv` means."""
+    splitter, n = resolve_splitter(cv, target, groups, random_state), len(target)
+    for train, test in splitter.split(X, target.y, groups):
+        yield fold_indices(n, "train", train), fold_indices(n, "test", test)
 
 
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
     """Return the splitter that an argument `cv` means."""
     if cv is None or isinstance(cv, Integral):
-        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+        n_folds = DEFAULT_FOLDS if cv is None else check_count("cv", cv, 2)
         return shuffled_splitter(n_folds, target, groups, random_state)
-    return check_cv(cv, target.y, classifier=target.classes is not None)
+    return cv if hasattr(cv, "get_n_splits") else check_cv(given_splits(cv))
+
+
+def given_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the splits of an iterable of (train, test), of which there must be one."""
+    rule = "cv must be a number of folds, a splitter, or an iterable of (train, test) indices"
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{rule}, got {cv!r}.") from error
+    if not splits:
+        raise ValueError("cv must yield at least one pair (train, test), got none.")
+    return splits
 
 
 def shuffled_splitter(

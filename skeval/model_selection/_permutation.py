@@ -25,7 +25,7 @@ from skeval.model_selection._plan import (
 from skeval.model_selection._scores import Scores, resampled_scores
 from skeval.model_selection._shuffling import drawn_orders, given_orders
 from skeval.model_selection._target import Target, check_task
-from skeval.utils._checks import check_count
+from skeval.utils._checks import check_count, naming
 from skeval.utils._random import RandomStateLike, root_seed
 
 __all__ = ["permutation_test"]
@@ -221,7 +221,8 @@ def permuted_scores(
     options: dict[str, Any],
 ) -> list[Scores]:
     """Return the scores of the observed labels and of the permutations that were needed."""
-    scorer = check_scoring(estimator, options["scoring"])
+    with naming("scoring"):
+        scorer = check_scoring(estimator, options["scoring"])
     scores: list[Scores] = []
     for part in resampled_scores(
         estimator, X, target, plan, scorer, stages(plan, max_exceedances), **options

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection._permutation_result import permutation_result
-from skeval.utils._checks import check_count, check_option, check_y
+from skeval.utils._checks import check_count, check_flag, check_option, check_y
 from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["PermutationScorer", "make_permutation_scorer"]
@@ -147,6 +147,7 @@ def make_permutation_scorer(
     if not callable(metric):
         raise TypeError(f"metric must be callable, got {metric!r}.")
     check_option("response_method", response_method, RESPONSES)
+    check_flag("greater_is_better", greater_is_better)
     n_permutations = check_count("n_permutations", n_permutations)
     return PermutationScorer(
         metric, n_permutations, greater_is_better, response_method, random_state, metric_kwargs

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PlanBlock", "ResamplingPlan", "fold_plan", "whole_plan"]
+__all__ = ["PlanBlock", "ResamplingPlan", "fold_indices", "fold_plan", "whole_plan"]
 
 BLOCK_ELEMENTS = 2**22
 """Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
@@ -114,7 +114,7 @@ def fold_plan(n_samples: int, folds: Iterable[tuple[np.ndarray, np.ndarray]]) ->
     return ResamplingPlan(n_samples, len(kept), draw)
 
 
-def _indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
+def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
     """Return the rows that a fold names, by index or by a boolean mask, as indices."""
     rows = np.asarray(rows)
     if rows.dtype.kind == "b" and rows.shape == (n_samples,):
@@ -133,7 +133,7 @@ def _indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
 
 
 def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, np.ndarray]:
-    train, test = _indices(n_samples, "train", train), _indices(n_samples, "test", test)
+    train, test = fold_indices(n_samples, "train", train), fold_indices(n_samples, "test", test)
     if np.bincount(test).max() > 1:
         raise ValueError("cv must yield test sets without repetitions, got a sample twice.")
     covered = np.bincount(train, minlength=n_samples) + np.bincount(test, minlength=n_samples)

@@ -132,7 +132,8 @@ def resampled_predictions(
                 if row is None:
                     failed[r] = True
                 else:
-                    predictions[r, block.test[r]] = target.encode(row)
+                    tested = block.test[r]
+                    predictions[r, tested] = target.encode(row, int(tested.sum()))
             n_failed += int(failed.sum())
             yield PredictedBlock(block, predictions, failed)
     report_failures(n_failed, plan.n_fits)
@@ -177,7 +178,7 @@ def fit_and_predict(
     test, _ = safe_split(estimator, X, None, tested, rows)
     try:
         model.fit(train, train_labels, **weight_parameters(estimator, weights))
-        return model.predict(test)
+        return np.asarray(model.predict(test))
     except Exception:
         if error_score == "raise":
             raise
@@ -186,7 +187,8 @@ def fit_and_predict(
 
 def check_error_score(error_score: float | str) -> None:
     """Raise unless `error_score` is "raise" or nan."""
-    if error_score != "raise" and not (isinstance(error_score, Real) and np.isnan(error_score)):
+    raises = isinstance(error_score, str) and error_score == "raise"
+    if not raises and not (isinstance(error_score, Real) and np.isnan(error_score)):
         raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
 
 

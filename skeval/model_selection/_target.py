@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
-from skeval.utils._checks import check_data, check_same_length, check_y, naming
+from skeval.utils._checks import check_data, check_methods, check_same_length, check_y, naming
 from skeval.utils._compat import num_samples
 
 __all__ = ["Target", "check_task"]
@@ -41,16 +41,17 @@ class Target:
         fill: float = np.nan if self.classes is None else UNTESTED
         return np.full((n_fits, len(self)), fill, dtype=float if self.classes is None else np.intp)
 
-    def encode(self, predicted: np.ndarray) -> np.ndarray:
-        """Return predicted labels as codes, numbers as they are."""
+    def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
+        """Return what is predicted for so many samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)
-        if predicted.ndim != 1:
+        if predicted.shape != (n_tested,):
             raise ValueError(
-                "estimator must predict one value for each sample (shape (n_samples,)), "
+                f"estimator must predict one value for each sample, shape ({n_tested},), "
                 f"got an array of shape {predicted.shape}."
             )
         if self.classes is None:
-            return predicted
+            what = "predictions of estimator"
+            return check_data(what, predicted, ensure_2d=False, dtype=np.float64)
         codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
         unknown = self.classes[codes] != predicted
         if np.any(unknown):
@@ -65,12 +66,7 @@ class Target:
 
 def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
     """Check what every estimator of error is given; return indexable X, the target and groups."""
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
-        raise TypeError(
-            f"estimator must have the methods fit and predict, got {type(estimator).__name__}."
-        )
-    if isinstance(estimator, type):
-        raise TypeError(f"estimator must be an instance, got the class {estimator.__name__}.")
+    check_methods("estimator", estimator, "fit", "predict", "get_params")
     with naming("X"):
         num_samples(X)
     check_same_length(X=X, y=y, groups=groups)

@@ -20,7 +20,7 @@ from skeval.report._provenance import (
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import plain_warnings
-from skeval.utils._checks import check_count, check_level
+from skeval.utils._checks import check_count, check_flag, check_jobs, check_level
 from skeval.utils._random import RandomStateLike, small_seed
 
 __all__ = ["evaluate"]
@@ -124,7 +124,9 @@ def evaluate(
     0.02
     """
     settings = settings_text(locals())  # first, while there is nothing but the arguments
-    check_level(confidence_level)
+    check_level(confidence_level, "confidence_level")
+    if leave_one_out is not None:
+        check_flag("leave_one_out", leave_one_out)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
@@ -135,6 +137,7 @@ def evaluate(
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, options, error_score)
+    check_jobs(n_jobs, verbose)
     say = progress(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT

@@ -12,13 +12,13 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
-from skeval.cluster._choose import check_candidates, find_parameter
-from skeval.cluster._stability import check_points, seeded
+from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._stability import AGREEMENTS, check_points, seeded
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import progress
 from skeval.report._provenance import estimator_text, provenance, settings_text
-from skeval.utils._checks import check_same_length
+from skeval.utils._checks import check_jobs, check_option, check_same_length
 from skeval.utils._random import RandomStateLike, small_seed
 
 __all__ = ["evaluate_clusterer"]
@@ -112,6 +112,8 @@ def evaluate_clusterer(
     (3, ('k = 3',))
     """
     settings = settings_text(locals())  # first, while there is nothing but the arguments
+    check_option("stability", stability, AGREEMENTS)
+    check_jobs(n_jobs, verbose)
     check_same_length(X=X, labels_true=labels_true)
     X = check_points(clusterer, X)
     candidates = check_range(n_clusters, X.shape[0])
@@ -119,13 +121,7 @@ def evaluate_clusterer(
     say("clusterings")
     partitions = cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
-    comparison = compare_clusterings(
-        X,
-        {f"k = {k}": labels for k, labels in partitions.items()},
-        indices=indices,
-        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
-        n_jobs=n_jobs,
-    )
+    comparison = side_by_side(X, partitions, indices, n_jobs)
     say("stability")
     choice = choose_n_clusters(
         clusterer,
@@ -149,6 +145,19 @@ def evaluate_clusterer(
         n_features=X.shape[1],
         clusterer=estimator_text(clusterer),
         **provenance(settings, seed),
+    )
+
+
+def side_by_side(
+    X: Any, partitions: dict[int, np.ndarray], indices: Sequence[str], n_jobs: int | None
+) -> ClusteringComparison:
+    """Return the internal indices of each clustering."""
+    return compare_clusterings(
+        X,
+        {f"k = {k}": labels for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_jobs=n_jobs,
     )
 
 
@@ -177,7 +186,7 @@ def cluster_all(
     clusterer: Any, X: Any, candidates: np.ndarray, param_name: str | None, seed: int
 ) -> dict[int, np.ndarray]:
     """Return the labels of all samples for each number of clusters."""
-    name = param_name or find_parameter(clusterer)
+    name = resolve_parameter(clusterer, param_name)
     partitions = {}
     for k in candidates.tolist():
         copy = seeded(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))

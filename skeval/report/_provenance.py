@@ -10,6 +10,9 @@ import numpy as np
 import scipy
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.utils import column_or_1d
+
+from skeval.utils._checks import naming
 
 __all__ = [
     "call_of",
@@ -29,6 +32,8 @@ def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ..
     """Return the names of the columns of X as given, or else those of a data frame."""
     names = getattr(X, "columns", None) if feature_names is None else feature_names
     n = n_columns(X)
+    with naming("feature_names"):
+        names = None if names is None else column_or_1d(names)
     if names is not None and len(names) != n:
         raise ValueError(
             f"feature_names must hold a name for each of {n or 'no'} features, got {len(names)}."

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
 from skeval.utils._callbacks import fit_task
+from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = ["PerturbationResamplingSVC"]
@@ -189,6 +190,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         self
         """
+        check_count("n_resamples", self.n_resamples, 0)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         with fit_task(self, 3 if self.n_resamples else 0, X, y):

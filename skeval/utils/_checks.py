@@ -14,7 +14,10 @@ from skeval.utils._compat import num_samples
 __all__ = [
     "check_count",
     "check_data",
+    "check_flag",
+    "check_jobs",
     "check_level",
+    "check_methods",
     "check_option",
     "check_same_length",
     "check_targets",
@@ -24,10 +27,33 @@ __all__ = [
 ]
 
 
-def check_level(level: float) -> None:
-    """Raise unless `level` lies strictly between 0 and 1."""
+def check_level(level: float, name: str = "level") -> None:
+    """Raise unless a nominal level lies strictly between 0 and 1."""
     if not isinstance(level, Real) or not 0 < level < 1:
-        raise ValueError(f"level must fulfil 0 < level < 1, got {level!r}.")
+        raise ValueError(f"{name} must fulfil 0 < {name} < 1, got {level!r}.")
+
+
+def check_jobs(n_jobs: Any, verbose: Any) -> None:
+    """Raise unless `n_jobs` is None or an integer, and `verbose` a number or a flag."""
+    if n_jobs is not None and not isinstance(n_jobs, Integral):
+        raise ValueError(f"n_jobs must be None or an integer, got {n_jobs!r}.")
+    if not isinstance(verbose, Real):
+        raise ValueError(f"verbose must be an integer, got {verbose!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_methods(name: str, value: Any, *methods: str) -> None:
+    """Raise unless `value` is an object, and no class, with the methods."""
+    if isinstance(value, type):
+        raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
+    if not all(hasattr(value, method) for method in methods):
+        needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
+        raise TypeError(f"{name} must have the methods {needed}, got {type(value).__name__}.")
 
 
 def check_count(name: str, value: Any, minimum: int = 1) -> int:
@@ -40,7 +66,7 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
 def check_option(name: str, value: str, options: Iterable[str]) -> str:
     """Return `value`, or raise unless it is one of the options."""
     options = tuple(options)
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}.")
     return value
 

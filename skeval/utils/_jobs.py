@@ -9,6 +9,7 @@ from typing import Any
 from joblib import delayed, effective_n_jobs
 
 from skeval.utils._callbacks import jobs_task
+from skeval.utils._checks import check_jobs
 from skeval.utils._memory import Results
 from skeval.utils._progress import CountingParallel, progress_bar
 
@@ -34,6 +35,7 @@ def open_jobs(
     memory: Any = None,
 ) -> Iterator["Jobs"]:
     """Open the workers, the bar and the memory for jobs ``function(*shared, job)``."""
+    check_jobs(n_jobs, verbose)
     results = None if memory is None else Results(memory, function, *shared)
     verbose = verbose if total > 1 else 0
     with progress_bar(total, verbose) as bar, jobs_task(total) as tell:

@@ -151,7 +151,7 @@ def test_parameter_names():
         ),
         ({"method": "gap"}, ValueError, "'method' parameter"),
         ({"threshold": 1.2}, ValueError, "'threshold' parameter"),
-        ({"param_name": "k"}, ValueError, "Invalid parameter 'k'"),
+        ({"param_name": "k"}, ValueError, "param_name must be a parameter of KMeans, got 'k'"),
     ],
 )
 def test_bad_input(change, error, message):

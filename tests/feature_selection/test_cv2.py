@@ -346,7 +346,7 @@ def test_read_only_input_is_left_alone():
             ValueError,
             r"0 < consensus_threshold <= 1, got 1.5",
         ),
-        ({"cv": 1}, ValueError, r"k-fold|n_splits"),
+        ({"cv": 1}, ValueError, "cv must be an integer >= 2, got 1"),
         ({"cv": "ten"}, ValueError, r"cv"),
     ],
 )

@@ -53,8 +53,12 @@ def test_missing_values_are_the_estimators_affair():
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        (StandardScaler(), TypeError, "must have the methods fit and predict, got StandardScaler"),
-        ("svc", TypeError, "estimator must have the methods fit and predict, got str"),
+        (
+            StandardScaler(),
+            TypeError,
+            "must have the methods fit, predict and get_params, got StandardScaler",
+        ),
+        ("svc", TypeError, "estimator must have the methods fit, predict and get_params, got str"),
         (GaussianNB, TypeError, "must be an instance, got the class GaussianNB"),
         (KNeighborsClassifier(-1), ValueError, "n_neighbors.* Got -1"),
     ],
@@ -80,7 +84,7 @@ class Oracle(ClassifierMixin, BaseEstimator):
 def test_predictions_that_are_no_labels(estimate):
     with pytest.raises(ValueError, match="must predict labels that are in y, got 7"):
         estimate(Oracle(7), X, Y)
-    with pytest.raises(ValueError, match=r"one value for each sample .* shape \(\d+, 2\)"):
+    with pytest.raises(ValueError, match=r"one value for each sample, .* shape \(\d+, 2\)"):
         estimate(Oracle([0, 1]), X, Y)
 
 
@@ -161,8 +165,8 @@ def test_stratified_regression():
     [
         ({}, "cv=10 folds need at least 10 members of each class, class 'rare' has 4"),
         ({"cv": 5}, "cv=5 folds need at least 5 members of each class, class 'rare' has 4"),
-        ({"cv": 1}, "n_splits=1"),
-        ({"cv": "five"}, "as an integer"),
+        ({"cv": 1}, "cv must be an integer >= 2, got 1"),
+        ({"cv": "five"}, "cv must be a number of folds, .* got 'five'"),
         ({"cv": []}, "cv must yield at least one pair"),
         ({"cv": [([0, 1], [])]}, r"cv must yield test sets that are not empty.* got shape \(0,\)"),
         ({"cv": [([0, 1], [-1])]}, "cv must yield test indices from 0 to 29, got -1 to -1"),

@@ -40,7 +40,7 @@ from skeval.metrics import (
 )
 from skeval.model_selection import ConfidenceInterval
 from skeval.model_selection._bca import bca_levels
-from skeval.model_selection._metric_interval import metric_interval
+from skeval.model_selection._metric_interval import _name, metric_interval
 
 
 def classes(n=80, seed=0):
@@ -75,7 +75,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("metric", METHODS, ids=str)
+@pytest.mark.parametrize("metric", METHODS, ids=_name)
 def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     result = metric_interval(metric, y, p, n_resamples=50, random_state=0)

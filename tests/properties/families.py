@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -33,6 +34,16 @@ MODULES = [
         "skeval.svm",
     )
 ]
+
+
+def with_options_of(function):
+    """Say whose options a function of data hands on, and so whose arguments its errors name."""
+
+    def mark(wrapper):
+        wrapper.options_of = function
+        return wrapper
+
+    return mark
 
 
 def named(module, names):
@@ -80,7 +91,9 @@ CLUSTERED = {
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
     **named(partitions, "mst_compactness internal_indices"),
     "connectivity_score": partial(partitions.connectivity_score, n_neighbors=3),
-    "compare_clusterings": lambda X, labels: cluster.compare_clusterings(X, {"one": labels}),
+    "compare_clusterings": with_options_of(cluster.compare_clusterings)(
+        lambda X, labels, **options: cluster.compare_clusterings(X, {"one": labels}, **options)
+    ),
 }
 # (texts, texts)
 TEXTS = {
@@ -102,8 +115,10 @@ TABLES = {
 # (scores,): of one candidate, and of the candidates of a search
 VECTORS = {
     "score_632": model_selection.score_632,
-    "refit_632": lambda scores: model_selection.refit_632(
-        {"split0_test_score": scores, "split1_test_score": scores}
+    "refit_632": with_options_of(model_selection.refit_632)(
+        lambda scores, **options: model_selection.refit_632(
+            {"split0_test_score": scores, "split1_test_score": scores}, **options
+        )
     ),
 }
 # numbers and names only
@@ -114,7 +129,9 @@ OPTIONS = {
 }
 # functions of numbers
 FUNCTIONS = {
-    "expected_loss": lambda predict, target: metrics.expected_loss(predict, target, norm()),
+    "expected_loss": with_options_of(metrics.expected_loss)(
+        lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
+    ),
 }
 # (path,)
 FILES = {"load_table": datasets.load_table}
@@ -124,25 +141,34 @@ TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 STUMP = DecisionTreeClassifier(max_depth=1, random_state=0)
 
 
-def fitted(make):
+def fitted(estimator):
     """Fit on every sample and return the predictions, the error and the interval."""
 
-    def fit(X, y):
-        estimator = make().fit(X, y)
-        found = [estimator.predict(X)]
+    @with_options_of(type(estimator))
+    def fit(X, y, **options):
+        own = clone(estimator).set_params(**options).fit(X, y)
+        found = [own.predict(X)]
         for name in ("cv_error_", "resubstitution_error_", "cv2_error_", "fold_supports_"):
-            if hasattr(estimator, name):
-                found.append(np.asarray(getattr(estimator, name)))
+            if hasattr(own, name):
+                found.append(np.asarray(getattr(own, name)))
         return found
 
     return fit
 
 
-def permutation_scorer(X, y):
-    scorer = model_selection.make_permutation_scorer(
-        metrics.error_rate, greater_is_better=False, n_permutations=9, random_state=0
-    )
+@with_options_of(model_selection.make_permutation_scorer)
+def permutation_scorer(X, y, **options):
+    options = {"n_permutations": 9, "random_state": 0, "greater_is_better": False} | options
+    scorer = model_selection.make_permutation_scorer(metrics.error_rate, **options)
     return scorer(TREE.fit(X, y), X, y)
+
+
+@with_options_of(metrics.make_clustering_scorer)
+def clustering_scorer(X, **options):
+    scorer = metrics.make_clustering_scorer(partitions.silhouette_score, **options)
+    with np.errstate(all="ignore"):  # of k-means, whatever the size of the numbers
+        clusterer = KMeans(2, n_init=1, random_state=0).fit(X)
+    return scorer(clusterer, X)
 
 
 # (X, y): a supervised task; the estimator is bound
@@ -176,12 +202,11 @@ SUPERVISED = {
         random_state=0,
     ),
     "CV2FeatureSelectionPipeline": fitted(
-        lambda: feature_selection.CV2FeatureSelectionPipeline(
-            SelectKBest(k=1), TREE, cv=3, random_state=0
-        )
+        feature_selection.CV2FeatureSelectionPipeline(SelectKBest(k=1), TREE, cv=3, random_state=0)
     ),
+    # libsvm does not stop by itself on data of any scale
     "PerturbationResamplingSVC": fitted(
-        lambda: svm.PerturbationResamplingSVC(n_resamples=4, cv=3, random_state=0)
+        svm.PerturbationResamplingSVC(n_resamples=4, cv=3, max_iter=1000, random_state=0)
     ),
 }
 
@@ -198,9 +223,7 @@ UNSUPERVISED = {
     "evaluate_clusterer": partial(
         report.evaluate_clusterer, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
     ),
-    "make_clustering_scorer": lambda X: metrics.make_clustering_scorer(partitions.silhouette_score)(
-        KMeans(2, n_init=1, random_state=0).fit(X), X
-    ),
+    "make_clustering_scorer": clustering_scorer,
 }
 
 FAMILIES = {

@@ -134,7 +134,7 @@ def points_with_labels(draw, rows=(2, 12)):
 
 
 @st.composite
-def tasks(draw, rows=(2, 14)):
+def tasks(draw, rows=(6, 14)):
     """Mostly one target for each point: few classes, one, a class for each point, or numbers."""
     X = draw(mostly(sound_points(rows), points))
     n = len(X) if hasattr(X, "__len__") and not sparse.issparse(X) else 6

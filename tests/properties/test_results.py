@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from properties.families import FAMILIES, is_result, public_names
 from properties.outcomes import numbers
+from properties.sound import RNG, X, Y, sound_calls
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
@@ -20,21 +21,6 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import holdout_size, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
-RNG = np.random.default_rng(0)
-Y = np.arange(24) % 2
-X = RNG.normal(size=(24, 3)) + 2 * Y[:, None]
-CURVE = ([0.0, 0.5, 1.0], [0.0, 0.8, 1.0])
-DATA = {
-    "classes": (Y, RNG.permutation(Y)),
-    "scores": (Y, X[:, 0]),
-    "partitions": (Y, RNG.permutation(Y)),
-    "clustered": (X, Y),
-    "curves": (CURVE, CURVE),
-    "tables": (X > 1,),
-    "functions": (np.cos, np.sin),
-    "supervised": (X, Y),
-    "unsupervised": (X,),
-}
 LOOSE = {  # made by more than data
     "holdout_size": lambda: holdout_size(0.1, 0.03),
     "make_gaussian_classes": lambda: make_gaussian_classes(20, 3, random_state=0),
@@ -56,11 +42,7 @@ def results():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = [make() for make in LOOSE.values()]
-        for family, data in DATA.items():
-            for name, function in FAMILIES[family].items():
-                if name == "cost_sensitive_error":  # three classes
-                    continue
-                made.append(function(*data))
+        made += [FAMILIES[family][name](*data) for family, name, data in sound_calls()]
     return [result for result in made if is_dataclass(result)]
 
 

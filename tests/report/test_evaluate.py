@@ -178,7 +178,7 @@ def test_no_warning_without_a_reason():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"confidence_level": 1}, "level must fulfil 0 < level < 1, got 1"),
+        ({"confidence_level": 1}, "confidence_level must fulfil 0 < confidence_level < 1, got 1"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
         ({"cv": 60}, "cv=60 folds need at least 60 members of each class, class 0 has 50"),
         ({"loss": "hinge"}, "loss must be None, a callable or one of .*got 'hinge'"),

@@ -177,8 +177,8 @@ def test_input_is_not_changed():
         ({"labels_true": [0, 1]}, "X and labels_true must have the same length, got 60 and 2"),
         ({"labels_true": np.linspace(0, 1, 60)}, "labels_true must be discrete labels"),
         ({"indices": ["gap"]}, "indices must be among .*; got 'gap'"),
-        ({"stability": "gap"}, "'method' parameter of choose_n_clusters"),
-        ({"param_name": "clusters"}, "Invalid parameter 'clusters'"),
+        ({"stability": "gap"}, "stability must be one of .* got 'gap'"),
+        ({"param_name": "clusters"}, "param_name must be a parameter of KMeans, got 'clusters'"),
     ],
 )
 def test_bad_input(options, message):

@@ -371,3 +371,20 @@ def test_order_signs_shift_and_repeats(size, seed):
     rows = np.repeat(np.arange(size[0]), box[0].astype(int))
     repeated = LinearSVMBatch(X[rows]).solve(y[rows], np.ones((1, len(rows)))).decision
     np.testing.assert_allclose(plain[0][rows], repeated[0], atol=1e-6)
+
+
+def test_no_sample_free_beside_every_sample_free():
+    """In one batch: the intercept is the middle of an interval here, of a linear system there."""
+    X = np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 0.5]])
+    signs = np.tile([-1.0, 1.0, -1.0, 1.0], (2, 1))
+    box = np.array([[1e3, 1e3, 0.0, 0.0], [1e-3, 1e-3, 1e-3, 1e-3]])
+    for solution in (
+        LinearSVMBatch(X).solve(signs, box),
+        solve_gram_svms(np.tile(X @ X.T, (2, 1, 1)), signs, box),
+    ):
+        assert solution.converged.all()
+        for r in range(2):
+            kept = box[r] > 0
+            svc = SVC(kernel="linear", C=box[r].max(), tol=1e-8).fit(X[kept], signs[r][kept])
+            expected = svc.decision_function(X)
+            np.testing.assert_allclose(solution.decision[r], expected, atol=1e-6)

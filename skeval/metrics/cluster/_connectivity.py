@@ -12,6 +12,7 @@ from skeval.metrics.cluster._neighbours import (
     foreign_weight_by_tree,
 )
 from skeval.metrics.cluster._samples import NOISE_RULE, Samples, check_samples, metric_rule
+from skeval.utils._checks import check_count
 from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
@@ -21,6 +22,7 @@ TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise unless every sample has that many others."""
+    check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(
             f"n_neighbors must be smaller than the number of samples, {n_samples}, "

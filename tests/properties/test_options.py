@@ -1,0 +1,139 @@
+"""Whatever an option is given, and whatever stands for an estimator: a value or a clear error."""
+
+import inspect
+from functools import partial
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from properties.families import FAMILIES, REEXPORTED
+from properties.outcomes import options_of, outcome
+from properties.sound import SOUND, sound_calls
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import KFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
+NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
+NONSENSE += [object(), KFold(2), np.eye(2), [[]], range(3)]
+# What runs for ever if it is asked to, or speaks to a service, is not an error.
+SETTINGS = {"n_jobs", "verbose", "memory"}
+
+
+def optional(function):
+    """Return the names of the options of a function of data that are not bound."""
+    parameters = inspect.signature(function).parameters
+    if hasattr(function, "options_of"):
+        parameters = inspect.signature(options_of(function)).parameters
+    return [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is not parameter.empty and name not in SETTINGS
+    ]
+
+
+CASES = [
+    (family, name, option)
+    for family, name, _ in sound_calls()
+    if name not in REEXPORTED
+    for option in optional(FAMILIES[family][name])
+]
+
+
+@pytest.mark.parametrize(("family", "name", "option"), CASES)
+def test_options(family, name, option):
+    function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
+    for value in NONSENSE:
+        with parallel_config(backend="threading"):
+            outcome(function, *data, theirs=True, **{option: value})
+
+
+SETTING_CASES = [
+    (family, name, option)
+    for family, name, _ in sound_calls()
+    for option in inspect.signature(options_of(FAMILIES[family][name])).parameters
+    if name not in REEXPORTED and option in SETTINGS
+]
+
+
+@pytest.mark.parametrize(("family", "name", "option"), SETTING_CASES)
+def test_settings(family, name, option, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # memory="nonsense" is a folder
+    function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
+    for value in ("nonsense", 1.5, 0, {}, [], object(), np.array([1, 2])):
+        outcome(function, *data, theirs=True, **{option: value})
+
+
+class Predicting(RegressorMixin, BaseEstimator):
+    """Predicts what it is told to."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.told(len(X))
+
+
+class Classifying(ClassifierMixin, Predicting):
+    """The same, and calls itself a classifier."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
+class Untagged:
+    """Has the methods, and nothing else that scikit-learn asks for."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def fit_predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+TOLD = {
+    "nothing": lambda n: None,
+    "nan": lambda n: np.full(n, np.nan),
+    "infinity": lambda n: np.full(n, np.inf),
+    "strangers": lambda n: np.full(n, 7),
+    "words": lambda n: np.full(n, "word"),
+    "too few": lambda n: np.zeros(n - 1),
+    "columns": lambda n: np.zeros((n, 2)),
+}
+NO_ESTIMATORS = {
+    "None": None,
+    "a number": 3,
+    "a name": "nonsense",
+    "a dict": {},
+    "an object": object(),
+    "a class": SVC,
+    "a splitter": KFold(2),
+    "a transformer": StandardScaler(),
+    "untagged": Untagged(),
+    **{f"regressor of {name}": Predicting(told) for name, told in TOLD.items()},
+    **{f"classifier of {name}": Classifying(told) for name, told in TOLD.items()},
+}
+
+
+@pytest.mark.parametrize("kind", NO_ESTIMATORS)
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [
+        (family, name)
+        for family in ("supervised", "unsupervised")
+        for name, function in FAMILIES[family].items()
+        if isinstance(function, partial)
+    ],
+)
+def test_estimators(family, name, kind):
+    bound = FAMILIES[family][name]
+    function = partial(bound.func, NO_ESTIMATORS[kind], *bound.args[1:], **bound.keywords)
+    outcome(function, *SOUND[family], theirs=True)
