@@ -61,7 +61,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     class_weight : dict or "balanced", default=None
         Factors of `C` by class, which multiply the random weights.
     max_iter : int, default=-1
-        Limit of its iterations, -1 for none.
+        Limit of its iterations, -1 for none. Without a limit libsvm may go on for ever on features
+        far from zero (say 1e8 + x), which are to be standardised.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Shape of `decision_function` for more than two classes.
     break_ties : bool, default=False
