@@ -1,6 +1,7 @@
 """Two Gaussian classes, on which the error of a linear rule is known exactly."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -129,12 +130,14 @@ def make_gaussian_classes(
     """
     n_samples = check_count("n_samples", n_samples, 4)
     n_features = check_count("n_features", n_features)
-    n_informative = check_count("n_informative", n_informative or n_features)
+    if n_informative is None:
+        n_informative = n_features
+    n_informative = check_count("n_informative", n_informative)
     if n_informative > n_features:
         raise ValueError(f"n_informative must be <= {n_features}, got {n_informative}.")
-    if not 0 <= separation < np.inf:
+    if not isinstance(separation, Real) or not 0 <= separation < np.inf:
         raise ValueError(f"separation must be >= 0, got {separation!r}.")
-    if not 0 < prior < 1:
+    if not isinstance(prior, Real) or not 0 < prior < 1:
         raise ValueError(f"prior must fulfil 0 < prior < 1, got {prior!r}.")
     rng = np.random.default_rng(root_seed(random_state))
     mean = np.zeros(n_features)

@@ -9,6 +9,8 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
+from skeval.utils._checks import check_flag
+
 __all__ = ["BUNDLED", "Table", "load_table"]
 
 BUNDLED = ("breast_cancer", "iris", "wine", "digits")
@@ -69,6 +71,11 @@ def load_table(
     >>> X.shape, names[0]
     ((150, 4), 'sepal length (cm)')
     """
+    if not isinstance(source, str | PathLike):
+        raise TypeError(f"source must be a name or a path, got {source!r}.")
+    if target is not None and not isinstance(target, str):
+        raise TypeError(f"target must be the name of a column, got {target!r}.")
+    check_flag("needs_target", needs_target)
     if str(source) in BUNDLED:
         return bundled(str(source), target)
     path = Path(source)

@@ -155,6 +155,8 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     >>> cross_val_score(RidgeClassifier(), X, y, scoring=scorer).round(3)
     array([0.769, 0.837, 0.837, 0.767, 0.9  ])
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}.")
     if name not in SCORERS:
         return _scorer_of_scikit_learn(name, metric_kwargs)
     row = SCORERS[name]

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from skeval.model_selection._holdout import check_priors
 from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_quantile
-from skeval.utils._checks import check_level, check_option
+from skeval.utils._checks import check_data, check_level, check_option
 from skeval.utils._text import aligned
 
 __all__ = ["HoldoutSize", "holdout_size"]
@@ -107,7 +108,7 @@ def holdout_size(
     errors = np.atleast_1d(np.asarray(error, dtype=float))
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
-    if not 0 < half_width < 0.5:
+    if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must fulfil 0 < half_width < 0.5, got {half_width!r}.")
     check_level(level)
     check_option("method", method, PROPORTION_INTERVALS)
@@ -116,7 +117,8 @@ def holdout_size(
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
         return _random_size(float(errors[0]), half_width, level, method)
-    prior = check_priors(np.asarray(priors, dtype=float), np.arange(len(priors)))
+    prior = check_data("priors", priors, ensure_2d=False, dtype=np.float64)
+    prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     return _selective_size(

@@ -12,7 +12,7 @@ from skeval.model_selection._resamples import (
     check_class_sizes,
     drawing_units,
 )
-from skeval.utils._checks import check_count, check_data, check_y
+from skeval.utils._checks import check_count, check_data, check_flag, check_y
 from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._random import RandomStateLike
 
@@ -65,6 +65,8 @@ class BootstrapSplit(MetadataRequester):
         include_resubstitution: bool = False,
         random_state: RandomStateLike = None,
     ) -> None:
+        check_flag("stratify", stratify)
+        check_flag("include_resubstitution", include_resubstitution)
         self.n_splits = check_count("n_splits", n_splits)
         self.stratify = stratify
         self.include_resubstitution = include_resubstitution

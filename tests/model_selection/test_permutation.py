@@ -372,7 +372,7 @@ def test_bad_data_and_estimators():
         permutation_test(GaussianNB(), X, np.zeros(30))
     with pytest.raises(ValueError, match=r"inconsistent|same length"):
         permutation_test(GaussianNB(), X, y[1:])
-    with pytest.raises(TypeError, match="must have the methods fit and predict"):
+    with pytest.raises(TypeError, match="methods fit, predict and get_params, got SelectKBest"):
         permutation_test(SelectKBest(), X, y)
 
 

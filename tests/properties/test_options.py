@@ -6,13 +6,17 @@ from functools import partial
 import numpy as np
 import pytest
 from joblib import parallel_config
-from properties.families import FAMILIES, REEXPORTED
+from properties.families import FAMILIES, REEXPORTED, with_options_of
 from properties.outcomes import options_of, outcome
 from properties.sound import SOUND, sound_calls
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+
+from skeval.datasets import load_table, make_gaussian_classes
+from skeval.metrics import get_scorer, probability_cost
+from skeval.model_selection import BootstrapSplit, holdout_size
 
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
@@ -137,3 +141,48 @@ def test_estimators(family, name, kind):
     bound = FAMILIES[family][name]
     function = partial(bound.func, NO_ESTIMATORS[kind], *bound.args[1:], **bound.keywords)
     outcome(function, *SOUND[family], theirs=True)
+
+
+def splits(X=SOUND["supervised"][0], y=SOUND["supervised"][1], **options):
+    return list(BootstrapSplit(**options).split(X, y))
+
+
+def table(folder, **arguments):
+    file = folder / "table.csv"
+    file.write_text("a,b,kind\n1,2,x\n3,4,y\n5,6,x\n")
+    try:
+        return load_table(**({"source": file, "target": "kind"} | arguments)).X
+    except FileNotFoundError as error:
+        return str(error)
+
+
+# Calls without data, by name: the function, and arguments that it takes.
+CALLS = {
+    "probability_cost": (probability_cost, {"prior": 0.2}),
+    "holdout_size": (holdout_size, {"error": 0.1, "half_width": 0.03}),
+    "make_gaussian_classes": (make_gaussian_classes, {"n_samples": 20, "n_features": 3}),
+    "get_scorer": (get_scorer, {"name": "f1"}),
+    "BootstrapSplit": (with_options_of(BootstrapSplit)(splits), {"n_splits": 3}),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        (name, option)
+        for name, (function, _) in CALLS.items()
+        for option in inspect.signature(options_of(function)).parameters
+        if option != "metric_kwargs"
+    ],
+)
+def test_arguments(name, option):
+    function, arguments = CALLS[name]
+    for value in NONSENSE:
+        outcome(partial(function, **arguments | {option: value}), theirs=True)
+
+
+@pytest.mark.parametrize("option", ["source", "target", "needs_target"])
+def test_tables(option, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for value in NONSENSE:
+        outcome(with_options_of(load_table)(table), tmp_path, **{option: value})
