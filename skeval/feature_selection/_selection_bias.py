@@ -184,6 +184,8 @@ def selection_bias(
     repeats = check_repeats(cv, n_repeats)
     X, target, groups = check_task(classifier, X, y, groups)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
     check_selector(selector, X.shape[1])
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")

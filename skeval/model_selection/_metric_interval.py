@@ -196,6 +196,9 @@ def metric_interval(
     """
     check_level(level)
     check_option("method", method, _METHODS)
+    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
+        if isinstance(values, str | bytes):
+            raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
     with naming("y_true", "y_pred"):
         n = num_samples(y_true)
         check_consistent_length(y_true, y_pred, groups, sample_weight)

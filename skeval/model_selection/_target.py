@@ -70,7 +70,8 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     with naming("X"):
         num_samples(X)
     check_same_length(X=X, y=y, groups=groups)
-    X, groups = indexable(X, groups)
+    with naming("X", "groups"):
+        X, groups = indexable(X, groups)
     if get_tags(estimator).input_tags.pairwise:
         X = check_pairwise(X)
     y = check_y("y", y)

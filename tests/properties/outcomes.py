@@ -30,6 +30,7 @@ NAMELESS_ESTIMATORS = (
     "Input contains",
     "Expected array-like",
     "Complex data not supported",
+    "at least one array or dtype is required",
     "Mix of label input types",
     "can't handle a mix of",
 )
