@@ -47,7 +47,9 @@ def _near_enough(system, signs, box, point):
     Where hundreds of samples lie within 1e-6 of their margin (labels that the features say
     nothing about), which of them are free cannot be told, nor does it matter.
     """
-    margin, live = point.s - point.x, box > 0
+    live = box > 0
+    # not s - x, which is no margin for the samples that are left out: they have no s and x
+    margin = signs * (system.scores(point.v) + point.b[:, None]) - 1.0
     above, below = point.a > _STRICT, point.c > _STRICT
     beta = signs * box * point.a
     lag = system.squared_norm(point.v - system.coef(beta))

@@ -388,3 +388,32 @@ def test_no_sample_free_beside_every_sample_free():
             svc = SVC(kernel="linear", C=box[r].max(), tol=1e-8).fit(X[kept], signs[r][kept])
             expected = svc.decision_function(X)
             np.testing.assert_allclose(solution.decision[r], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1.0, 1e2])
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0])
+@pytest.mark.parametrize("gram", [False, True], ids=["features", "gram"])
+def test_labels_of_samples_left_out_are_not_known(scale, C, gram):
+    """The decisions stay as they are when these labels change, and are those of libsvm.
+
+    Labels that the features say nothing about, at the scales where that is hard to see. Beyond
+    C |x|^2 of about 1, libsvm itself is not at the optimum.
+    """
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(40, 5))
+    labels = rng.permutation(np.repeat([-1.0, 1.0], [19, 21]))
+    folds = np.arange(40) % 5 == np.arange(5)[:, None]
+    box = np.where(folds, 0.0, C)
+    found = []
+    for signs in (np.tile(labels, (5, 1)), np.where(folds, -labels, labels)):
+        if gram:
+            found.append(solve_gram_svms(X @ X.T, signs, box))
+        else:
+            found.append(LinearSVMBatch(X).solve(signs, box))
+    np.testing.assert_array_equal(found[0].converged, found[1].converged)
+    np.testing.assert_allclose(found[0].decision, found[1].decision, atol=1e-9)
+    assert found[0].converged.any()
+    for r in np.flatnonzero(found[0].converged) if C * scale**2 <= 1 else ():
+        svc = SVC(kernel="linear", C=C, tol=1e-6).fit(X[~folds[r]], labels[~folds[r]])
+        expected = svc.decision_function(X)
+        np.testing.assert_allclose(found[0].decision[r], expected, atol=2e-5)
