@@ -176,7 +176,8 @@ def compare_classifiers(
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
-        No group is split by a number of folds; the bootstrap draws whole groups.
+        No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar" and
+        "delong" take samples for independent, and so no groups.
     level : float, default=0.95
         Nominal coverage of the interval.
     n_resamples : int, default=2000
@@ -234,6 +235,7 @@ def compare_classifiers(
     """
     check_level(level)
     check_option("method", method, _METHODS)
+    check_independent(method, groups)
     X, target, groups = check_task(estimator_a, X, y, groups)
     scoring = _scoring(method, scoring, estimator_a)
     problem = _Problem(
@@ -277,6 +279,15 @@ def _scoring(method: str, scoring: Any, estimator: Any) -> Any:
     if scoring is None and fixed is None:
         return "accuracy" if is_classifier(estimator) else "r2"
     return fixed or scoring
+
+
+def check_independent(method: str, groups: Any) -> None:
+    """Raise where a test of independent samples is given groups."""
+    if groups is not None and method in ("mcnemar", "delong"):
+        raise ValueError(
+            f"groups must be None for method={method!r}, which takes samples for independent; "
+            "method='bootstrap' draws whole groups, 'corrected_t' holds whole groups out."
+        )
 
 
 def _scorer(scoring: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 from skeval.model_selection._loss import LossLike, resolve_loss
 from skeval.model_selection._plan import fold_indices, fold_plan
 from skeval.model_selection._predict import resampled_predictions
-from skeval.model_selection._results import CrossValErrorEstimate
+from skeval.model_selection._results import CrossValErrorEstimate, standard_error_of_ratio
 from skeval.model_selection._target import Target, check_task
 from skeval.utils._checks import check_count
 from skeval.utils._random import RandomStateLike, root_seed
@@ -61,7 +61,8 @@ def cross_val_error(
     cv : int, splitter or iterable of (train, test), default=None
         None means 10 folds. A number of folds is drawn *shuffled* with `random_state`, stratified
         for a classifier, and never splits a group when `groups` is given. A scikit-learn
-        splitter is used as it is, for example ``LeaveOneOut()``.
+        splitter is used as it is, for example ``LeaveOneOut()``; training samples come in the
+        order of the data.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the splitter.
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
@@ -93,12 +94,17 @@ def cross_val_error(
     Notes
     -----
     The standard error is that of the mean of the per-sample losses. It ignores that the folds
-    share training samples; no unbiased estimate of that variance exists [1]_.
+    share training samples; no unbiased estimate of that variance exists [1]_. With `groups` the
+    losses of a group are added up first, and intervals count the independent samples that would
+    have this standard error, fewer by Student's quantile [2]_.
 
     References
     ----------
     .. [1] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
        cross-validation. Journal of Machine Learning Research 5, 1089-1105.
+    .. [2] Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small
+       expected number of positive counts estimated from survey data. Survey Methodology 24,
+       193-201.
 
     Examples
     --------
@@ -130,15 +136,16 @@ def cross_val_error(
         fold_errors.append(row_means(losses))
         n_failed += int(failed.sum())
     error = float(sums.sum() / tests.sum())
-    spread = np.sqrt(np.sum((sums - error * tests) ** 2))
+    standard_error, n_groups = standard_error_of_ratio(sums, tests, groups)
     return CrossValErrorEstimate(
         "cross-validation",
         error,
-        float(spread / tests.sum()),
+        standard_error,
         int(np.count_nonzero(tests)),
         rule.name,
         np.concatenate(fold_errors),
         n_failed=n_failed,
+        n_groups=n_groups,
     )
 
 

@@ -7,13 +7,15 @@ import numpy as np
 from skeval.model_selection._loss import LossLike, resolve_loss
 from skeval.model_selection._plan import whole_plan
 from skeval.model_selection._predict import resampled_predictions
-from skeval.model_selection._results import ErrorEstimate, standard_error_of_mean
+from skeval.model_selection._results import ErrorEstimate, standard_error_of_ratio
 from skeval.model_selection._target import Target, check_task
 
 __all__ = ["full_fit_predictions", "resubstitution_error"]
 
 
-def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = None) -> ErrorEstimate:
+def resubstitution_error(
+    estimator: Any, X: Any, y: Any, *, groups: Any = None, loss: LossLike = None
+) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
 
     With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
@@ -31,6 +33,8 @@ def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = Non
         Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
+    groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, for the standard error; the estimator does not see them.
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
@@ -61,17 +65,19 @@ def resubstitution_error(estimator: Any, X: Any, y: Any, *, loss: LossLike = Non
     >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).error
     0.0
     """
-    X, target, _ = check_task(estimator, X, y)
+    X, target, groups = check_task(estimator, X, y, groups)
     rule = resolve_loss(loss, target)
     predictions = full_fit_predictions(estimator, X, target)
     losses = rule(target.y, target.decode(predictions))
+    error, n_groups = standard_error_of_ratio(losses, np.ones(len(losses)), groups)
     return ErrorEstimate(
         "resubstitution",
         float(losses.mean()),
-        standard_error_of_mean(losses),
+        error,
         len(losses),
         rule.name,
         losses,
+        n_groups=n_groups,
     )
 
 

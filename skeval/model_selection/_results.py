@@ -4,8 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.stats import t
 
-from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_interval
+from skeval.metrics._checks import warn_undefined
+from skeval.model_selection._intervals import (
+    PROPORTION_INTERVALS,
+    normal_interval,
+    normal_quantile,
+)
 from skeval.utils._checks import check_level, check_option
 from skeval.utils._text import aligned
 
@@ -58,6 +64,9 @@ class ErrorEstimate:
         What was averaged: per-sample losses, fold errors or the errors of the resamples.
     n_failed : int
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+    n_groups : int or None
+        Number of groups of samples that belong together, the units of `standard_error` and of
+        the intervals; None where the samples are independent.
     """
 
     method: str
@@ -67,6 +76,7 @@ class ErrorEstimate:
     loss: str
     replicates: np.ndarray = field(repr=False)
     n_failed: int = field(default=0, kw_only=True)
+    n_groups: int | None = field(default=None, kw_only=True)
 
     _proportion: ClassVar[bool] = True
 
@@ -105,14 +115,27 @@ class ErrorEstimate:
         return ConfidenceInterval(low, high, float(level), method)
 
     def _interval(self, level: float, method: str) -> tuple[float, float]:
+        if self.n_groups == 1:
+            return self._bounds
+        wider = 1.0
+        if self.n_groups is not None:  # Student's quantile, as Korn and Graubard (1998) take it
+            wider = float(t.isf((1 - level) / 2, self.n_groups - 1)) / normal_quantile(level)
         if method == "normal":
-            return normal_interval(self.error, self.standard_error, level, self._bounds)
-        n = self._interval_size
+            return normal_interval(self.error, wider * self.standard_error, level, self._bounds)
+        n = self._interval_size / wider**2
         return PROPORTION_INTERVALS[method](self.error * n, n, level)
 
     @property
     def _interval_size(self) -> float:
-        return self.n_samples
+        """Number of independent samples whose error rate would have this standard error."""
+        if self.n_groups is None:
+            return self.n_samples
+        variance = self.error * (1 - self.error)
+        if variance == 0:
+            return self.n_groups
+        if self.standard_error == 0:
+            return self.n_samples
+        return min(variance / self.standard_error**2, self.n_samples)
 
     def _lines(self) -> list[tuple[str, str]]:
         interval = self.confidence_interval()
@@ -122,6 +145,8 @@ class ErrorEstimate:
             (f"{100 * interval.level:g} % interval", _interval_text(interval)),
             ("samples tested", f"{self.n_samples}"),
         ]
+        if self.n_groups is not None:
+            rows.append(("groups tested", f"{self.n_groups}"))
         if self.n_failed:
             rows.append(("failed fits", f"{self.n_failed}"))
         return rows
@@ -152,6 +177,7 @@ class ErrorEstimate:
             "interval": interval.method,
             "n_samples": self.n_samples,
             "n_failed": self.n_failed,
+            "n_groups": self.n_groups,
             "loss": self.loss,
         }
 
@@ -179,9 +205,25 @@ class CrossValErrorEstimate(ErrorEstimate):
         return [first, (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}"), *rest]
 
 
-def standard_error_of_mean(values: np.ndarray) -> float:
-    """Return the plug-in standard error of a mean; for 0-1 values ``sqrt(p (1 - p) / n)``."""
-    return float(np.std(values) / np.sqrt(len(values)))
+def standard_error_of_ratio(
+    sums: np.ndarray, counts: np.ndarray, groups: Any = None
+) -> tuple[float, int | None]:
+    """Return the standard error of ``sums.sum() / counts.sum()``, and the number of groups.
+
+    With groups their residuals are added up first (CR1, the sandwich of clustered samples).
+    """
+    seen, total = counts > 0, counts.sum()
+    residuals = (sums - sums.sum() / total * counts)[seen]
+    if groups is None:
+        return float(np.sqrt(np.sum(residuals**2)) / total), None
+    codes = np.unique(np.asarray(groups)[seen], return_inverse=True)[1].reshape(-1)
+    n_groups = int(codes.max()) + 1
+    if n_groups == 1:
+        warn_undefined("The standard error of one group is undefined and set to nan.")
+        return float("nan"), 1
+    by_group = np.bincount(codes, residuals)
+    spread = np.sqrt(n_groups / (n_groups - 1) * np.sum(by_group**2))
+    return float(spread / total), n_groups
 
 
 def _interval_text(interval: ConfidenceInterval) -> str:

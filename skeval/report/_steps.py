@@ -74,7 +74,9 @@ class Steps:
 
     def resubstitution(self) -> Iterator[ErrorEstimate]:
         """Yield the error on the training samples."""
-        yield resubstitution_error(self.estimator, self.X, self.target.y, loss=self.loss)
+        yield resubstitution_error(
+            self.estimator, self.X, self.target.y, groups=self.groups, loss=self.loss
+        )
 
     def hold_out(self) -> Iterator[ErrorEstimate]:
         """Yield the error on a third of the samples, or of the groups."""
