@@ -263,7 +263,9 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2000)), np.tile([0, 1], 25)
     model = make_pipeline(StandardScaler(), SelectKBest(k=20), SVC(kernel="linear"))
-    report = evaluate(model, X, y, n_bootstraps=5, n_resamples=0, leave_one_out=False)
+    report = evaluate(
+        model, X, y, n_bootstraps=5, n_resamples=0, leave_one_out=False, random_state=0
+    )
     bias = report.selection_bias
     assert bias.cv2_error == pytest.approx(report["cross-validation"].error, abs=1e-12)
     assert bias.cv1_error < 0.2 < 0.3 < bias.cv2_error
