@@ -3,9 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.model_selection import LeaveOneOut, StratifiedKFold, permutation_test_score
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import (
+    LeaveOneOut,
+    StratifiedKFold,
+    cross_val_score,
+    permutation_test_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
@@ -198,3 +205,27 @@ def test_in_loop_decisions_know_the_tolerance_of_the_loop():
     in_loop = engine.as_in_loop(block, ranks=False).decisions[:, :40]
     assert ((exact >= 0) != (looped >= 0)).any()
     assert ((in_loop >= 0) == (looped >= 0)).all()
+
+
+@pytest.mark.parametrize(
+    ("scale", "steps", "C"),
+    [
+        (1e-6, [], 1.0),
+        (1e-3, [], 1.0),
+        (1.0, [StandardScaler()], 1e-6),
+        (1e-5, [SelectKBest(k=3)], 1.0),
+    ],
+    ids=["micro", "milli", "small C", "selected"],
+)
+def test_labels_without_a_relation_are_not_predicted(scale, steps, C):
+    """Where C |x|^2 is small hardly anything but the intercept is learnt."""
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(60, 5))
+    y = rng.permutation(np.repeat(["no", "yes"], [29, 31]))
+    model = make_pipeline(*steps, SVC(kernel="linear", C=C))
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    expected = cross_val_score(model, X, y, cv=folds)
+    assert_allclose(cross_val_error(model, X, y, cv=folds).fold_errors, 1 - expected, atol=1e-12)
+    test = permutation_test(model, X, y, cv=folds, n_permutations=9, random_state=0)
+    assert_allclose(test.statistic, expected.mean())
+    assert bootstrap_error(model, X, y, n_resamples=50, random_state=0).error > 0.35
