@@ -130,10 +130,8 @@ def test_other_code_is_another_text(pair):
     assert code_text(first, state=False) != code_text(second, state=False)
 
 
-def test_parameters_that_change_places():
-    first, second = (
-        namespace(f"def f({given}):\n return a - b")["f"] for given in ("a, b", "b, a")
-    )
+def test_names_of_parameters_count():
+    first, second = (namespace(f"def f({given}):\n return 1")["f"] for given in ("a, b", "b, a"))
     assert code_text(first, state=False) != code_text(second, state=False)
 
 
