@@ -67,7 +67,7 @@ def add_cluster(commands: Any) -> None:
 def run_cluster(options: argparse.Namespace) -> str:
     """Evaluate one algorithm and return the text to print."""
     candidates = candidate_range(options.k)
-    table = load_table(options.data, target=options.target, needs_target=False)
+    table, table_notes = noted(load_table, options.data, target=options.target, needs_target=False)
     if table.y is not None:
         check_classes(table)
     check_outputs(options)
@@ -87,7 +87,9 @@ def run_cluster(options: argparse.Namespace) -> str:
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
     procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
     write_outputs(report, options, procedure)
-    return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
+    return "\n".join(
+        [headline(options.data, table), procedure, "", str(report), *table_notes, *notes]
+    )
 
 
 def candidate_range(text: str) -> range:

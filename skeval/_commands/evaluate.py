@@ -62,7 +62,7 @@ def add_evaluate(commands: Any) -> None:
 
 def run_evaluate(options: argparse.Namespace) -> str:
     """Evaluate one estimator and return the text to print."""
-    table = load_table(options.data, target=options.target)
+    table, table_notes = noted(load_table, options.data, target=options.target)
     check_classes(table)
     check_selected(table, options.select)
     check_outputs(options)
@@ -88,7 +88,9 @@ def run_evaluate(options: argparse.Namespace) -> str:
     selected = "" if options.select is None else f" on the {options.select} best features"
     procedure = f"{options.estimator}{selected}, seed {options.seed}"
     write_outputs(report, options, procedure)
-    return "\n".join([headline(options.data, table), procedure, "", str(report), *notes])
+    return "\n".join(
+        [headline(options.data, table), procedure, "", str(report), *table_notes, *notes]
+    )
 
 
 def check_selected(table: Table, n_selected: int | None) -> None:

@@ -1,6 +1,8 @@
 """Features and labels from a bundled set or a file."""
 
 import csv
+import re
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ __all__ = ["BUNDLED", "Table", "load_table"]
 BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 DEFAULT_TARGET = "target"
 FEW = 8
+UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # the latter is what pandas calls the former
 LARGEST_CODE = 2**53  # up to here every whole number is a float of its own
 
 
@@ -44,7 +47,9 @@ def load_table(
     source : str or path-like
         The name of a bundled scikit-learn set (breast_cancer, iris, wine, digits), or a file:
         CSV with a header (separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`,
-        or Parquet (which needs pandas).
+        or Parquet (which needs pandas). A first column that has no name and counts the rows (from
+        0 or 1), such as pandas and R write unless told otherwise, is no feature: it is left out,
+        with a warning. "Unnamed: 0", as pandas reads such a column, is no name either.
     target : str, default=None
         The column that holds the labels, in a CSV or Parquet file; None means "target".
     needs_target : bool, default=True
@@ -62,7 +67,13 @@ def load_table(
         If there is no such set or file.
     ValueError
         If the file is empty, has fewer than two rows, lacks the target column, or holds a feature
-        that is not a number; the message names row or column.
+        that is not a number or (other than one that counts the rows) has no name; the message
+        names row or column.
+
+    Warns
+    -----
+    UserWarning
+        If a column that counts the rows is left out.
 
     Examples
     --------
@@ -93,6 +104,7 @@ def load_table(
         raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
     if not header:
         raise ValueError(f"{path.name} is empty.")
+    header, columns = named_columns(header, columns, target, path.name)
     if target is None and not needs_target and DEFAULT_TARGET not in header:
         check_rows(len(columns[0]), path.name)
         return Table(numeric_matrix(header, columns, path.name), None, header)
@@ -176,6 +188,38 @@ def csv_columns(path: Path) -> tuple[list[str], list[Any]]:
                 f"{path.name}: row {number} has {len(row)} fields, the header has {len(header)}."
             )
     return header, list(zip(*body, strict=True)) if body else [() for _ in header]
+
+
+def named_columns(
+    header: list[str], columns: list[Any], target: str | None, source: str
+) -> tuple[list[str], list[Any]]:
+    """Leave out first columns that count the rows; raise when another one has no name."""
+    while len(header) > 1 and unnamed(header[0], target) and counts_rows(columns[0]):
+        warnings.warn(
+            f"{source}: the first column, {header[0]!r}, counts the rows and is left out. Name it "
+            "to keep it as a feature; pandas writes none with to_csv(index=False).",
+            UserWarning,
+            stacklevel=3,
+        )
+        header, columns = header[1:], columns[1:]
+    for position, name in enumerate(header, start=1):
+        if unnamed(name, target):
+            raise ValueError(
+                f"{source}: column {position} of {len(header)} has no name in the header, but "
+                f"{name!r}; name it if it is a feature, delete it if it is a row number or label."
+            )
+    return header, columns
+
+
+def unnamed(name: str, target: str | None) -> bool:
+    """Whether a column has no name of its own and is not the one asked for."""
+    return name != target and UNNAMED.fullmatch(name) is not None
+
+
+def counts_rows(values: Any) -> bool:
+    """Whether a column goes up by one from 0 or 1."""
+    texts = [str(value).strip() for value in values]
+    return any(texts == [str(start + row) for row in range(len(texts))] for start in (0, 1))
 
 
 def from_columns(header: list[str], columns: list[Any], target: str | None, source: str) -> Table:

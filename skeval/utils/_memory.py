@@ -1,10 +1,8 @@
 """Results that outlive the run: finished work, kept through `joblib.Memory`."""
 
-import inspect
 import io
 import os
 import pickle
-import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -12,6 +10,8 @@ from typing import Any
 import joblib
 import numpy as np
 from sklearn.utils.validation import check_memory
+
+from skeval.utils._code import code_text, installed_version, source
 
 __all__ = ["Results"]
 
@@ -67,13 +67,14 @@ def fingerprint(parts: Any) -> str:
 class CodeOf(pickle.Pickler):
     """Finds the code that a task refers to, for a pickle holds no more than its names.
 
-    Of what belongs to a package with a version, the version; of the functions and classes of a
-    script or notebook, the source.
+    Of what belongs to an installed package with a version, the version; of all other functions
+    and classes, and of the bases of classes, the source, where Python knows it, and what it was
+    compiled to, for the source may have been changed since.
     """
 
     def __init__(self, task: Any) -> None:
         super().__init__(io.BytesIO())
-        self._found: set[tuple[str, str]] = set()
+        self._found: set[tuple[str, ...]] = set()
         try:
             self.dump(task)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -90,15 +91,12 @@ class CodeOf(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         """Note a function or class on the way, and pickle it as ever."""
         if isinstance(value, type | FunctionType):
-            package = value.__module__.partition(".")[0]
-            version = getattr(sys.modules.get(package), "__version__", None)
-            self._found.add((package, version) if version else (value.__qualname__, source(value)))
+            for code in value.__mro__ if isinstance(value, type) else [value]:
+                self._found.add(installed_version(code) or own_code(code))
         return NotImplemented
 
 
-def source(code: Any) -> str:
-    """Return the source of a function or class, where Python knows it."""
-    try:
-        return inspect.getsource(code)
-    except (OSError, TypeError):
-        return ""
+def own_code(code: Any) -> tuple[str, str, str]:
+    """Return the name, source and compiled code of a function or class."""
+    text = source(code)
+    return code.__qualname__, text, code_text(code, state=not text)

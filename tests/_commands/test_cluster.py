@@ -45,6 +45,13 @@ def test_module_runs_and_says_what_it_did():
     assert result.stderr == ""  # progress is for terminals
 
 
+def test_row_numbers_of_pandas_are_left_out_and_told(capsys, tmp_path, iris):
+    iris.drop(columns="target").to_csv(tmp_path / "idx.csv")
+    text = printed(capsys, tmp_path / "idx.csv", *QUICK)
+    assert text.startswith("idx.csv: 150 samples, 4 features, no labels")
+    assert text.count("note: idx.csv: the first column, ''") == 1
+
+
 def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     files = ["--json", path, "--html", page]

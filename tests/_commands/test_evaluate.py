@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -65,6 +65,23 @@ def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):
     from_file = capsys.readouterr().out.splitlines()
     assert from_file[1:] == bundled[1:]
     assert from_file[0] == bundled[0].replace("breast_cancer", "cancer.csv")
+
+
+def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
+    frame = load_iris(as_frame=True).frame
+    main(["evaluate", "iris", *QUICK])
+    bundled = capsys.readouterr().out.splitlines()
+    frame.to_csv(tmp_path / "idx.csv")
+    assert main(["evaluate", str(tmp_path / "idx.csv"), *QUICK]) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    notes = [line for line in lines if line.startswith("note: idx.csv: the first column, ''")]
+    assert len(notes) == 1
+    assert [line for line in lines if line not in notes][1:] == bundled[1:]
+    assert captured.err == ""
+    (tmp_path / "label.csv").write_text("a,,target\n1,2,0\n3,4,1\n")
+    assert main(["evaluate", str(tmp_path / "label.csv"), *QUICK]) == 2
+    assert "label.csv: column 2 of 3 has no name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

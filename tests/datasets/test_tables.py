@@ -175,3 +175,79 @@ def test_a_hundred_columns_are_not_all_listed(tmp_path):
     pd.DataFrame(np.ones((3, 100))).to_csv(path, index=False)
     with pytest.raises(ValueError, match="'7' and 92 more"):
         load_table(path)
+
+
+@pytest.fixture
+def noise():
+    """Rows sorted by class, whose numbers would tell the class."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
+    return frame.assign(target=np.arange(20) // 10)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("label", [None, "Unnamed: 0", " "])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_nameless_count_of_the_rows_is_no_feature(tmp_path, noise, start, label, ending):
+    path = tmp_path / f"a.{ending}"
+    if ending == "csv":
+        noise.index += start
+        noise.to_csv(path, index_label=label)
+    else:
+        noise.insert(0, label or "", np.arange(20) + start)
+        noise.to_parquet(path)
+    with pytest.warns(UserWarning, match=rf"a\.{ending}: the first column, .* counts the rows"):
+        X, y, names = load_table(path)
+    np.testing.assert_array_equal(X, noise[["a", "b"]])
+    np.testing.assert_array_equal(y, noise.target)
+    assert names == ["a", "b"]
+
+
+def test_a_count_written_and_read_and_written_again(tmp_path, noise):
+    noise.to_csv(tmp_path / "a.csv")
+    for _ in range(2):
+        pd.read_csv(tmp_path / "a.csv").to_csv(tmp_path / "a.csv")
+    with pytest.warns(UserWarning, match="counts the rows") as caught:
+        _, _, names = load_table(tmp_path / "a.csv", target=None, needs_target=False)
+    assert names == ["a", "b"]
+    assert len(caught) == 3
+    assert {item.filename for item in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("a,,target", "a.csv: column 2 of 3 has no name in the header, but ''"),
+        ("a,target,", "column 3 of 3 has no name"),
+        ("a,Unnamed: 1,target", "column 2 of 3 has no name in the header, but 'Unnamed: 1'"),
+    ],
+)
+def test_any_other_column_needs_a_name(tmp_path, header, message):
+    (tmp_path / "a.csv").write_text(f"{header}\n0,0,0\n1,1,1\n")
+    with pytest.raises(ValueError, match=message):
+        load_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("first", ["1,0", "2,3", "a,b", "0,0", "0,0.5"])
+def test_a_nameless_first_column_that_does_not_count_is_refused(tmp_path, first):
+    one, two = first.split(",")
+    (tmp_path / "a.csv").write_text(f",a,target\n{one},5,0\n{two},6,1\n")
+    with pytest.raises(ValueError, match="column 1 of 3 has no name"):
+        load_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("header", ['""', "Unnamed: 0"])
+def test_a_count_alone_leaves_no_features(tmp_path, header):
+    (tmp_path / "a.csv").write_text(f"{header}\n0\n1\n")
+    with pytest.raises(ValueError, match="column 1 of 1 has no name"):
+        load_table(tmp_path / "a.csv", needs_target=False)
+
+
+def test_a_count_with_a_name_is_the_users_own(tmp_path, noise):
+    noise.to_csv(tmp_path / "a.csv", index_label="week")
+    assert load_table(tmp_path / "a.csv").feature_names == ["week", "a", "b"]
+
+
+def test_a_nameless_column_can_be_the_target(tmp_path):
+    (tmp_path / "a.csv").write_text(",a\n0,5\n1,6\n")
+    X, y, names = load_table(tmp_path / "a.csv", target="")
+    assert (X.tolist(), y.tolist(), names) == ([[5], [6]], [0, 1], ["a"])
