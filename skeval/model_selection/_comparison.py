@@ -26,8 +26,8 @@ from skeval.model_selection._paired_tests import (
 from skeval.model_selection._resampled_values import resampled_values
 from skeval.model_selection._resamples import drawing_units
 from skeval.model_selection._target import check_task
-from skeval.utils._checks import check_level, check_option, naming
-from skeval.utils._compat import HasMethods, Interval, validate_params
+from skeval.utils._checks import check_level, check_methods, check_option, naming
+from skeval.utils._compat import Interval, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
 
@@ -123,8 +123,6 @@ class ClassifierComparison:
 
 @validate_params(
     {
-        "estimator_a": [HasMethods(["fit", "predict", "get_params"])],
-        "estimator_b": [HasMethods(["fit", "predict", "get_params"])],
         "X": ["array-like", "sparse matrix"],
         "y": ["array-like"],
         "cv": ["cv_object"],
@@ -193,6 +191,8 @@ def compare_classifiers(
 
     Raises
     ------
+    TypeError
+        If an estimator lacks a method `fit`, `predict` or `get_params`.
     ValueError
         If `method` and `scoring` do not fit, or held-out predictions are pooled and `cv` does not
         test every sample exactly once.
@@ -234,6 +234,8 @@ def compare_classifiers(
     """
     check_level(level)
     check_option("method", method, _METHODS)
+    for name, estimator in (("estimator_a", estimator_a), ("estimator_b", estimator_b)):
+        check_methods(name, estimator, "fit", "predict", "get_params")
     X, target, groups = check_task(estimator_a, X, y, groups)
     scoring = _scoring(method, scoring, estimator_a)
     problem = _Problem(
