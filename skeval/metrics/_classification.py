@@ -79,8 +79,9 @@ def error_rate(
     0.25
     """
     y_true, y_pred, _ = check_labels(y_true, y_pred, None)
-    total = check_weights(sample_weight, num_samples(y_true)).sum()
-    correct = accuracy_score(y_true, y_pred, normalize=False, sample_weight=sample_weight)
+    weight = check_weights(sample_weight, num_samples(y_true))  # floats: integers wrap around
+    total = weight.sum()
+    correct = accuracy_score(y_true, y_pred, normalize=False, sample_weight=weight)
     return max(float((total - correct) / total), 0.0)
 
 
@@ -180,9 +181,9 @@ def _class_counts(
     sample_weight: ArrayLike | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the weighted true positives, false positives and false negatives of each class."""
-    check_weights(sample_weight, num_samples(y_true))
+    weight = check_weights(sample_weight, num_samples(y_true))
     tables = multilabel_confusion_matrix(
-        y_true, y_pred, labels=None if labels is None else classes, sample_weight=sample_weight
+        y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
     ).astype(np.float64)
     return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
 

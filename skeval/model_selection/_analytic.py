@@ -98,7 +98,8 @@ def _losses(
         labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
         true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
         return np.asarray(arguments["cost_matrix"], dtype=np.float64)[true, pred]
-    error = np.abs(y_true - y_pred)
+    # as floats: the difference of small integers would wrap around
+    error = np.abs(np.subtract(y_true, y_pred, dtype=np.float64))
     losses = error if function is sk.mean_absolute_error else error**2
     return losses.reshape(len(losses), -1).mean(axis=1)
 

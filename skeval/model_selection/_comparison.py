@@ -26,8 +26,8 @@ from skeval.model_selection._paired_tests import (
 from skeval.model_selection._resampled_values import resampled_values
 from skeval.model_selection._resamples import drawing_units
 from skeval.model_selection._target import check_task
-from skeval.utils._checks import check_level, check_option, naming
-from skeval.utils._compat import HasMethods, Interval, validate_params
+from skeval.utils._checks import check_level, check_methods, check_option, naming
+from skeval.utils._compat import Interval, validate_params
 from skeval.utils._random import RandomStateLike, root_seed
 from skeval.utils._text import aligned
 
@@ -123,8 +123,6 @@ class ClassifierComparison:
 
 @validate_params(
     {
-        "estimator_a": [HasMethods(["fit", "predict", "get_params"])],
-        "estimator_b": [HasMethods(["fit", "predict", "get_params"])],
         "X": ["array-like", "sparse matrix"],
         "y": ["array-like"],
         "cv": ["cv_object"],
@@ -194,6 +192,8 @@ def compare_classifiers(
 
     Raises
     ------
+    TypeError
+        If an estimator lacks a method `fit`, `predict` or `get_params`.
     ValueError
         If `method` and `scoring` do not fit, or held-out predictions are pooled and `cv` does not
         test every sample exactly once.
@@ -235,7 +235,7 @@ def compare_classifiers(
     """
     check_level(level)
     check_option("method", method, _METHODS)
-    check_independent(method, groups)
+    check_pair(estimator_a, estimator_b, method, groups)
     X, target, groups = check_task(estimator_a, X, y, groups)
     scoring = _scoring(method, scoring, estimator_a)
     problem = _Problem(
@@ -281,8 +281,10 @@ def _scoring(method: str, scoring: Any, estimator: Any) -> Any:
     return fixed or scoring
 
 
-def check_independent(method: str, groups: Any) -> None:
-    """Raise where a test of independent samples is given groups."""
+def check_pair(estimator_a: Any, estimator_b: Any, method: str, groups: Any) -> None:
+    """Raise unless both can be compared, and by this method where there are groups."""
+    for name, estimator in (("estimator_a", estimator_a), ("estimator_b", estimator_b)):
+        check_methods(name, estimator, "fit", "predict", "get_params")
     if groups is not None and method in ("mcnemar", "delong"):
         raise ValueError(
             f"groups must be None for method={method!r}, which takes samples for independent; "

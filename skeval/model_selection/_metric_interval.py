@@ -231,12 +231,15 @@ def _plain(column: Any) -> Any:
     """Return a column in the form that any metric takes.
 
     What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
-    are held as objects get their own. All else is returned as it is.
+    are held as objects get their own; half precision, in which squares overflow, becomes double.
+    All else is returned as it is.
     """
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column
     elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
         column = column.to_numpy()  # the index of a pandas frame has no rows to select
+    if getattr(column, "dtype", None) == np.float16:
+        return column.astype(np.float64)
     objects = np.asarray(column) if getattr(column, "dtype", None) == np.dtype(object) else None
     if objects is not None and all(isinstance(item, Real | np.bool_) for item in objects.flat):
         return np.array(objects.tolist())

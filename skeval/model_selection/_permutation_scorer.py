@@ -66,9 +66,22 @@ class PermutationScorer:
 
     def _response(self, estimator: Any, X: Any) -> np.ndarray:
         response = getattr(estimator, self.response_method)(X)
-        if self.response_method == "predict_proba" and response.shape[1] == 2:
-            return response[:, 1]
-        return response
+        if self.response_method == "predict" or response.shape[1:] not in ((), (2,)):
+            return response
+        positive = self._positive_class(estimator)
+        if self.response_method == "predict_proba":
+            return response[:, positive]
+        return response if positive == 1 else -response
+
+    def _positive_class(self, estimator: Any) -> int:
+        """Return which of two classes `pos_label` names, the second by default."""
+        pos_label = self.metric_kwargs.get("pos_label")
+        if pos_label is None or not hasattr(estimator, "classes_"):
+            return 1
+        classes = np.asarray(estimator.classes_).tolist()
+        if pos_label not in classes:
+            raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
+        return classes.index(pos_label)
 
     def _score(self, y: np.ndarray, response: np.ndarray) -> float:
         value = float(self.metric(y, response, **self.metric_kwargs))
@@ -104,7 +117,8 @@ def make_permutation_scorer(
     greater_is_better : bool, default=True
         Whether a larger metric is better; False for a loss.
     response_method : {"predict", "decision_function", "predict_proba"}, default="predict"
-        What of the estimator the metric is given; of two class probabilities the second.
+        What of the estimator the metric is given. With two classes that is the probability, or
+        the decision value, of the class `pos_label` in `metric_kwargs`, by default of the second.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the permutations. With an int every call uses the same.
     **metric_kwargs : dict
@@ -121,7 +135,7 @@ def make_permutation_scorer(
         If `metric` is not callable.
     ValueError
         If `n_permutations` < 1 or `response_method` is unknown; when called, if the metric of the
-        observed labels is undefined.
+        observed labels is undefined, or `pos_label` is none of two classes.
 
     See Also
     --------

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_array, column_or_1d
 
 from skeval.utils._compat import num_samples
@@ -51,9 +52,18 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
     """Raise unless `value` is an object, and no class, with the methods."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
-    if not all(hasattr(value, method) for method in methods):
+    if not all(_has_method(value, method) for method in methods):
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         raise TypeError(f"{name} must have the methods {needed}, got {type(value).__name__}.")
+
+
+def _has_method(value: Any, method: str) -> bool:
+    if hasattr(value, method):
+        return True
+    # A stacking predicts as the last of its estimators does, and so only once that is fitted.
+    will_predict = method == "predict" and hasattr(type(value), method)
+    tagged = will_predict and hasattr(value, "__sklearn_tags__")
+    return tagged and (is_classifier(value) or is_regressor(value))
 
 
 def check_count(name: str, value: Any, minimum: int = 1) -> int:

@@ -384,7 +384,7 @@ def test_bad_data():
         compare_classifiers(TREE, BAYES, X, Y[:-1])
     with pytest.raises(ValueError, match="y contains NaN"):
         compare_classifiers(TREE, BAYES, X[:3], [0, 1, np.nan])
-    with pytest.raises(ValueError, match="'estimator_a' parameter"):
+    with pytest.raises(TypeError, match="estimator_a must have the methods fit, predict"):
         compare_classifiers("tree", BAYES, X, Y)
     y = np.repeat([0, 1, 2], 40)
     with pytest.raises(ValueError, match="every class in every training part"):

@@ -8,7 +8,15 @@ from reference import permutation as reference
 from scipy.stats import binomtest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score, zero_one_loss
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    log_loss,
+    make_scorer,
+    roc_auc_score,
+    zero_one_loss,
+)
 from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 
@@ -104,3 +112,38 @@ def test_bad_input():
     rule, X, y = held_out()
     with pytest.raises(ValueError, match="observed labels, got nan"):
         make_permutation_scorer(lambda y, p: np.nan, n_permutations=2)(rule, X, y)
+
+
+@pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("pos_label", ["case", "control"])
+def test_positive_class_is_that_of_make_scorer(response_method, pos_label):
+    _, X, y = held_out()
+    y = np.where(y, "control", "case")
+    rule = LogisticRegression().fit(X, y)
+    options = {"response_method": response_method, "pos_label": pos_label}
+    scores = []
+
+    def precision(y, score, *, pos_label):
+        scores.append(average_precision_score(y, score, pos_label=pos_label))
+        return scores[-1]
+
+    pvalue = make_permutation_scorer(precision, n_permutations=19, **options)(rule, X, y)
+    assert scores[-1] == make_scorer(average_precision_score, **options)(rule, X, y) > 0.6
+    assert pvalue == 0.05
+
+
+@pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
+def test_positive_class_by_default(response_method):
+    _, X, y = held_out()
+    rule = LogisticRegression().fit(X, y)
+    options = {"n_permutations": 2, "response_method": response_method}
+    response = getattr(rule, response_method)(X)
+    given = []
+    for label in ({}, {"pos_label": None}, {"pos_label": 1}):
+        make_permutation_scorer(lambda y, s, **_: given.append(s) or 0.0, **options, **label)(
+            rule, X, y
+        )
+    for score in given:
+        np.testing.assert_array_equal(score, response.T[1] if response.ndim == 2 else response)
+    with pytest.raises(ValueError, match=r"pos_label must be one of the classes \[0, 1\], got 'x'"):
+        make_permutation_scorer(accuracy_score, **options, pos_label="x")(rule, X, y)

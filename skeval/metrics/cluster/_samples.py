@@ -101,7 +101,8 @@ def check_magnitude(data: Points) -> None:
     """Raise where the square of a distance would overflow, or lose its digits next to zero."""
     is_sparse: bool = issparse(data)
     values = data.data if is_sparse else data
-    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    # as floats: Booleans have no negative, and that of the least integer wraps around
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
             f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, so that "

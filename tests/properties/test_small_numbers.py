@@ -1,0 +1,51 @@
+"""Numbers of few bits give what their float64 copies do: no difference or sum of them wraps."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.cluster import KMeans
+
+from skeval.cluster import prediction_strength
+from skeval.metrics import error_norm, error_rate, macro_fbeta_score
+from skeval.model_selection import metric_interval
+
+RNG = np.random.default_rng(0)
+FEW_BITS = {
+    "uint8": RNG.integers(0, 256, (24, 4)).astype(np.uint8),
+    "int8": RNG.choice([-128, 127, 100, 3], (24, 4)).astype(np.int8),
+    "bool": RNG.random((24, 4)) > 0.5,
+    "float16": (3000 * RNG.normal(size=(24, 4))).astype(np.float16),
+}
+MEANS = [sk.mean_absolute_error, sk.mean_squared_error, sk.root_mean_squared_error]
+kinds = pytest.mark.parametrize("kind", FEW_BITS)
+
+
+@kinds
+@pytest.mark.parametrize("metric", [*MEANS, error_norm])
+@pytest.mark.parametrize("method", ["auto", "percentile"])
+def test_intervals_of_errors(metric, method, kind):
+    a, b = FEW_BITS[kind].T[:2]
+    options = {"method": method, "n_resamples": 100, "random_state": 0}
+    found = metric_interval(metric, a, b, **options)
+    expected = metric_interval(metric, a.astype(float), b.astype(float), **options)
+    np.testing.assert_allclose(
+        [found.low, found.high, found.estimate, found.standard_error],
+        [expected.low, expected.high, expected.estimate, expected.standard_error],
+    )
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "bool", "float16"])
+@pytest.mark.parametrize("metric", [error_rate, macro_fbeta_score])
+def test_weights(metric, kind):
+    y, predicted = np.arange(24) % 2, np.arange(24) // 2 % 2
+    weight = np.maximum(FEW_BITS[kind][:, 0], 0)
+    found = metric(y, predicted, sample_weight=weight)
+    assert found == pytest.approx(metric(y, predicted, sample_weight=weight.astype(float)))
+
+
+@kinds
+def test_points_to_be_clustered(kind):
+    X = FEW_BITS[kind]
+    clusterer, options = KMeans(2, n_init=1), {"n_repeats": 2, "random_state": 0}
+    expected = prediction_strength(clusterer, X.astype(float), **options)
+    assert prediction_strength(clusterer, X, **options).value == expected.value
