@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.model_selection import cross_validate
+from sklearn.model_selection import cross_val_score
 
 from skeval.metrics import get_scorer
 from skeval.metrics._checks import warn_undefined
@@ -327,17 +327,10 @@ Findings = tuple[tuple[float, float] | np.ndarray, Inference, dict[str, Any]]
 def _by_splits(problem: _Problem) -> Findings:
     if len(problem.splits) < 2:
         raise ValueError(f"cv must make at least two splits, got {len(problem.splits)}.")
+    options = {"cv": problem.splits, "scoring": problem.scorer, "n_jobs": problem.n_jobs}
     scores = np.column_stack(
         [
-            cross_validate(
-                estimator,
-                problem.X,
-                problem.y,
-                cv=problem.splits,
-                scoring=problem.scorer,
-                n_jobs=problem.n_jobs,
-                error_score="raise",
-            )["test_score"]
+            cross_val_score(estimator, problem.X, problem.y, error_score="raise", **options)
             for estimator in problem.estimators
         ]
     )
