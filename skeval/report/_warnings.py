@@ -66,7 +66,10 @@ def wide_interval(cross_validation: ErrorEstimate, level: float) -> str | None:
     interval = cross_validation.confidence_interval(level)
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
+    units = f"{cross_validation.n_samples} samples"
+    if cross_validation.n_groups is not None:
+        units = f"{cross_validation.n_groups} groups of samples"
     return (
         f"The interval of the cross-validated error is {interval.high - interval.low:.2f} wide: "
-        f"{cross_validation.n_samples} samples are too few to know the error well."
+        f"{units} are too few to know the error well."
     )

@@ -133,3 +133,4 @@ def test_reports_of_groups():
         assert report[name].n_groups == 12
     assert report["hold-out (1/3)"].n_groups == 4
     assert report.to_dict()["estimates"][0]["n_groups"] == 12
+    assert any("12 groups of samples are too few" in sentence for sentence in report.warnings)
