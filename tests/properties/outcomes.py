@@ -23,6 +23,7 @@ NAMELESS = (
 )
 NAMELESS_ESTIMATORS = (
     "Expected 2D array",
+    "Expected a 2-dimensional container",
     "could not convert string to float",
     "float() argument must be",
     "dual coefficients or intercepts are not finite",
