@@ -69,7 +69,7 @@ def joined(results):
     return np.concatenate([np.empty(0), *map(numbers, results)])
 
 
-def outcome(function, *data, theirs=False, **options):
+def assert_value_or_error(function, *data, theirs=False, **options):
     """Call a function; return its result, or Refused. Anything else that it does fails the test.
 
     It must not raise another type of error, warn of an accident of arithmetic, return nan without
@@ -139,7 +139,7 @@ def options_of(function):
     return getattr(function, "options_of", function)
 
 
-def same_numbers(found, expected, tolerance=0.0):
+def assert_same_numbers(found, expected, tolerance=0.0):
     """Raise unless two results hold the same numbers."""
     found, expected = numbers(found), numbers(expected)
     assert found.shape == expected.shape

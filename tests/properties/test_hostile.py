@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from properties import hostile
 from properties.families import FAMILIES, REEXPORTED, is_result, public_names
-from properties.outcomes import outcome
+from properties.outcomes import assert_value_or_error
 
 DATA = {
     "classes": hostile.alike(hostile.anything_like_labels),
@@ -40,7 +40,9 @@ def test_no_public_name_is_forgotten():
 @settings(HOSTILE, max_examples=25)
 @given(data=st.data())
 def test_a_value_or_a_clear_error(family, name, data):
-    outcome(FAMILIES[family][name], *data.draw(DATA[family]), theirs=family in WITH_ESTIMATORS)
+    assert_value_or_error(
+        FAMILIES[family][name], *data.draw(DATA[family]), theirs=family in WITH_ESTIMATORS
+    )
 
 
 @pytest.mark.slow
@@ -48,7 +50,7 @@ def test_a_value_or_a_clear_error(family, name, data):
 @settings(HOSTILE, max_examples=2000)
 @given(data=st.data())
 def test_a_value_or_a_clear_error_often(family, name, data):
-    outcome(FAMILIES[family][name], *data.draw(DATA[family]))
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]))
 
 
 @pytest.mark.slow
@@ -56,4 +58,4 @@ def test_a_value_or_a_clear_error_often(family, name, data):
 @settings(HOSTILE, max_examples=300)
 @given(data=st.data())
 def test_estimators_meet_hostile_data_often(family, name, data):
-    outcome(FAMILIES[family][name], *data.draw(DATA[family]), theirs=True)
+    assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]), theirs=True)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from properties.outcomes import same_numbers
+from properties.outcomes import assert_same_numbers
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.compose import ColumnTransformer
@@ -117,7 +117,7 @@ def test_precomputed_kernels_equal_their_samples(name, plain, precomputed, matri
         pytest.skip("nearest neighbours take no weights")
     function = partial(FUNCTIONS[name], random_state=0)
     expected, found = function(plain, POINTS, CLASSES), function(precomputed, matrix, CLASSES)
-    same_numbers(list(found.to_dict().values()), list(expected.to_dict().values()), 1e-12)
+    assert_same_numbers(list(found.to_dict().values()), list(expected.to_dict().values()), 1e-12)
 
 
 def test_precomputed_kernels_in_comparisons_and_the_svc():

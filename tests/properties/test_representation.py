@@ -18,7 +18,7 @@ from properties.families import (
     TABLES,
     UNSUPERVISED,
 )
-from properties.outcomes import Refused, outcome, same_numbers
+from properties.outcomes import Refused, assert_same_numbers, assert_value_or_error
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True, database=None)
 FEWER = settings(FEW, max_examples=5)
@@ -37,13 +37,13 @@ def ours(family):
 
 
 def assert_same(function, plain, disguised, *, tolerance=0.0, may_refuse=False):
-    expected = outcome(function, *plain)
+    expected = assert_value_or_error(function, *plain)
     assert not isinstance(expected, Refused), expected
-    found = outcome(function, *disguised)
+    found = assert_value_or_error(function, *disguised)
     if may_refuse and isinstance(found, Refused):
         return
     assert not isinstance(found, Refused), found
-    same_numbers(found, expected, tolerance)
+    assert_same_numbers(found, expected, tolerance)
 
 
 @st.composite
@@ -106,7 +106,7 @@ def test_reexports(name, data):
     except ValueError as error:
         assert "unknown" in str(error), error  # noqa: PT017 (labels that are objects)
     else:
-        same_numbers(found, function(*plain), SINGLE_PRECISION)
+        assert_same_numbers(found, function(*plain), SINGLE_PRECISION)
 
 
 @pytest.mark.parametrize("name", ours(NUMBERS))
