@@ -29,12 +29,15 @@ DATA = (*CONSTANTS, list, tuple, dict, set, frozenset, slice, np.ndarray, np.gen
 
 
 def installed_version(code: Any) -> tuple[str, str] | None:
-    """Return package and version of a function or class, None where its code may be edited."""
+    """Return package and version of a function or class, None where its code may be edited.
+
+    skeval goes by its version wherever it lies: processes may import it from different places.
+    """
     package = (code.__module__ or "").partition(".")[0]
     module = sys.modules.get(package)
     version = getattr(module, "__version__", None)
     folders = Path(getattr(module, "__file__", None) or "").parts
-    installed = "site-packages" in folders or "dist-packages" in folders
+    installed = package == "skeval" or bool({"site-packages", "dist-packages"} & set(folders))
     return (package, str(version)) if version and installed else None
 
 
