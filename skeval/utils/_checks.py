@@ -95,7 +95,8 @@ def naming(*arguments: str) -> Iterator[None]:
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return what `sklearn.utils.check_array` returns; every error names the argument."""
-    with naming(name):
+    # scikit-learn adds the numbers to see whether they are finite, which may end in inf - inf
+    with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
 
 

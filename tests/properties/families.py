@@ -16,10 +16,10 @@ from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import check_array
 
 from skeval import cluster, datasets, feature_selection, metrics, model_selection, report, svm
 from skeval.metrics import cluster as partitions
+from skeval.utils._checks import check_data
 
 MODULES = [
     importlib.import_module(name)
@@ -171,7 +171,7 @@ class Alternating(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return np.arange(check_array(X, accept_sparse=True).shape[0]) % 2
+        return np.arange(check_data("X", X, accept_sparse=True).shape[0]) % 2
 
 
 @with_options_of(metrics.make_clustering_scorer)

@@ -7,6 +7,7 @@ import pytest
 from skeval.utils import _checks
 from skeval.utils._checks import (
     check_count,
+    check_data,
     check_level,
     check_option,
     check_same_length,
@@ -91,3 +92,8 @@ def test_targets(y):
 def test_bad_y(y, message):
     with pytest.raises(ValueError, match=message):
         check_y("y", y)
+
+
+def test_finite_numbers_whose_sum_is_not():
+    huge = np.array([[1.6e308, 1.6e308], [-1.6e308, -1.6e308]] * 8)
+    np.testing.assert_array_equal(check_data("X", huge), huge)
