@@ -6,18 +6,8 @@ import inspect
 
 import pytest
 from numpydoc.validate import validate
+from public_modules import MODULES
 
-MODULES = [
-    "skeval",
-    "skeval.cluster",
-    "skeval.datasets",
-    "skeval.feature_selection",
-    "skeval.metrics",
-    "skeval.metrics.cluster",
-    "skeval.model_selection",
-    "skeval.report",
-    "skeval.svm",
-]
 # Not asked for: an extended summary where one line says it, See Also, a description of a return
 # value that its type names already, and types alone on the first line of Returns, where
 # scikit-learn too writes the name of the value.

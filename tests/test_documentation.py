@@ -5,19 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from public_modules import MODULES
 
 DOC = Path(__file__).parents[1] / "doc"
-MODULES = [
-    "skeval",
-    "skeval.cluster",
-    "skeval.datasets",
-    "skeval.feature_selection",
-    "skeval.metrics",
-    "skeval.metrics.cluster",
-    "skeval.model_selection",
-    "skeval.report",
-    "skeval.svm",
-]
 MODULE = re.compile(r"\.\. (?:current)?module:: (\S+)")
 ENTRY = re.compile(r"\.\. py:(?:function|data):: (\w+)|   (\w+)")
 IN_BACKTICKS = re.compile(r"`~?([\w.]+)`")

@@ -118,7 +118,7 @@ def test_a_byte_that_has_changed(ending, place, value, tmp_path, capsys):
     content = bytearray(path.read_bytes())
     content[place % len(content)] = value
     path.write_bytes(content)
-    status_of(capsys, "cluster", path, *QUICK["cluster"])
+    assert status_of(capsys, "cluster", path, *QUICK["cluster"]) in (0, 2)
 
 
 class Bomb:

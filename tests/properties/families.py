@@ -10,6 +10,7 @@ import inspect
 from functools import partial
 
 import numpy as np
+from public_modules import MODULES
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import KMeans
@@ -20,21 +21,6 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval import cluster, datasets, feature_selection, metrics, model_selection, report, svm
 from skeval.metrics import cluster as partitions
 from skeval.utils._checks import check_data
-
-MODULES = [
-    importlib.import_module(name)
-    for name in (
-        "skeval",
-        "skeval.cluster",
-        "skeval.datasets",
-        "skeval.feature_selection",
-        "skeval.metrics",
-        "skeval.metrics.cluster",
-        "skeval.model_selection",
-        "skeval.report",
-        "skeval.svm",
-    )
-]
 
 
 def with_options_of(function):
@@ -258,7 +244,8 @@ LOGISTIC = LogisticRegression(max_iter=200)
 
 def public_names():
     """Return every public name with what it stands for."""
-    return {name: getattr(module, name) for module in MODULES for name in module.__all__}
+    modules = map(importlib.import_module, MODULES)
+    return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
 def is_result(member):
