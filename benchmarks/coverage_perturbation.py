@@ -1,7 +1,7 @@
 """Coverage and width of perturbation intervals of a linear SVM, over a grid of simulated classes.
 
 Prints a table and writes a CSV file. Nominal level 95 %. The intervals are those of the two
-statistics in four forms and Wilson's on the pooled errors, around one 10-fold cross-validation and
+statistics in five forms and Wilson's on the pooled errors, around one 10-fold cross-validation and
 around the mean of twenty. Each is held against the exact error of the rule fitted on all samples
 ("rule") and against the mean of that error over training sets ("mean").
 """
@@ -20,13 +20,14 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from skeval._inference.draws import interval_of_draws
+from skeval._inference.proportions import wilson_interval
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import cross_val_error, perturbation_interval
-from skeval.model_selection._intervals import wilson_interval
-from skeval.model_selection._perturbation_result import INTERVALS, interval_of_draws
 
 LEVEL = 0.95
 N_INFORMATIVE = 5
+FORMS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
 STATISTICS = ("resubstitution", "cross_validation")
 SEPARATIONS = {"weak": 1.0, "strong": 3.0}
 Interval = tuple[str, float, float]
@@ -49,8 +50,8 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
             svm, X, y, n_resamples=n_resamples, statistic=statistic, cv=folds, random_state=seed
         )
         deviations = result.statistics / np.sqrt(n)
-        for form, (around, centre) in itertools.product(INTERVALS, centres.items()):
-            low, high = interval_of_draws(centre, deviations, LEVEL, form)
+        for form, (around, centre) in itertools.product(FORMS, centres.items()):
+            low, high = interval_of_draws(centre, deviations, LEVEL, form, n)
             yield f"{statistic} {form}, {around}", max(low, 0.0), min(high, 1.0)
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval.svm._batch import LinearSVMBatch, solve_gram_svms
+from skeval._solvers.svm import LinearSVMBatch, solve_gram_svms
 
 
 def exponential(rng, n_problems, n):

@@ -9,6 +9,7 @@ from typing import NoReturn
 import skeval
 from skeval._commands.cluster import add_cluster
 from skeval._commands.evaluate import add_evaluate
+from skeval._version import __version__
 
 __all__ = ["main"]
 
@@ -38,18 +39,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a command prints its own notes
-            text = options.run(options)
+            options.run(options)
     except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    print(text)
     return 0
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = Parser(prog="python -m skeval", description=skeval.__doc__)
-    parser.add_argument("--version", action="version", version=skeval.__version__)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_evaluate(commands)
     add_cluster(commands)

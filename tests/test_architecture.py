@@ -9,47 +9,35 @@ import skeval
 
 ROOT = Path(skeval.__file__).parent
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
-# Arrays in, arrays out: no validation, no randomness, no estimators.
-ENGINES = [
-    "feature_selection/_batch.py",
-    "metrics/cluster/_distance_pass.py",
-    "metrics/cluster/_distances.py",
-    "metrics/cluster/_nearest_farthest.py",
-    "metrics/cluster/_neighbours.py",
-    "model_selection/_bca.py",
-    "model_selection/_bootstrap_variance.py",
-    "model_selection/_delong.py",
-    "model_selection/_point632.py",
-    "svm/_active_set.py",
-    "svm/_batch.py",
-    "svm/_interior_point.py",
-    "svm/_newton.py",
-    "svm/_scales.py",
-    "svm/_screening.py",
-    "svm/_solver.py",
-    "svm/_tolerance.py",
-]
-NOT_IN_ENGINES = (
-    "sklearn.base",
-    "sklearn.utils.validation",
-    "sklearn.utils.check_array",
-    "skeval.utils._checks",
-    "skeval.utils._compat.validate_params",
-    "skeval.utils._random",
-)
-# A package may import those before it, and itself.
-LAYERS = [
-    ["utils"],
-    ["metrics", "datasets"],
+# A floor may import those above it in this list, and itself.
+FLOORS = [
+    ["_version", "utils"],
+    ["_inference", "_solvers", "metrics", "datasets"],
+    ["_resampling"],
     ["model_selection", "cluster"],
     ["svm"],
     ["feature_selection"],
     ["report"],
     ["_commands"],
 ]
+KERNELS = [name for name in MODULES if name.startswith(("_solvers/", "metrics/cluster/_kernels/"))]
+# Arrays in, arrays out: no validation, no randomness, no estimator.
+NOT_IN_KERNELS = (
+    "sklearn.base",
+    "sklearn.utils.validation",
+    "sklearn.utils.check_array",
+    "skeval.utils._checks",
+    "skeval.utils._compat.validate_params",
+    "skeval.utils._seeds",
+    "skeval._resampling",
+)
+NUMBERS = [name for name in MODULES if name.startswith("_inference/")]
+# Numbers in, numbers out: no estimator, and no loop over fits.
+NOT_IN_INFERENCE = ("sklearn.base", "sklearn.model_selection", "skeval._resampling")
 OPTIONAL = {"matplotlib", "pandas", "tqdm", "jinja2", "dask", "distributed", "polars"}
-TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
+MOST_LINES = 250  # of code, in a file
 
 
 def imports(module, *, late=True):
@@ -71,25 +59,65 @@ def at_import(body):
             yield from ast.walk(node)
 
 
-def allowed_for(package):
-    depth = next(i for i, layer in enumerate(LAYERS) if package in layer)
-    return {package}.union(*LAYERS[:depth])
+def floor_of(package):
+    return next(i for i, floor in enumerate(FLOORS) if package in floor)
 
 
 def functions(module):
     return [node for node in ast.walk(TREES[module]) if isinstance(node, ast.FunctionDef)]
 
 
-def lines_of_code(function):
+def lines_of_function(function):
     """Count the lines below the docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-@pytest.mark.parametrize("module", ENGINES)
-def test_engines_take_arrays_and_return_arrays(module):
-    assert not [name for name in imports(module) if name.startswith(NOT_IN_ENGINES)]
+def lines_of_code(module):
+    """Count the lines that are neither blank nor part of a docstring."""
+    documented = set()
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            documented |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = MODULES[module].read_text().splitlines()
+    return sum(bool(line.strip()) and at not in documented for at, line in enumerate(lines, 1))
+
+
+def imported_modules(module):
+    """Return the files of the package that a file imports, wherever it does."""
+    found = set()
+    for name in imports(module):
+        parts = name.split(".")
+        if parts[0] != "skeval":
+            continue
+        for known in (parts, parts[:-1]):
+            path = "/".join(known[1:])
+            files = {f"{path}.py", f"{path}/__init__.py"} if path else {"__init__.py"}
+            if files & set(MODULES):
+                found |= files & set(MODULES)
+                break
+    return found - {module}
+
+
+def circles():
+    """Return the groups of files that import each other, by repeatedly dropping the leaves."""
+    graph = {module: imported_modules(module) for module in MODULES}
+    while leaves := {module for module, used in graph.items() if not used}:
+        graph = {module: used - leaves for module, used in graph.items() if module not in leaves}
+    return graph
+
+
+@pytest.mark.parametrize("module", KERNELS)
+def test_kernels_take_arrays_and_return_arrays(module):
+    assert not [name for name in imports(module) if name.startswith(NOT_IN_KERNELS)]
     assert "default_rng" not in MODULES[module].read_text()
+
+
+@pytest.mark.parametrize("module", NUMBERS)
+def test_inference_takes_numbers_and_returns_numbers(module):
+    assert not [name for name in imports(module) if name.startswith(NOT_IN_INFERENCE)]
 
 
 def test_private_names_of_scikit_learn_are_imported_in_one_file():
@@ -102,16 +130,28 @@ def test_private_names_of_scikit_learn_are_imported_in_one_file():
     assert {module for module, _ in private} == {"utils/_compat.py"}
 
 
-def test_packages_import_only_what_lies_below():
+def test_floors_import_only_what_lies_below():
     upward = {
         (module, name)
         for module in MODULES
         if "/" in module
         for name in imports(module)
         if name.startswith("skeval.")
-        and name.split(".")[1] not in allowed_for(module.split("/")[0]) | {"__version__"}
+        for package, used in [(module.split("/")[0], name.split(".")[1])]
+        if used != package and floor_of(used) >= floor_of(package)
     }
     assert not upward
+
+
+def test_the_loop_over_fits_knows_no_solver():
+    used = {
+        name for module in MODULES if module.startswith("_resampling/") for name in imports(module)
+    }
+    assert not {name for name in used if name.startswith("skeval._solvers")}
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    assert circles() == {}
 
 
 def test_optional_packages_are_imported_late():
@@ -126,19 +166,47 @@ def test_optional_packages_are_imported_late():
 
 def test_results_do_not_import_their_plots():
     results = [name for name in MODULES if "/_plot/" not in name and "__init__" not in name]
-    assert not {name for name in results if any("._plot" in used for used in imports(name))}
+    assert not {
+        (name, used)
+        for name in results
+        if not name.startswith("report/")  # a page shows displays
+        for used in imports(name)
+        if "._plot" in used
+    }
 
 
 def test_files_and_functions_stay_short():
-    long_files = {name for name, path in MODULES.items() if path.read_text().count("\n") >= 400}
+    long_files = {name: n for name in MODULES if (n := lines_of_code(name)) > MOST_LINES}
     long_functions = {
         (module, function.name)
         for module in MODULES
         for function in functions(module)
-        if lines_of_code(function) >= 40
+        if lines_of_function(function) >= 40
     }
     assert not long_files
     assert not long_functions
+
+
+def test_names_that_others_import_are_listed_and_not_private():
+    """A module's `__all__` names all that other modules import from it."""
+    strangers = set()
+    for module in MODULES:
+        for node in ast.walk(TREES[module]):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("skeval"):
+                continue
+            path = node.module.replace(".", "/").removeprefix("skeval").lstrip("/")
+            source = f"{path}.py"
+            if source in MODULES:
+                listed = listed_names(source)
+                strangers |= {(module, a.name) for a in node.names if a.name not in listed}
+    assert not strangers
+
+
+def listed_names(module):
+    for node in TREES[module].body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in ast.unparse(node)[:7]:
+            return set(ast.literal_eval(node.value))
+    return set()
 
 
 def test_every_module_lists_its_names():

@@ -5,8 +5,8 @@ import importlib
 import inspect
 
 import pytest
+from helpers.public_modules import MODULES
 from numpydoc.validate import validate
-from public_modules import MODULES
 
 # Not asked for: an extended summary where one line says it, See Also, a description of a return
 # value that its type names already, and types alone on the first line of Returns, where

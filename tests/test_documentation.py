@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from public_modules import MODULES
+from helpers.public_modules import MODULES
 
 DOC = Path(__file__).parents[1] / "doc"
 MODULE = re.compile(r"\.\. (?:current)?module:: (\S+)")

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GroupKFold, cross_validate
@@ -12,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline
-from skeval.metrics import error_rate
-from skeval.model_selection import BootstrapSplit
+from skeval.metrics import error_rate, make_clustering_scorer
+from skeval.model_selection import BootstrapSplit, make_permutation_scorer
 from skeval.svm import PerturbationResamplingSVC
 
 
@@ -76,3 +79,58 @@ def test_groups_are_drawn_whole_by_a_routed_bootstrap(data):
     assert all(np.array_equal(a, b) for a, b in zip(found["train"], by_hand, strict=True))
     ungrouped = cross_validate(GaussianNB(), X, y, cv=cv, params={})["test_score"]
     assert len(ungrouped) == 5
+
+
+def weighted_agreement(y, predicted, sample_weight=None):
+    return np.average(y == predicted, weights=sample_weight)
+
+
+def spread(X, labels, sample_weight=None):
+    return np.average(X[:, 0] * labels, weights=sample_weight)
+
+
+SCORERS = {
+    "permutation": (
+        lambda: make_permutation_scorer(weighted_agreement, n_permutations=19, random_state=0),
+        GaussianNB(),
+    ),
+    "clustering": (
+        lambda: make_clustering_scorer(spread),
+        KMeans(2, n_init=1, random_state=0),
+    ),
+}
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("name", SCORERS)
+def test_sample_weight_reaches_our_scorers_where_it_is_requested(data, name, several):
+    make, estimator = SCORERS[name]
+    estimator = clone(estimator).set_fit_request(sample_weight=False)
+    y = data[1]
+    X = np.random.default_rng(0).normal(size=(len(y), 2)) + 0.3 * y[:, None]
+    weight = np.random.default_rng(1).uniform(0.01, 9, size=len(y)) ** 4
+    cv = list(GroupKFold(3).split(X, y, np.arange(len(y)) % 6))
+
+    def scores(scorer, **params):
+        scoring = {"score": scorer} if several else scorer
+        return cross_validate(estimator, X, y, cv=cv, scoring=scoring, params=params)["test_score"]
+
+    found = scores(make().set_score_request(sample_weight="w"), w=weight)
+    expected = [
+        make()(
+            clone(estimator).fit(X[train], y[train]), X[test], y[test], sample_weight=weight[test]
+        )
+        for train, test in cv
+    ]
+    np.testing.assert_array_equal(found, expected)
+    plain = scores(make())
+    assert not np.array_equal(found, plain)
+    weighs = make().set_score_request(sample_weight=True)
+    np.testing.assert_array_equal(scores(weighs, sample_weight=weight), found)
+    with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+        scores(make(), sample_weight=weight)
+    with (
+        config_context(enable_metadata_routing=False),
+        pytest.raises(RuntimeError, match="enable_metadata_routing=True"),
+    ):
+        make().set_score_request(sample_weight=True)

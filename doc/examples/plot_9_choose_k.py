@@ -37,9 +37,9 @@ print(choices["iris"])
 print(predictive_power(KMeans(2, n_init=2), X, n_repeats=10, random_state=0))
 
 # %%
-# The picture shows what stability cannot do. The one Gaussian is long and narrow; K-means cuts it
-# in the middle, each half of the data in the same place, and so the cut is stable. A strength far
-# below the limit speaks against clusters; one above it does not prove them.
+# The picture shows what stability by itself cannot do. The one Gaussian is long and narrow; K-means
+# cuts it in the middle, each half of the data in nearly the same place. So it does with points that
+# lie uniformly in a box as long, in grey: only what lies well above them speaks for clusters.
 fig, axes = plt.subplots(1, 2, sharey=True, figsize=(9, 4.2), layout="constrained")
 for ax, (name, choice) in zip(axes, choices.items(), strict=True):
     StabilityDisplay.from_result(choice, ax=ax)

@@ -1,9 +1,10 @@
 """What the commands share: their data, their common options, the frame of what they print."""
 
 import argparse
+import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ __all__ = [
     "add_common",
     "check_classes",
     "check_outputs",
-    "headline",
-    "noted",
+    "collect_notes",
+    "deliver",
+    "parse_whole_number",
     "progress_level",
-    "write_outputs",
 ]
 
 MOST_WORKERS = 10**6
@@ -31,15 +32,28 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add = parser.add_argument
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a CSV, NPZ or Parquet file")
     add("--target", metavar="COLUMN", help=target)
-    add("--seed", type=int, default=0, help="seed of everything random (default: 0)")
-    add("--jobs", type=n_workers, help="number of joblib workers")
+    add(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line of a CSV file holds the names of the columns; without names they are "
+        "x0, x1, ... (default: names, unless a value is among them, which is an error)",
+    )
+    add("--seed", type=parse_whole_number, default=0, help="seed of everything random (default: 0)")
+    add("--jobs", type=_parse_workers, help="number of joblib workers")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
     add("--html", metavar="FILE", help="write a page with figures to a file, too")
 
 
-def n_workers(text: str) -> int:
+def parse_whole_number(text: str) -> int:
+    """Return the number that a text of digits is; Python's `int` takes "1_0" for 10, too."""
+    if re.fullmatch("[+-]?[0-9]+", text) is None:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
+    return int(text)
+
+
+def _parse_workers(text: str) -> int:
     """Return a number of workers that a machine could have."""
-    if not -MOST_WORKERS <= int(text) <= MOST_WORKERS:
+    if not -MOST_WORKERS <= parse_whole_number(text) <= MOST_WORKERS:
         raise argparse.ArgumentTypeError(f"must be at most {MOST_WORKERS}, got {text}")
     return int(text)
 
@@ -55,34 +69,68 @@ def check_classes(table: Table) -> None:
 
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise before the work, rather than after it, when a result has nowhere to go."""
+    taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html"):
-        path = getattr(options, name)
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"--{name}: there is no folder {str(Path(path).parent)!r}.")
+        if getattr(options, name) is None:
+            continue
+        path = Path(getattr(options, name))
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"--{name}: there is no folder {str(path.parent)!r}.")
+        _check_writable(name, path)
+        if path.resolve() in taken:
+            raise ValueError(f"--{name}: {str(path)!r} is {taken[path.resolve()]}, too.")
+        taken[path.resolve()] = f"--{name}"
     if options.html is not None:
         check_extra()
 
 
-def write_outputs(report: Any, options: argparse.Namespace, procedure: str) -> None:
-    """Write a report on a procedure to the files that were asked for."""
-    if options.json is not None:
-        report.to_json(options.json)
-    if options.html is not None:
-        report.to_html(options.html, title=f"{Path(options.data).name}: {procedure}")
+def _check_writable(name: str, path: Path) -> None:
+    """Raise when a file cannot be written; one that is there stays as it is."""
+    try:
+        exists = path.exists()
+        if exists and not path.is_file() and not path.is_dir():
+            return  # a pipe would end if it were opened and closed
+        with path.open("a"):
+            pass
+    except OSError as error:
+        raise ValueError(f"--{name}: {str(path)!r} cannot be written: {error.strerror}.") from error
+    if not exists:
+        path.unlink()
 
 
-def headline(source: str, table: Table) -> str:
+def deliver(
+    report: Any, options: argparse.Namespace, table: Table, procedure: str, notes: Iterable[str]
+) -> None:
+    """Write a report on a procedure to the files that were asked for, and print it in any case."""
+    text = "\n".join([_write_headline(options.data, table), procedure, "", str(report), *notes])
+    try:
+        if options.json is not None:
+            report.to_json(options.json)
+        if options.html is not None:
+            report.to_html(options.html, title=f"{_printable_name(options.data)}: {procedure}")
+    finally:
+        encoding = sys.stdout.encoding or "utf-8"
+        print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _printable_name(source: str) -> str:
+    """Return the name of a file without the bytes that are no text."""
+    return Path(source).name.encode("utf-8", "backslashreplace").decode()
+
+
+def _write_headline(source: str, table: Table) -> str:
     """Name the data, their size and, where they have labels, the classes."""
     n_samples, n_features = table.X.shape
-    size = f"{Path(source).name}: {n_samples} samples, {n_features} features"
+    size = f"{_printable_name(source)}: {n_samples} samples, {n_features} features"
     if table.y is None:
         return f"{size}, no labels"
     classes, sizes = np.unique(table.y, return_counts=True)
-    counts = ", ".join(f"{name}: {count}" for name, count in zip(classes, sizes, strict=True))
+    names = [name if name.isprintable() else repr(name) for name in map(str, classes)]
+    counts = ", ".join(f"{name}: {count}" for name, count in zip(names, sizes, strict=True))
     return f"{size}, {len(classes)} classes ({counts})"
 
 
-def noted(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
     """Call a function; return what it returns, and its warnings as one line each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

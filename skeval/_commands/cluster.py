@@ -13,16 +13,16 @@ from skeval._commands._shared import (
     add_common,
     check_classes,
     check_outputs,
-    headline,
-    noted,
+    collect_notes,
+    deliver,
+    parse_whole_number,
     progress_level,
-    write_outputs,
 )
-from skeval.cluster._stability import AGREEMENTS
+from skeval.cluster._agreements import AGREEMENTS
 from skeval.datasets import load_table
 from skeval.report import evaluate_clusterer
 
-__all__ = ["ALGORITHMS", "add_cluster"]
+__all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
 
 # Their random_state stays open: evaluate_clusterer draws it anew for every half.
 ALGORITHMS: dict[str, BaseEstimator] = {
@@ -39,14 +39,18 @@ def add_cluster(commands: Any) -> None:
     parser = commands.add_parser(
         "cluster", help="compare numbers of clusters by internal indices and by stability"
     )
-    parser.set_defaults(run=run_cluster)
+    parser.set_defaults(run=_run_cluster)
     add_common(
         parser,
         target="column of known classes in a file, kept out of the features and compared with "
         "at the end (default: target, if there is one)",
     )
     add = parser.add_argument
-    add("--k", default="2:8", metavar="A:B", help="from A to B clusters, both included (2:8)")
+    add(
+        "--k",
+        metavar="A:B",
+        help="from A to B clusters, both included (2:8, or to half of the samples if less)",
+    )
     add("--algorithm", choices=ALGORITHMS, default="kmeans", help="default: kmeans")
     add(
         "--stability",
@@ -54,7 +58,7 @@ def add_cluster(commands: Any) -> None:
         default="prediction_strength",
         help="what is measured between random halves, and chooses k (prediction_strength)",
     )
-    add("--repeats", type=int, help=f"random halvings (default: {REPEATS})")
+    add("--repeats", type=parse_whole_number, help=f"random halvings (default: {REPEATS})")
     add(
         "--scale",
         action=argparse.BooleanOptionalAction,
@@ -64,15 +68,22 @@ def add_cluster(commands: Any) -> None:
     add("--quick", action="store_true", help=f"{QUICK_REPEATS} random halvings")
 
 
-def run_cluster(options: argparse.Namespace) -> str:
-    """Evaluate one algorithm and return the text to print."""
-    candidates = candidate_range(options.k)
-    table, table_notes = noted(load_table, options.data, target=options.target, needs_target=False)
+def _run_cluster(options: argparse.Namespace) -> None:
+    """Evaluate one algorithm and print what was found."""
+    candidates = None if options.k is None else parse_range(options.k)
+    table, table_notes = collect_notes(
+        load_table,
+        options.data,
+        target=options.target,
+        needs_target=False,
+        header=options.header,
+    )
     if table.y is not None:
         check_classes(table)
     check_outputs(options)
+    _check_half(options.k, candidates, len(table.X))
     default = QUICK_REPEATS if options.quick else REPEATS
-    report, notes = noted(
+    report, notes = collect_notes(
         evaluate_clusterer,
         ALGORITHMS[options.algorithm],
         StandardScaler().fit_transform(table.X) if options.scale else table.X,
@@ -86,13 +97,10 @@ def run_cluster(options: argparse.Namespace) -> str:
     )
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
     procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
-    write_outputs(report, options, procedure)
-    return "\n".join(
-        [headline(options.data, table), procedure, "", str(report), *table_notes, *notes]
-    )
+    deliver(report, options, table, procedure, [*table_notes, *notes])
 
 
-def candidate_range(text: str) -> range:
+def parse_range(text: str) -> range:
     """Return the numbers of clusters that ``A:B``, or one number, stands for."""
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
     if match is None:
@@ -104,3 +112,12 @@ def candidate_range(text: str) -> range:
     if last > MOST_CLUSTERS:
         raise ValueError(f"--k must end at {MOST_CLUSTERS} or lower, got {text!r}.")
     return range(first, last + 1)
+
+
+def _check_half(text: str | None, candidates: range | None, n_samples: int) -> None:
+    """Raise where there are more clusters than half the samples, since halves are clustered."""
+    if candidates is not None and candidates[-1] > n_samples // 2:
+        raise ValueError(
+            f"--k must end at {n_samples // 2} or lower, half of the {n_samples} samples, since "
+            f"halves are clustered too; got {text!r}."
+        )

@@ -12,18 +12,19 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-import skeval
 from skeval._commands._shared import (
     add_common,
     check_classes,
     check_outputs,
-    headline,
-    noted,
+    collect_notes,
+    deliver,
+    parse_whole_number,
     progress_level,
-    write_outputs,
 )
 from skeval.datasets import load_table
 from skeval.datasets._tables import Table
+from skeval.report import evaluate
+from skeval.utils._seeds import small_seed
 
 __all__ = ["ESTIMATORS", "add_evaluate"]
 
@@ -33,7 +34,7 @@ ESTIMATORS = {
     "logistic": lambda seed: LogisticRegression(max_iter=5000),
     "lda": lambda seed: LinearDiscriminantAnalysis(),
     "knn": lambda seed: KNeighborsClassifier(),
-    "forest": lambda seed: RandomForestClassifier(random_state=seed),
+    "forest": lambda seed: RandomForestClassifier(random_state=small_seed(seed)),
 }
 QUICK: dict[str, Any] = {
     "n_bootstraps": 50,
@@ -48,23 +49,34 @@ def add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate", help="estimate the error of a classifier in every way, side by side"
     )
-    parser.set_defaults(run=run_evaluate)
+    parser.set_defaults(run=_run_evaluate)
     add_common(parser, target="column of the labels in a file (default: target)")
     add = parser.add_argument
     add("--estimator", choices=ESTIMATORS, default="linear-svm", help="behind a StandardScaler")
-    add("--select", type=int, metavar="K", help="keep the K best features, inside the loop")
-    add("--folds", type=int, help="folds of the cross-validation (default: 10)")
-    add("--bootstraps", type=int, help="bootstrap resamples (default: 200)")
-    add("--permutations", type=int, help="label permutations for the P-value (default: 200)")
+    add(
+        "--select",
+        type=parse_whole_number,
+        metavar="K",
+        help="keep the K best features, inside the loop",
+    )
+    add("--folds", type=parse_whole_number, help="folds of the cross-validation (default: 10)")
+    add("--bootstraps", type=parse_whole_number, help="bootstrap resamples (default: 200)")
+    add(
+        "--permutations",
+        type=parse_whole_number,
+        help="label permutations for the P-value (default: 200)",
+    )
     add("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     add("--quick", action="store_true", help="fewer resamples and permutations, no leave-one-out")
 
 
-def run_evaluate(options: argparse.Namespace) -> str:
-    """Evaluate one estimator and return the text to print."""
-    table, table_notes = noted(load_table, options.data, target=options.target)
+def _run_evaluate(options: argparse.Namespace) -> None:
+    """Evaluate one estimator and print what was found."""
+    table, table_notes = collect_notes(
+        load_table, options.data, target=options.target, header=options.header
+    )
     check_classes(table)
-    check_selected(table, options.select)
+    _check_selected(table, options.select)
     check_outputs(options)
     sizes = QUICK if options.quick else {}
     for name, value in (
@@ -72,9 +84,9 @@ def run_evaluate(options: argparse.Namespace) -> str:
         ("n_permutations", options.permutations),
     ):
         sizes = sizes if value is None else sizes | {name: value}
-    report, notes = noted(
-        skeval.evaluate,
-        make_estimator(options.estimator, options.select, options.seed),
+    report, notes = collect_notes(
+        evaluate,
+        _make_estimator(options.estimator, options.select, options.seed),
         table.X,
         table.y,
         cv=options.folds,
@@ -87,13 +99,10 @@ def run_evaluate(options: argparse.Namespace) -> str:
     )
     selected = "" if options.select is None else f" on the {options.select} best features"
     procedure = f"{options.estimator}{selected}, seed {options.seed}"
-    write_outputs(report, options, procedure)
-    return "\n".join(
-        [headline(options.data, table), procedure, "", str(report), *table_notes, *notes]
-    )
+    deliver(report, options, table, procedure, [*table_notes, *notes])
 
 
-def check_selected(table: Table, n_selected: int | None) -> None:
+def _check_selected(table: Table, n_selected: int | None) -> None:
     """Raise when there are not that many features to select."""
     if n_selected is not None and not 1 <= n_selected <= table.X.shape[1]:
         raise ValueError(
@@ -101,7 +110,7 @@ def check_selected(table: Table, n_selected: int | None) -> None:
         )
 
 
-def make_estimator(name: str, n_selected: int | None, seed: int) -> Pipeline:
+def _make_estimator(name: str, n_selected: int | None, seed: int) -> Pipeline:
     """Return a pipeline: scaling, selection if wanted, classifier."""
     steps = [StandardScaler()]
     if n_selected is not None:

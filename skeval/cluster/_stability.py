@@ -1,30 +1,38 @@
 """Stability of a clusterer: do the clusters of one half of the data predict those of the other?"""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
+from skeval._resampling.jobs import open_jobs
+from skeval.cluster._agreements import AGREEMENTS, Agreement, holds
+from skeval.cluster._reference import Draws
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._jobs import open_jobs
-from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PredictivePower", "prediction_strength", "predictive_power"]
+__all__ = [
+    "STABILITY",
+    "PredictivePower",
+    "Seed",
+    "check_points",
+    "halvings",
+    "prediction_strength",
+    "predictive_power",
+    "seed_clusterer",
+    "standard_error",
+]
 
-Agreement = Callable[[np.ndarray, np.ndarray], float]
 Seed = int | RandomState | Generator | None
 
 STABILITY = {
@@ -73,39 +81,7 @@ class PredictivePower:
         return aligned("predictive power", rows)
 
 
-def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the adjusted Rand index."""
-    return adjusted_rand(count_pairs(contingency(labels, predicted)))
-
-
-def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the share of equal labels after the best one-to-one renaming of clusters."""
-    table = contingency(labels, predicted)
-    dense = np.zeros((len(table.row_sums), len(table.column_sums)))
-    dense[table.rows, table.columns] = table.cells
-    return float(dense[linear_sum_assignment(dense, maximize=True)].sum() / len(labels))
-
-
-def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the smallest share, over clusters, of pairs that the prediction keeps together.
-
-    A cluster of one sample has no pair to lose and counts 1.
-    """
-    table = contingency(labels, predicted)
-    kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))
-    pairs = table.row_sums * (table.row_sums - 1)
-    return float(np.min(kept[pairs > 0] / pairs[pairs > 0], initial=1.0))
-
-
-# Compare a half's own labels with those transferred from the other half.
-AGREEMENTS: dict[str, Agreement] = {
-    "adjusted_rand": adjusted_rand_agreement,
-    "matched_accuracy": matched_accuracy,
-    "prediction_strength": worst_cluster_strength,
-}
-
-
-def seeded(clusterer: Any, rng: Generator) -> Any:
+def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
     """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
     copy = clone(clusterer)
     names = [n for n in copy.get_params(deep=True) if n.split("__")[-1] == "random_state"]
@@ -121,33 +97,68 @@ def transfer(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
     return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
 
 
-def halving(X: Any, agreement: Agreement, job: tuple[Any, Generator]) -> float:
+class Halving(NamedTuple):
+    """One random halving: of the data, or of data without structure."""
+
+    clusterer: Any
+    n_clusters: int  # that both halves must hold; 0 asks for none
+    rng: Generator
+    of_reference: bool = False
+
+
+def halving(X: Any, reference: Draws | None, agreement: Agreement, job: Halving) -> float:
     """Return the agreement of one random halving, the mean of both directions."""
-    clusterer, rng = job
-    order = rng.permutation(X.shape[0])
+    if reference is None or not job.of_reference:
+        return compare_halves(X, agreement, job)
+    data = reference(job.rng)
+    try:
+        return compare_halves(data, agreement, job)
+    except ValueError as error:
+        raise ValueError(
+            "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
+            f"values of each column. It said: {error}"
+        ) from error
+
+
+def compare_halves(X: Any, agreement: Agreement, job: Halving) -> float:
+    """Cluster both halves, transfer the clusters both ways, average the agreement."""
+    order = job.rng.permutation(X.shape[0])
     halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
-    labels = [np.asarray(seeded(clusterer, rng).fit_predict(half)) for half in halves]
+    labels = [
+        np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(half)) for half in halves
+    ]
+    if not all(holds(own, job.n_clusters) for own in labels):
+        return 0.0
     forth = agreement(labels[1], transfer(halves[0], labels[0], halves[1]))
     back = agreement(labels[0], transfer(halves[1], labels[1], halves[0]))
     return (float(forth) + float(back)) / 2
 
 
 def halvings(
-    clusterers: list[Any],
+    clusterers: dict[int, Any],
     X: Any,
+    reference: Draws | None,
     agreement: Agreement,
     n_repeats: int,
     root: SeedSequence,
     options: dict[str, Any],
 ) -> np.ndarray:
-    """Return the (n_clusterers, n_repeats) agreements; all clusterers meet the same halves."""
-    with open_jobs(halving, X, agreement, total=len(clusterers) * n_repeats, **options) as run:
+    """Return the (2, n_clusterers, n_repeats) agreements: of the data, and of the reference.
+
+    The clusterers go by the number of clusters that halves must hold; all meet the same halves,
+    of the data and of the same draws of the reference. Without a reference there is one row.
+    """
+    roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
+    shape = (len(roots), len(clusterers), n_repeats)
+    shared = (halving, X, reference, agreement)
+    with open_jobs(*shared, total=int(np.prod(shape)), **options) as run:
         values = run(
-            (clone(clusterer), repetition_rng(root, repeat))
-            for clusterer in clusterers
+            Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
+            for of_reference, own_root in roots.items()
+            for k, clusterer in clusterers.items()
             for repeat in range(n_repeats)
         )
-    return np.reshape(values, (len(clusterers), n_repeats))
+    return np.reshape(values, shape)
 
 
 def check_points(clusterer: Any, X: Any) -> Any:
@@ -240,8 +251,12 @@ def predictive_power(
     -----
     One cluster always agrees with itself: values for a single cluster are 1 whatever the data.
     The standard error is that of the mean over random halvings of these data; it says how exact
-    `n_repeats` makes the value, not how the value would vary with new data. Label -1 (noise of
-    DBSCAN) is a label like any other here.
+    `n_repeats` makes the value, not how the value would vary with new data.
+
+    Label -1, the noise of DBSCAN, is no cluster. A sample that is noise on both sides (of its own
+    half and by its neighbour) does not count; one that is noise on one side is alone there, and
+    has no equal in the matched accuracy. Where no two samples of a half are in one cluster, there
+    is no evidence of clusters, and the agreement is 0. A function gets the labels as they are.
 
     References
     ----------
@@ -265,9 +280,10 @@ def predictive_power(
     X = check_points(clusterer, X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    values = halvings([clusterer], X, measure, n_repeats, root_seed(random_state), options)
-    error = float(standard_error(values[0]))
-    return PredictivePower(float(values.mean()), error, values[0], agreement_name(agreement))
+    root = root_seed(random_state)
+    values = halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
+    error = float(standard_error(values))
+    return PredictivePower(float(values.mean()), error, values, agreement_name(agreement))
 
 
 @validate_params(STABILITY, prefer_skip_nested_validation=True)
@@ -286,7 +302,7 @@ def prediction_strength(
     Of each cluster of a half, the share of its pairs of samples that the clusters of the other
     half, transferred by nearest neighbours, keep together; of these shares the smallest. It is
     averaged over both directions and over `n_repeats` random halvings. In [0, 1]; larger is
-    better, and values above 0.8 to 0.9 are held to show real clusters.
+    better, and values above 0.8 to 0.9 are held to show real clusters [1]_.
 
     Parameters
     ----------
@@ -325,9 +341,15 @@ def prediction_strength(
     Notes
     -----
     The paper transfers clusters to the nearest centroid, which suits K-means; the nearest
-    neighbour serves any clusterer. Like R's fpc, a cluster of one sample, which has no pair,
-    counts 1. The strength of a single cluster is always 1. The standard error is that of the
-    mean over random halvings of these data. Label -1 (noise of DBSCAN) is a label like any other.
+    neighbour serves any clusterer. A cluster of fewer than 3 samples in a half carries no evidence
+    and counts 0 (in R's fpc one of a single sample counts 1). Label -1, the noise of DBSCAN, is no
+    cluster: samples of noise have no strength of their own, and are kept together with nothing;
+    the strength of noise alone is 0. That of a single cluster of all samples is always 1. The
+    standard error is that of the mean over random halvings of these data.
+
+    K-means cuts a long cloud in the middle, the same way in both halves, and so does it uniform
+    noise: a large strength by itself is no evidence of groups. `choose_n_clusters` compares it with
+    that of data without structure.
 
     References
     ----------

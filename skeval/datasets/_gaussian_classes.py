@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from skeval.utils._checks import check_count
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._checks import check_count, check_data
+from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = ["GaussianClasses", "make_gaussian_classes"]
 
@@ -54,14 +54,23 @@ class GaussianClasses:
         Raises
         ------
         ValueError
-            If `coef` does not have one value for each feature.
+            If `coef` does not have one value for each feature, `intercept` not one in all, or a
+            value is not finite.
         """
-        w, b = np.ravel(coef).astype(float), float(np.ravel(intercept)[0])
+        w = check_data("coef", np.ravel(coef), ensure_2d=False, dtype=np.float64)
         if w.shape != self.mean.shape:
             raise ValueError(f"coef must have {self.mean.size} values, got {w.size}.")
-        norm_of_w = np.linalg.norm(w)
-        if norm_of_w == 0:  # the same answer everywhere
+        offset = check_data("intercept", np.ravel(intercept), ensure_2d=False, dtype=np.float64)
+        if offset.shape != (1,):
+            raise ValueError(f"intercept must be one value, got {offset.size}.")
+        b, largest = float(offset[0]), float(np.abs(w).max())
+        if largest == 0:  # the same answer everywhere
             return 1 - self.prior if b > 0 else self.prior
+        # Only the ratio of w and b counts; the squares of a scaled w neither vanish nor overflow.
+        w = w / largest
+        with np.errstate(over="ignore"):  # an offset beyond all numbers decides alone
+            b = float(np.divide(b, largest))
+        norm_of_w = np.linalg.norm(w)
         shift = w @ self.mean
         missed = norm.cdf(-(shift + b) / norm_of_w)
         false = norm.cdf((-shift + b) / norm_of_w)
@@ -70,8 +79,7 @@ class GaussianClasses:
     @property
     def bayes_error(self) -> float:
         """Smallest error that any rule can have."""
-        squared = float(self.mean @ self.mean)
-        if squared == 0 or self.prior in (0, 1):
+        if not self.mean.any() or self.prior in (0, 1):
             return min(self.prior, 1 - self.prior)
         return self.true_error(2 * self.mean, np.log(self.prior / (1 - self.prior)))
 

@@ -1,8 +1,7 @@
 """Features and labels from a bundled set or a file."""
 
-import csv
-import re
 import warnings
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,15 +10,24 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval.utils._checks import check_flag
+from skeval.datasets._csv import Labels, read_carefully, read_fast, records, separator
+from skeval.datasets._values import (
+    check_matrix,
+    class_labels,
+    looks_like_value,
+    no_label,
+    no_name,
+    refusal,
+    stored_labels,
+    unnamed,
+)
+from skeval.utils._checks import check_flag, check_same_length
 
 __all__ = ["BUNDLED", "Table", "load_table"]
 
 BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 DEFAULT_TARGET = "target"
 FEW = 8
-UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # the latter is what pandas calls the former
-LARGEST_CODE = 2**53  # up to here every whole number is a float of its own
 
 
 class Table(NamedTuple):
@@ -27,7 +35,7 @@ class Table(NamedTuple):
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : float ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), or None where a file has no labels
     feature_names : list of str
     """
@@ -37,8 +45,21 @@ class Table(NamedTuple):
     feature_names: list[str]
 
 
+class Place(NamedTuple):
+    """What the columns of a table are."""
+
+    names: list[str]
+    label: int | None
+    features: list[str]
+    nameless: int
+
+
 def load_table(
-    source: str | PathLike, *, target: str | None = None, needs_target: bool = True
+    source: str | PathLike,
+    *,
+    target: str | None = None,
+    needs_target: bool = True,
+    header: bool | None = None,
 ) -> Table:
     """Load numeric features and labels.
 
@@ -46,20 +67,26 @@ def load_table(
     ----------
     source : str or path-like
         The name of a bundled scikit-learn set (breast_cancer, iris, wine, digits), or a file:
-        CSV with a header (separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`,
-        or Parquet (which needs pandas). A first column that has no name and counts the rows (from
-        0 or 1), such as pandas and R write unless told otherwise, is no feature: it is left out,
-        with a warning. "Unnamed: 0", as pandas reads such a column, is no name either.
+        CSV (UTF-8, separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`, or
+        Parquet (which needs pyarrow; with it, CSV is read faster, too). A first column that has no
+        name and counts the rows (from 0 or 1), such as pandas and R write unless told otherwise,
+        is no feature: it is left out, with a warning, and so is the index that pandas stores in a
+        Parquet file. "Unnamed: 0", as pandas reads such a column, is no name either.
     target : str, default=None
         The column that holds the labels, in a CSV or Parquet file; None means "target".
     needs_target : bool, default=True
         If False, a file may do without labels, unless `target` names their column: `y` is None
         where there is no column "target" or no array `y`. Clusterings need none.
+    header : bool, default=None
+        Whether the first line of a CSV file holds the names of the columns. Without them they are
+        x0, x1, ... None means that it does, and refuses a first line that has a value among its
+        names, such as "5.1", unless it has the name of the target, too.
 
     Returns
     -------
     Table
-        Named tuple of `X` (n_samples, n_features), `y` (n_samples,) or None, and `feature_names`.
+        Named tuple of `X` (n_samples, n_features) of floats, `y` (n_samples,) or None, and
+        `feature_names`.
 
     Raises
     ------
@@ -67,13 +94,25 @@ def load_table(
         If there is no such set or file.
     ValueError
         If the file is empty, has fewer than two rows, lacks the target column, or holds a feature
-        that is not a number or (other than one that counts the rows) has no name; the message
-        names row or column.
+        that is not a finite number or (other than one that counts the rows) has no name; if a
+        feature or label is missing. The message names file, column, value and place: the line
+        of a CSV file, else the row, counted from 1.
 
     Warns
     -----
     UserWarning
-        If a column that counts the rows is left out.
+        If a column is left out, a whole number beyond 2**53 is rounded, or a class is called as
+        others call a missing value, such as "NA".
+
+    Notes
+    -----
+    A number is what Python's `float` reads, in ASCII and without underscores: decimals have a
+    point. Labels in a CSV file are numbers where one way of writing numbers gives all of their
+    texts back (whole numbers up to 2**53, shortest decimals, a fixed number of decimals with or
+    without an exponent); otherwise each text is a class, so that "01" and "1" are two. NPZ and
+    Parquet files say themselves what is text and what a number; whole numbers beyond 2**53
+    become text. Truth values are labels anywhere, features 0 and 1 in NPZ and Parquet files, and
+    refused as features in CSV.
 
     Examples
     --------
@@ -87,28 +126,36 @@ def load_table(
     if target is not None and not isinstance(target, str):
         raise TypeError(f"target must be the name of a column, got {target!r}.")
     check_flag("needs_target", needs_target)
-    if str(source) in BUNDLED:
-        return bundled(str(source), target)
+    if header is not None:
+        check_flag("header", header)
+    table, notes = read_table(source, target, needs_target, header)
+    for note in notes:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    return table
+
+
+def read_table(
+    source: str | PathLike, target: str | None, needs_target: bool, header: bool | None
+) -> tuple[Table, list[str]]:
+    """Return a table and what to note of it."""
     path = Path(source)
+    ending = path.suffix.lower()
+    text = str(source) not in BUNDLED and ending in (".csv", ".tsv", ".txt")
+    if header is not None and not text:
+        raise ValueError(f"header={header} is for a CSV file, got {str(source)!r}.")
+    if str(source) in BUNDLED:
+        return bundled(str(source), target), []
     if not path.is_file():
         raise FileNotFoundError(
             f"no file {str(source)!r}, and no bundled set of that name: {', '.join(BUNDLED)}."
         )
-    if path.suffix == ".npz":
+    if text:
+        return from_csv(path, target, needs_target, header)
+    if ending == ".npz":
         return from_npz(path, target, needs_target)
-    if path.suffix in (".parquet", ".pq"):
-        header, columns = parquet_columns(path)
-    elif path.suffix in (".csv", ".tsv", ".txt"):
-        header, columns = csv_columns(path)
-    else:
-        raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
-    if not header:
-        raise ValueError(f"{path.name} is empty.")
-    header, columns = named_columns(header, columns, target, path.name)
-    if target is None and not needs_target and DEFAULT_TARGET not in header:
-        check_rows(len(columns[0]), path.name)
-        return Table(numeric_matrix(header, columns, path.name), None, header)
-    return from_columns(header, columns, target, path.name)
+    if ending in (".parquet", ".pq"):
+        return from_parquet(path, target, needs_target)
+    raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
 
 
 def bundled(name: str, target: str | None) -> Table:
@@ -124,7 +171,7 @@ def refuse_target(target: str | None, reason: str) -> None:
         raise ValueError(f"target={target!r} names a column, but {reason}.")
 
 
-def from_npz(path: Path, target: str | None, needs_target: bool) -> Table:
+def from_npz(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
     """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
     refuse_target(target, f"the labels of {path.name} are its array y")
     needed = ["X", "y"] if needs_target else ["X"]
@@ -139,107 +186,169 @@ def from_npz(path: Path, target: str | None, needs_target: bool) -> Table:
     for array in (X, y):
         if not isinstance(array, np.ndarray | None):
             raise ValueError(f"{path.name} must hold arrays, got {type(array).__name__}.")
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"X must be a matrix of numbers, got {X.dtype} of shape {X.shape}.")
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.shape[1]:
+        raise ValueError(
+            f"{path.name}: X must be a matrix of numbers, got {X.dtype} of shape {X.shape}."
+        )
+    check_rows(len(X), path.name)
     if y is not None and (y.ndim != 1 or y.dtype.kind not in "biufUS"):
-        raise ValueError(f"y must be a vector of labels, got {y.dtype} of shape {y.shape}.")
-    return Table(X, y, [f"x{column}" for column in range(X.shape[1])])
+        raise ValueError(
+            f"{path.name}: y must be a vector of labels, got {y.dtype} of shape {y.shape}."
+        )
+    check_same_length(X=X, y=y)
+    notes: list[str] = []
+    features = [f"x{column}" for column in range(X.shape[1])]
+    X = check_matrix(X.T, features, path.name, notes)
+    return Table(X, y if y is None else stored_labels(y, "y", path.name, notes), features), notes
 
 
-def parquet_columns(path: Path) -> tuple[list[str], list[Any]]:
-    """Return the names and the columns of a Parquet file."""
+def from_parquet(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
+    """Return the features and labels of a Parquet file."""
+    stored, index = parquet_columns(path)
+    dropped = [name for name in stored.column_names if name in index and name != target]
+    stored = stored.drop_columns(dropped)
+    notes = [f"{path.name}: {name!r}, an index of pandas, is left out." for name in dropped]
+    names = stored.column_names
+    place = placed(names, target, needs_target, path.name)
+    check_rows(len(stored), path.name)
+    columns = [
+        stored_column(stored.column(position), position, place, path.name)
+        for position in range(len(names))
+    ]
+    y = None
+    if place.label is not None:
+        y = stored_labels(columns.pop(place.label), names[place.label], path.name, notes)
+    X = check_matrix(columns, place.features, path.name, notes)
+    X, names = without_counts(X, place, path.name, notes)
+    return Table(X, y, names), notes
+
+
+def parquet_columns(path: Path) -> tuple[Any, list[str]]:
+    """Return the table in a Parquet file, and which columns pandas calls its index."""
     try:
-        import pandas as pd
+        import pyarrow.parquet
     except ImportError as error:
         raise ValueError(
-            'a Parquet file needs pandas: pip install "skeval[pandas]", or save it as CSV.'
+            'a Parquet file needs pyarrow: pip install "skeval[pandas]", or save it as CSV.'
         ) from error
     try:
-        frame = pd.read_parquet(path)
-    except Exception as error:  # every engine raises its own kind
+        table = pyarrow.parquet.ParquetFile(path).read()
+        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    except Exception as error:  # there are many ways of being none
         raise ValueError(f"{path.name} is not a Parquet file: {error}.") from error
-    columns = [frame[name].astype(object).to_numpy() for name in frame.columns]
-    header = [str(name) for name in frame.columns]
-    for name, column in zip(header, columns, strict=True):
-        if any(isinstance(value, np.ndarray | list | dict) for value in column):
-            raise ValueError(f"{path.name}: column {name!r} must hold numbers, it holds lists.")
-    return header, columns
+    return table, [name for name in index if isinstance(name, str)]
 
 
-def csv_columns(path: Path) -> tuple[list[str], list[Any]]:
-    """Return the header and the columns, as text, of a CSV file."""
+def stored_column(column: Any, position: int, place: Place, source: str) -> np.ndarray:
+    """Return a column of a Parquet file as an array of numbers, truth values or texts."""
+    from pyarrow import types
+
+    name = place.names[position]
+    if column.null_count:
+        record = f"row {np.argmax(column.is_null().to_numpy()) + 1}"
+        if position == place.label:
+            raise no_label(source, name, record)
+        raise refusal(source, position, name, record, None)
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        return column.to_numpy()
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            file.seek(0)
-            delimiter = max(",;\t", key=first.count)
-            rows = list(csv.reader(file, delimiter=delimiter, strict=True))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path.name} must be UTF-8 text: {error.reason}.") from error
-    except csv.Error as error:
-        raise ValueError(f"{path.name} is not a CSV file: {error}.") from error
-    rows = [row for row in rows if row]
-    if not rows:
-        raise ValueError(f"{path.name} is empty.")
-    header, *body = rows
-    for number, row in enumerate(body, start=2):
-        if len(row) != len(header):
-            raise ValueError(
-                f"{path.name}: row {number} has {len(row)} fields, the header has {len(header)}."
-            )
-    return header, list(zip(*body, strict=True)) if body else [() for _ in header]
-
-
-def named_columns(
-    header: list[str], columns: list[Any], target: str | None, source: str
-) -> tuple[list[str], list[Any]]:
-    """Leave out first columns that count the rows; raise when another one has no name."""
-    while len(header) > 1 and unnamed(header[0], target) and counts_rows(columns[0]):
-        warnings.warn(
-            f"{source}: the first column, {header[0]!r}, counts the rows and is left out. Name it "
-            "to keep it as a feature; pandas writes none with to_csv(index=False).",
-            UserWarning,
-            stacklevel=3,
-        )
-        header, columns = header[1:], columns[1:]
-    for position, name in enumerate(header, start=1):
-        if unnamed(name, target):
-            raise ValueError(
-                f"{source}: column {position} of {len(header)} has no name in the header, but "
-                f"{name!r}; name it if it is a feature, delete it if it is a row number or label."
-            )
-    return header, columns
-
-
-def unnamed(name: str, target: str | None) -> bool:
-    """Whether a column has no name of its own and is not the one asked for."""
-    return name != target and UNNAMED.fullmatch(name) is not None
-
-
-def counts_rows(values: Any) -> bool:
-    """Whether a column goes up by one from 0 or 1."""
-    texts = [str(value).strip() for value in values]
-    return any(texts == [str(start + row) for row in range(len(texts))] for start in (0, 1))
-
-
-def from_columns(header: list[str], columns: list[Any], target: str | None, source: str) -> Table:
-    """Split columns into numeric features and labels."""
-    name = DEFAULT_TARGET if target is None else target
-    if header.count(name) != 1:
-        found = "no column" if name not in header else "two columns"
+        return column.cast("string").to_numpy()
+    except (NotImplementedError, ValueError) as error:
         raise ValueError(
-            f"{source} has {found} {name!r} for the target; its columns are {shortened(header)}. "
-            "Name one with --target (target=)."
+            f"{source}: column {name!r} must hold numbers, it holds {kind}."
+        ) from error
+
+
+def from_csv(
+    path: Path, target: str | None, needs_target: bool, header: bool | None
+) -> tuple[Table, list[str]]:
+    """Return the features and labels of a text file."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        delimiter = separator(file, DEFAULT_TARGET if target is None else target, path.name)
+        rows = records(file, delimiter, path.name)
+        line, names = next(rows, (0, []))
+        if not names:
+            raise ValueError(f"{path.name} is empty.")
+        if header is None:
+            check_header(names, target, f"{path.name}: line {line}")
+        elif not header:
+            rows = records(file, delimiter, path.name)
+            names = [f"x{column}" for column in range(len(names))]
+        place = placed(names, target, needs_target, path.name)
+        if line == 1 and not any("\n" in name or "\r" in name for name in names):
+            with suppress(Exception):  # whatever stops the fast reader, the careful one decides
+                skipped = int(header is not False)
+                content = read_fast(path, delimiter, skipped, len(names), place.label)
+                return assembled(place, path.name, *content)
+        return assembled(place, path.name, *read_carefully(rows, names, place.label, path.name))
+
+
+def check_header(names: list[str], target: str | None, record: str) -> None:
+    """Raise when the first line of a file could be its first sample."""
+    named = DEFAULT_TARGET if target is None else target
+    values = [name for name in names if looks_like_value(name)]
+    if values and (named not in names or looks_like_value(named)):
+        raise ValueError(
+            f"{record} may be data rather than a header, since it has {values[0]!r}; say which: "
+            "header=True or header=False (--header or --no-header)."
         )
-    if len(header) < 2:
+
+
+def assembled(
+    place: Place, source: str, X: np.ndarray, labels: Labels, notes: list[str]
+) -> tuple[Table, list[str]]:
+    """Return the table that a text file holds."""
+    check_rows(len(X), source)
+    y = None
+    if place.label is not None:
+        texts, lines, codes = labels
+        y = class_labels(texts, lines, place.names[place.label], source, notes)[codes]
+    X, names = without_counts(X, place, source, notes)
+    return Table(X, y, names), notes
+
+
+def placed(names: list[str], target: str | None, needs_target: bool, source: str) -> Place:
+    """Return what the columns are; raise when one has no name or the target is not one of them.
+
+    First columns without a name may turn out to count the rows; then they are no features.
+    """
+    has_name = [name == target or not unnamed(name) for name in names]
+    nameless = (has_name + [True]).index(True)
+    for position in range(nameless, len(names)):
+        if not has_name[position]:
+            raise no_name(source, position, names[position])
+    if nameless == len(names):
+        raise (
+            no_name(source, nameless - 1, names[-1]) if names else ValueError(f"{source} is empty.")
+        )
+    name = DEFAULT_TARGET if target is None else target
+    if target is None and not needs_target and name not in names:
+        return Place(names, None, names, nameless)
+    if names.count(name) != 1:
+        found = "no column" if name not in names else "two columns"
+        raise ValueError(
+            f"{source} has {found} {name!r} for the target; its columns are "
+            f"{shortened(names[nameless:])}. Name one with --target (target=)."
+        )
+    if len(names) - nameless < 2:
         raise ValueError(f"{source} has no column beside the target {name!r}.")
-    position = header.index(name)
-    labels = columns[position]
-    check_rows(len(labels), source)
-    names = header[:position] + header[position + 1 :]
-    features = columns[:position] + columns[position + 1 :]
-    X = numeric_matrix(names, features, source)
-    return Table(X, label_values(labels, name, source), names)
+    label = names.index(name)
+    return Place(names, label, names[:label] + names[label + 1 :], nameless)
+
+
+def without_counts(
+    X: np.ndarray, place: Place, source: str, notes: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """Return features and their names without first columns that count the rows."""
+    for position, name in enumerate(place.names[: place.nameless]):
+        if not any(np.array_equal(X[:, position], np.arange(len(X)) + start) for start in (0, 1)):
+            raise no_name(source, position, name)
+        notes.append(
+            f"{source}: the first column, {name!r}, counts the rows and is left out. Name it "
+            "to keep it as a feature; pandas writes none with to_csv(index=False)."
+        )
+    return X[:, place.nameless :], place.features[place.nameless :]
 
 
 def check_rows(n_rows: int, source: str) -> None:
@@ -248,58 +357,7 @@ def check_rows(n_rows: int, source: str) -> None:
         raise ValueError(f"{source} must hold at least two rows of data, it holds {n_rows}.")
 
 
-def numeric_matrix(names: list[str], columns: list[Any], source: str) -> np.ndarray:
-    """Return columns of features side by side."""
-    pairs = zip(names, columns, strict=True)
-    return np.column_stack([numeric(values, name, source) for name, values in pairs])
-
-
 def shortened(names: list[str]) -> str:
     """Return the first few names as one text."""
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(repr(name) for name in names[:FEW]) + more
-
-
-def numeric(values: Any, name: str, source: str) -> np.ndarray:
-    """Return a column as numbers, or say which value is none."""
-    try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        for row, value in enumerate(values, start=2):
-            text = "" if value is None else str(value).strip()
-            if not text:
-                raise ValueError(
-                    f"{source}: column {name!r} has no value in row {row}; impute or drop it."
-                ) from None
-            if not is_number(text):
-                raise ValueError(
-                    f"{source}: column {name!r} must hold numbers, row {row} has {text!r}; "
-                    "encode it (one-hot, for example), drop it, or name it as the target."
-                ) from None
-        raise
-
-
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def label_values(values: Any, name: str, source: str) -> np.ndarray:
-    """Return labels as integers where all of them are, as text otherwise."""
-    texts = ["" if value is None else str(value).strip() for value in values]
-    for row, text in enumerate(texts, start=2):
-        if text in ("", "nan", "None", "<NA>"):
-            raise ValueError(f"{source}: the target column {name!r} has no value in row {row}.")
-    numbers = [float(text) for text in texts if is_number(text)]
-    if len(numbers) < len(texts):
-        return np.array(texts)
-    array = np.array(numbers)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{source}: the target column {name!r} must be finite.")
-    if np.abs(array).max() > LARGEST_CODE:
-        return np.array(texts)  # names made of digits: as numbers, neighbours would be one class
-    return array.astype(int) if np.all(array == np.round(array)) else array

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
@@ -13,24 +13,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._resampling.callbacks import fit_task
+from skeval._resampling.fits import resampled_fits
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.target import Target
+from skeval._resampling.weights import check_takes_weights, mean_of_tested
 from skeval.feature_selection._consensus import consensus_support
 from skeval.feature_selection._rounds import (
     Round,
+    check_support,
     feasible_folds,
     fit_classifier,
-    fit_round,
     fit_selector,
-    selected,
+    read_round,
 )
 from skeval.feature_selection._stability import SelectionStability, selection_stability
-from skeval.model_selection._cross_validation import resolve_folds
-from skeval.model_selection._target import Target
-from skeval.model_selection._weights import check_takes_weights
-from skeval.utils._callbacks import fit_task
 from skeval.utils._checks import check_methods, check_option
 from skeval.utils._compat import CallbackSupportMixin, check_sample_weight, with_callbacks
-from skeval.utils._jobs import open_jobs
-from skeval.utils._random import RandomStateLike
+from skeval.utils._seeds import RandomStateLike
 
 __all__ = ["CV2FeatureSelectionPipeline", "check_selector", "default_selector"]
 
@@ -201,7 +201,7 @@ class CV2FeatureSelectionPipeline(
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                self._keep(self._run_rounds(selector, X, target, weights, groups), target, weights)
+                self._keep(self._run_rounds(X, target, weights, groups), target, weights)
             self._fit_final(selector, X, y, weights)
         return self
 
@@ -239,15 +239,26 @@ class CV2FeatureSelectionPipeline(
         return SVC(kernel="linear") if self.classifier is None else self.classifier
 
     def _run_rounds(
-        self, selector: Any, X: Any, target: Target, weights: np.ndarray | None, groups: Any
+        self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
+        """Fit the pipeline without inner rounds on the training part of each fold."""
         cv = feasible_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
-        task = clone(selector), clone(self._classifier()), X, target.y, weights
-        options = {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
-        with open_jobs(fit_round, *task, total=len(folds), **options) as run:
-            rounds = run(enumerate(folds))
-        return [(test, result) for (_, test), result in zip(folds, rounds, strict=True)]
+        plan = fold_plan(len(target), folds)
+        fits = resampled_fits(
+            CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
+            X,
+            target,
+            plan,
+            read_round,
+            adapted=False,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            memory=self.memory,
+            params=None if weights is None else {"sample_weight": weights},
+        )
+        rounds = [finding for fitted in fits for finding in fitted.findings]
+        return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _keep(
         self,
@@ -258,7 +269,7 @@ class CV2FeatureSelectionPipeline(
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
         given = None if weights is None else weights[tested]
-        self.cv2_error_ = float(np.average(wrong, weights=given))
+        self.cv2_error_ = mean_of_tested(wrong, given)
         self.fold_supports_ = np.array([done.support for _, done in rounds])
         self.selection_frequency_ = self.fold_supports_.mean(axis=0)
         self._fold_ranks = np.array([done.ranks for _, done in rounds])
@@ -275,7 +286,7 @@ class CV2FeatureSelectionPipeline(
                 )
         else:
             self.selector_ = fit_selector(selector, X, y, weights)
-            self.support_ = selected(self.selector_, "on all samples")
+            self.support_ = check_support(self.selector_)
         self.classifier_ = fit_classifier(self._classifier(), self._reduced(X), y, weights)
 
     def _reduced(self, X: Any) -> Any:

@@ -8,11 +8,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from skeval._resampling.target import Target
+from skeval._resampling.weights import weight_parameters
 from skeval.feature_selection._consensus import feature_ranks
-from skeval.model_selection._target import Target
-from skeval.model_selection._weights import weight_parameters
 
-__all__ = ["Round", "feasible_folds", "fit_classifier", "fit_round", "fit_selector", "selected"]
+__all__ = [
+    "Round",
+    "check_support",
+    "feasible_folds",
+    "fit_classifier",
+    "fit_selector",
+    "read_round",
+]
 
 
 class Round(NamedTuple):
@@ -23,22 +30,10 @@ class Round(NamedTuple):
     predicted: np.ndarray
 
 
-def fit_round(
-    selector: Any,
-    classifier: Any,
-    X: Any,
-    y: np.ndarray,
-    weights: np.ndarray | None,
-    fold: tuple[int, tuple[np.ndarray, np.ndarray]],
-) -> Round:
-    """Select and fit on the training part of a numbered fold, predict the test part."""
-    number, (train, test) = fold
-    weights = None if weights is None else weights[train]
-    selector = fit_selector(selector, X[train], y[train], weights)
-    support = selected(selector, f"in round {number}")
-    classifier = fit_classifier(classifier, selector.transform(X[train]), y[train], weights)
-    predicted = classifier.predict(selector.transform(X[test]))
-    return Round(support, feature_ranks(selector, X.shape[1]), predicted)
+def read_round(model: Any, X: Any, y: Any) -> Round:
+    """Return what a round leaves behind, from the pipeline that was fitted without inner rounds."""
+    ranks = feature_ranks(model.selector_, X.shape[1])
+    return Round(model.support_, ranks, model.predict(X))
 
 
 def fit_selector(selector: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
@@ -54,9 +49,14 @@ def fit_classifier(classifier: Any, X: Any, y: np.ndarray, weights: np.ndarray |
 
 def feasible_folds(cv: Any, target: Target) -> Any:
     """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
-    smallest = max(2, int(np.bincount(target.codes).min()))
+    smallest = int(np.bincount(target.codes).min())
     if not isinstance(cv, Integral) or cv <= smallest:
         return cv
+    if smallest < 2:
+        raise ValueError(
+            f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
+            "cv=None does without them."
+        )
     warnings.warn(
         f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
         f"{smallest} inner folds are made.",
@@ -65,9 +65,11 @@ def feasible_folds(cv: Any, target: Target) -> Any:
     return smallest
 
 
-def selected(selector: Any, where: str) -> np.ndarray:
+def check_support(selector: Any) -> np.ndarray:
     """Return the support of a fitted selector; raise if it is empty."""
     support = selector.get_support()
     if not support.any():
-        raise ValueError(f"selector must select at least one feature, {where} it selected none.")
+        raise ValueError(
+            f"selector must select at least one of the {len(support)} features, it selected none."
+        )
     return support

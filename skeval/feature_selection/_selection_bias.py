@@ -6,22 +6,23 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from skeval._inference.means import row_means
+from skeval._inference.paired_tests import corrected_error
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.loss import resolve_loss
+from skeval._resampling.plan import ResamplingPlan
+from skeval._resampling.predictions import resampled_predictions
+from skeval._resampling.target import Target, check_task
 from skeval.feature_selection._cv2 import check_selector
-from skeval.feature_selection._rounds import selected
-from skeval.model_selection._cross_validation import resolve_folds, row_means
-from skeval.model_selection._loss import resolve_loss
-from skeval.model_selection._plan import ResamplingPlan, fold_plan
-from skeval.model_selection._predict import resampled_predictions
-from skeval.model_selection._results import aligned
-from skeval.model_selection._target import Target, check_task
+from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_count, check_level
-from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._text import aligned
 
-__all__ = ["SelectionBias", "selection_bias"]
+__all__ = ["SelectionBias", "bias_of", "fold_errors", "selection_bias"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +191,8 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     plan, repeat_of = repeated_plan(cv, repeats, X, target, groups, random_state)
-    outside = clone(selector).fit(X, target.y)
-    selected(outside, "on all samples")
+    outside = clone(selector).fit(X, target.given)
+    check_support(outside)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
@@ -244,9 +245,9 @@ def fold_errors(
     estimator: Any, X: Any, target: Target, plan: ResamplingPlan, options: dict[str, Any]
 ) -> FoldErrors:
     """Return the 0-1 error of each fold of a plan."""
-    rule = resolve_loss("zero_one", target)
+    loss_fn = resolve_loss("zero_one", target)
     parts = [
-        (row_means(rule.of_block(target, block, predictions)), block.train, block.test)
+        (row_means(loss_fn.of_block(target, block, predictions)), block.train, block.test)
         for block, predictions, _ in resampled_predictions(estimator, X, target, plan, **options)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -257,8 +258,9 @@ def bias_of(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: floa
     """Return the two errors, their difference and its interval."""
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))
-    standard_error, freedom = corrected_standard_error(cv2.errors - cv1.errors, cv1)
-    half = float(t.ppf((1 + level) / 2, freedom)) * standard_error
+    ratio = float(np.mean(cv1.n_test / cv1.n_train))
+    standard_error, quantile = corrected_error(cv2.errors - cv1.errors, ratio, level)
+    half = quantile * standard_error
     low, high = np.clip([bias - half, bias + half], -1, 1)
     return SelectionBias(
         float(cv1_errors.mean()),
@@ -271,13 +273,6 @@ def bias_of(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: floa
         cv1_errors,
         cv2_errors,
     )
-
-
-def corrected_standard_error(differences: np.ndarray, folds: FoldErrors) -> tuple[float, int]:
-    """Return the standard error of Nadeau and Bengio (2003, equation 12) and its freedom."""
-    n_folds = len(differences)
-    ratio = float(np.mean(folds.n_test / folds.n_train))
-    return float(np.sqrt((1 / n_folds + ratio) * np.var(differences, ddof=1))), n_folds - 1
 
 
 def warn_of_bias(result: SelectionBias) -> None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.model_selection._intervals import normal_interval
-from skeval.model_selection._results import aligned
+from skeval._inference.means import normal_interval
 from skeval.utils._checks import check_data, check_level, check_option
+from skeval.utils._text import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SelectionStability", "selection_stability"]
+__all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
 
 @dataclass(frozen=True, eq=False)

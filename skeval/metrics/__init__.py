@@ -40,19 +40,19 @@ from skeval.metrics._cost import (
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
+from skeval.metrics._plot._break_even import BreakEvenDisplay
 from skeval.metrics._plot._cost_curve import CostCurveDisplay
-from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 
 __all__ = [
+    "BreakEvenDisplay",
     "CostCurve",
     "CostCurveBand",
     "CostCurveDisplay",
     "CurveDominance",
     "ExpectedLoss",
-    "PrecisionRecallDisplay",
     "accuracy_score",
     "auc",
     "average_precision_score",

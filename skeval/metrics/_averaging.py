@@ -1,71 +1,58 @@
 """Engine: from the counts of each class to averaged precision, recall and F."""
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.utils._checks import check_data
+from skeval.metrics._checks import check_labels, relative_weights
+from skeval.metrics._class_counts import Counts, Floats, class_counts
+from skeval.utils._checks import check_data, warn_undefined
+from skeval.utils._compat import num_samples
 
 __all__ = [
-    "class_precision_recall",
     "class_weights",
+    "counts_and_weights",
     "f_beta",
-    "pooled_precision_recall",
+    "mean_precision_recall",
+    "warn_of_empty",
     "weighted_mean",
 ]
 
-Floats = NDArray[np.float64]
 _WEIGHTS = "class weights (average= or class_weight=)"
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Return (1 + b^2) P R / (b^2 P + R); 0 where P = R = 0, and the limit R for infinite b."""
-    if np.isinf(beta):
-        return recall
-    if precision == recall == 0:
+    """Return 1 / ((1 - a) / P + a / R) with a = b^2 / (1 + b^2), which is between P and R.
+
+    P for b = 0 and R for infinite b; else 0 where one of both is 0, even if the other is nan.
+    """
+    if beta in (0, np.inf):
+        return precision if beta == 0 else recall
+    if precision == 0 or recall == 0:
         return 0.0
-    return float((1 + beta**2) * precision * recall / (beta**2 * precision + recall))
+    if np.isnan(precision) or np.isnan(recall):
+        return float("nan")
+    ratio = beta if beta < 1 else 1 / beta  # its square cannot overflow
+    large, small = 1 / (1 + ratio**2), ratio**2 / (1 + ratio**2)
+    for_recall, for_precision = (small, large) if beta < 1 else (large, small)
+    score = 1 / (for_precision / precision + for_recall / recall)
+    return min(max(score, min(precision, recall)), max(precision, recall))
 
 
-def _divide(
-    part: Floats, whole: Floats, zero_division: float | str, what: str, classes: list[object]
-) -> Floats:
-    """Return part / whole, with `zero_division` for 0/0."""
-    empty = whole == 0
-    if zero_division == "warn" and empty.any():
-        concerned = [label for label, is_empty in zip(classes, empty, strict=True) if is_empty]
-        warnings.warn(
-            f"{what} is 0/0 for {concerned[:10]} and set to 0; zero_division= says otherwise.",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
-    filling = 0.0 if zero_division == "warn" else float(zero_division)
-    return np.divide(part, whole, out=np.full(part.shape, filling), where=~empty)
+def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tuple[float, float]:
+    """Return the means over classes, with `filling` for 0/0.
+
+    `counts` are the true positives, false positives and false negatives of each class.
+    """
+    tp, fp, fn = counts
+    precision, recall = _divide(tp, tp + fp, filling), _divide(tp, tp + fn, filling)
+    return weighted_mean(precision, weight), weighted_mean(recall, weight)
 
 
-def class_precision_recall(
-    tp: Floats, fp: Floats, fn: Floats, classes: NDArray[np.generic], zero_division: float | str
-) -> tuple[Floats, Floats]:
-    """Return precision and recall of each class."""
-    names = classes.tolist()
-    precision = _divide(tp, tp + fp, zero_division, "Precision (never predicted)", names)
-    recall = _divide(tp, tp + fn, zero_division, "Recall (never true)", names)
-    return precision, recall
-
-
-def pooled_precision_recall(
-    tp: Floats, fp: Floats, fn: Floats, classes: NDArray[np.generic], zero_division: float | str
-) -> tuple[float, float]:
-    """Return precision and recall of the counts summed over classes."""
-    tp, fp, fn = (np.atleast_1d(counts.sum()) for counts in (tp, fp, fn))
-    names = [classes.tolist()]
-    precision = _divide(tp, tp + fp, zero_division, "Precision (never predicted)", names)
-    recall = _divide(tp, tp + fn, zero_division, "Recall (never true)", names)
-    return float(precision[0]), float(recall[0])
+def _divide(part: Floats, whole: Floats, filling: float) -> Floats:
+    return np.divide(part, whole, out=np.full(part.shape, filling), where=whole > 0)
 
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
@@ -83,7 +70,7 @@ def class_weights(
     if isinstance(average, str):
         weight = np.ones(len(classes)) if average == "macro" else _log_inverse(classes, support)
     elif isinstance(average, Mapping):
-        weight = _from_mapping(average, classes)
+        weight = check_data(_WEIGHTS, _from_mapping(average, classes), ensure_2d=False)
     else:
         weight = check_data(_WEIGHTS, average, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
@@ -92,6 +79,7 @@ def class_weights(
         )
     if weight.min() < 0 or not weight.any():
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
+    weight = weight / weight.max()  # a sum of large weights may be no float
     return weight / weight.sum()
 
 
@@ -112,3 +100,41 @@ def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
             f"{dict(zip(classes[small].tolist(), support[small].tolist(), strict=True))}."
         )
     return 1 / np.log2(support)
+
+
+def warn_of_empty(classes: list[object], counts: Counts) -> None:
+    tp, fp, fn = counts
+    for what, empty in (
+        ("Precision (never predicted)", tp + fp == 0),
+        ("Recall (never true)", tp + fn == 0),
+    ):
+        if empty.any():
+            concerned = [classes[i] for i in np.flatnonzero(empty)[:10]]
+            warn_undefined(
+                f"{what} is 0/0 for {concerned} and set to 0; zero_division= says otherwise."
+            )
+
+
+def counts_and_weights(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    average: str | ArrayLike | Mapping[Any, float],
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> tuple[list[object], Counts, Floats]:
+    """Return the classes, their weighted counts and their weights; micro makes one class of all.
+
+    Counts are true positives, false positives and false negatives, relative to some scale.
+    """
+    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
+    relative, scale = relative_weights(sample_weight, num_samples(y_true))
+    weight = None if sample_weight is None else relative
+    counts = class_counts(y_true, y_pred, classes, labels, weight)
+    if isinstance(average, str) and average == "micro":
+        tp, fp, fn = (count.sum(keepdims=True) for count in counts)
+        return [classes.tolist()], (tp, fp, fn), np.ones(1)
+    return (
+        classes.tolist(),
+        counts,
+        class_weights(average, classes, (counts[0] + counts[2]) * scale),
+    )

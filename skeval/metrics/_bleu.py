@@ -1,28 +1,25 @@
 """BLEU, of a corpus and of a sentence."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.metrics._checks import warn_undefined
-from skeval.metrics._ngrams import ngram_statistics
-from skeval.utils._checks import check_count, check_data
+from skeval.metrics._sentences import Tokenizer, bleu_statistics
+from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
+    "bleu_options",
     "bleu_score",
-    "bleu_statistics",
     "log_bleu",
     "log_bleu_score",
     "sentence_bleu_score",
 ]
 
 Floats = NDArray[np.float64]
-Tokens = Sequence[str]
-Tokenizer = Callable[[str], Tokens]
 Smoothing = Literal["add-k", "floor", "exp"] | None
 _SMOOTHING_DEFAULT = {"add-k": 1.0, "floor": 0.1}
 _CONSTRAINTS: dict[str, list[object]] = {
@@ -30,6 +27,7 @@ _CONSTRAINTS: dict[str, list[object]] = {
     "weights": ["array-like", None],
     "smoothing": [StrOptions({"add-k", "floor", "exp"}), None],
     "smoothing_value": [Interval(Real, 0, None, closed="neither"), None],
+    "effective_order": ["boolean"],
     "tokenize": [callable, None],
 }
 
@@ -43,6 +41,7 @@ def log_bleu_score(
     weights: ArrayLike | None = None,
     smoothing: Smoothing = None,
     smoothing_value: float | None = None,
+    effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> float:
     r"""Logarithm of the BLEU of a corpus.
@@ -65,6 +64,8 @@ def log_bleu_score(
     smoothing : {"add-k", "floor", "exp"}, default=None
         As for `bleu_score`.
     smoothing_value : float, default=None
+        As for `bleu_score`.
+    effective_order : bool, default=False
         As for `bleu_score`.
     tokenize : callable, default=None
         As for `bleu_score`.
@@ -91,7 +92,7 @@ def log_bleu_score(
     >>> log_bleu_score(["the cat sat on the mat"], ["the cat sat on the mat"])
     0.0
     """
-    options = bleu_options(max_order, weights, smoothing, smoothing_value)
+    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
     statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
     return log_bleu(statistics.sum(axis=0), *options)
 
@@ -105,6 +106,7 @@ def bleu_score(
     weights: ArrayLike | None = None,
     smoothing: Smoothing = None,
     smoothing_value: float | None = None,
+    effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> float:
     r"""BLEU of a corpus: how much of the n-grams of hypotheses the references share.
@@ -136,7 +138,11 @@ def bleu_score(
         1/2, 1/4, ... in place of the first, second, ... 0. Without any match at any order BLEU is
         0 all the same.
     smoothing_value : float, default=None
-        `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1.
+        `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1, at most
+        1: no match cannot count more than one.
+    effective_order : bool, default=False
+        Leave out the orders of which no hypothesis has an n-gram; the weights of the others are
+        divided by their sum.
     tokenize : callable, default=None
         From a string to a list of tokens; None splits at white space.
 
@@ -144,7 +150,7 @@ def bleu_score(
     -------
     score : float
         A fraction. If no hypothesis is as long as `max_order` tokens, 0 with
-        `UndefinedMetricWarning`; if all are empty, 0.
+        `UndefinedMetricWarning`, unless `effective_order`; if all are empty, 0.
 
     Raises
     ------
@@ -186,6 +192,7 @@ def bleu_score(
                 weights=weights,
                 smoothing=smoothing,
                 smoothing_value=smoothing_value,
+                effective_order=effective_order,
                 tokenize=tokenize,
             )
         )
@@ -201,12 +208,14 @@ def sentence_bleu_score(
     weights: ArrayLike | None = None,
     smoothing: Smoothing = None,
     smoothing_value: float | None = None,
+    effective_order: bool = True,
     tokenize: Tokenizer | None = None,
 ) -> float:
     """BLEU of one sentence: of a corpus that holds nothing else.
 
     In [0, 1]; 1 is best, 0 worst. Without smoothing most sentences have no match of order 4 and
-    score 0; the BLEU of a corpus is not the mean of those of its sentences.
+    score 0; a sentence of fewer words is judged by the orders that it has. The BLEU of a corpus is
+    not the mean of those of its sentences.
 
     Parameters
     ----------
@@ -222,6 +231,8 @@ def sentence_bleu_score(
         As for `bleu_score`.
     smoothing_value : float, default=None
         As for `bleu_score`.
+    effective_order : bool, default=True
+        As for `bleu_score`, where it is False by default.
     tokenize : callable, default=None
         As for `bleu_score`.
 
@@ -234,6 +245,12 @@ def sentence_bleu_score(
     ------
     ValueError, TypeError
         As `bleu_score`.
+
+    Notes
+    -----
+    The value equals the ``score / 100`` of ``sacrebleu.sentence_bleu(hypothesis, references,
+    tokenize="none")`` with the `smooth_method` of the same name; it too has the effective order by
+    default.
 
     References
     ----------
@@ -254,13 +271,18 @@ def sentence_bleu_score(
         weights=weights,
         smoothing=smoothing,
         smoothing_value=smoothing_value,
+        effective_order=effective_order,
         tokenize=tokenize,
     )
 
 
 def bleu_options(
-    max_order: int, weights: ArrayLike | None, smoothing: Smoothing, smoothing_value: float | None
-) -> tuple[Floats, Smoothing, float]:
+    max_order: int,
+    weights: ArrayLike | None,
+    smoothing: Smoothing,
+    smoothing_value: float | None,
+    effective_order: bool,
+) -> tuple[Floats, Smoothing, float, bool]:
     """Check the options of the score that no single constraint covers, and fill in defaults."""
     check_count("max_order", max_order)
     if weights is None:
@@ -274,12 +296,19 @@ def bleu_options(
     if smoothing not in _SMOOTHING_DEFAULT:
         if smoothing_value is not None:
             raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
-        return order_weights, smoothing, 0.0
-    return order_weights, smoothing, smoothing_value or _SMOOTHING_DEFAULT[smoothing]
+        return order_weights, smoothing, 0.0, effective_order
+    value = _SMOOTHING_DEFAULT[smoothing] if smoothing_value is None else smoothing_value
+    if smoothing == "floor" and value > 1:
+        raise ValueError(f"smoothing_value must be <= 1 for smoothing='floor', got {value}.")
+    return order_weights, smoothing, float(value), effective_order
 
 
 def log_bleu(
-    statistics: NDArray[np.int64], weights: Floats, smoothing: Smoothing, value: float
+    statistics: NDArray[np.int64],
+    weights: Floats,
+    smoothing: Smoothing,
+    value: float,
+    effective_order: bool,
 ) -> float:
     """Engine: log BLEU from summed statistics c, r, matches, totals."""
     c, r = statistics[:2]
@@ -294,96 +323,16 @@ def log_bleu(
     elif smoothing == "exp":
         zero = matches == 0
         matches[zero] = 0.5 ** np.arange(1, zero.sum() + 1)
+    if effective_order:
+        weights = np.where(totals > 0, weights, 0.0)
+        weights = weights / (weights.sum() or 1.0)
     used = weights > 0
-    if not totals[used].all():
+    if not used.any() or not totals[used].all():
         warn_undefined(
             f"No hypothesis holds {len(weights)} tokens, so that a precision of BLEU is 0/0. It is "
-            "set to 0; a smaller max_order= has a value."
+            "set to 0; effective_order=True or a smaller max_order= has a value."
         )
         return -np.inf
     if not matches[used].all():
         return -np.inf
     return float(min(1 - r / c, 0) + weights[used] @ np.log(matches[used] / totals[used]))
-
-
-def bleu_statistics(
-    references: Sequence[Any],
-    hypotheses: Sequence[Any],
-    *,
-    max_order: int = 4,
-    tokenize: Tokenizer | None = None,
-) -> NDArray[np.int64]:
-    """Return what BLEU needs of each sentence: c, r, matches and totals of every order.
-
-    BLEU of any selection or resample of sentences is `log_bleu` of the sum of their rows.
-    """
-    for name, sentences in (("references", references), ("hypotheses", hypotheses)):
-        if isinstance(sentences, str) or not is_sized(sentences):
-            raise TypeError(
-                f"{name} must hold one entry per sentence, got {type(sentences).__name__}; "
-                "sentence_bleu_score judges a single sentence."
-            )
-    _check_lengths(references, hypotheses)
-    return ngram_statistics(_tokenized(references, hypotheses, tokenize or str.split), max_order)
-
-
-def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None:
-    n = len(hypotheses)
-    if len(references) != n:
-        transposed = all(not isinstance(s, str) and is_sized(s) and len(s) == n for s in references)
-        hint = "; they look transposed, list(zip(*references)) is the order used here"
-        raise ValueError(
-            "references must hold the references of each hypothesis, one entry for each of the "
-            f"{n} hypotheses, got {len(references)}{hint if n and transposed else ''}."
-        )
-    if n == 0:
-        raise ValueError("hypotheses must hold at least one sentence, got none.")
-
-
-def _tokenized(
-    references: Sequence[Any], hypotheses: Sequence[Any], tokenize: Tokenizer
-) -> Iterator[tuple[Tokens, list[Tokens]]]:
-    """Yield the tokens of each hypothesis and of its references."""
-    for i, (hypothesis, own) in enumerate(zip(hypotheses, references, strict=True)):
-        several = [own] if isinstance(own, str) else own
-        if not is_sized(several) or len(several) == 0:
-            raise ValueError(f"references[{i}] must hold at least one reference, got {own!r}.")
-        text = isinstance(hypothesis, str)
-        if any(isinstance(reference, str) != text for reference in several):
-            raise ValueError(
-                f"hypotheses[{i}] and each of references[{i}] must be of one kind, strings or "
-                "lists of tokens (one tokenised reference is [['the', 'cat']]), got "
-                f"{hypothesis!r} and {own!r}."
-            )
-        segments = [hypothesis, *several]
-        if text:
-            segments = [tokenize(segment) for segment in segments]
-        if not text or tokenize is not str.split:
-            _check_tokens(segments, i)
-        yield segments[0], segments[1:]
-
-
-def is_sized(data: Any) -> bool:
-    """Whether something has a length; an array of no dimension has none."""
-    try:
-        len(data)
-    except TypeError:
-        return False
-    return True
-
-
-def _check_tokens(segments: list[Any], i: int) -> None:
-    for segment in segments:
-        if not _is_tokenized(segment):
-            raise TypeError(
-                f"hypotheses[{i}] and each of references[{i}] must be a string or a list of string "
-                f"tokens, got {segment!r}."
-            )
-
-
-def _is_tokenized(segment: Any) -> bool:
-    try:
-        "".join(segment)
-    except TypeError:
-        return False
-    return is_sized(segment)

@@ -1,10 +1,10 @@
 """Validation shared by the metrics: weights, two-class scores, class labels."""
 
-import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
+from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
@@ -14,9 +14,10 @@ from skeval.utils._compat import num_samples
 __all__ = [
     "check_binary_scores",
     "check_labels",
+    "check_predictions",
     "check_weights",
-    "undefined",
-    "warn_undefined",
+    "classes_of",
+    "relative_weights",
 ]
 
 
@@ -34,22 +35,82 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np
     return weight
 
 
-def check_labels(
-    y_true: ArrayLike, y_pred: ArrayLike, labels: ArrayLike | None
-) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
-    """Return labels, or indicator matrices, as scikit-learn takes them, and the classes.
+def relative_weights(
+    sample_weight: ArrayLike | None, n_samples: int
+) -> tuple[NDArray[np.float64], float]:
+    """Return weights of at most 1, and the power of 2 by which `check_weights` has them larger.
 
-    The classes in order: those given, without repeats, or all that occur, sorted.
+    For metrics in which only the ratios of weights count: no sum or product of them overflows.
     """
+    weight = check_weights(sample_weight, n_samples)
+    exponent = int(np.frexp(weight.max())[1])
+    if sample_weight is None or exponent in (0, 1):
+        return weight, 1.0
+    return np.ldexp(weight, -exponent), float(np.ldexp(1.0, exponent))
+
+
+def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+    """Return labels as 1-D arrays of numbers or text, or indicator matrices as they are."""
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 goes on to 0/0
             raise ValueError("y_true must hold at least one sample, got 0.")
+        true, pred = _plain_labels(y_true), _plain_labels(y_pred)
+        if true is not None and pred is not None and _is_text(true) == _is_text(pred):
+            return true, pred
         assert_all_finite(y_true, input_name="y_true")
         assert_all_finite(y_pred, input_name="y_pred")
         y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
-        present = unique_labels(y_true, y_pred)
-    return y_true, y_pred, present if labels is None else _given_classes(labels)
+        unique_labels(y_true, y_pred)  # raises unless both are of one kind
+        return _one_dimensional("y_true", y_true), _one_dimensional("y_pred", y_pred)
+
+
+def _plain_labels(y: Any) -> NDArray[np.generic] | None:
+    """Return whole numbers, booleans or text in one dimension as an array, None for all else."""
+    if isinstance(y, list) and len({isinstance(label, str) for label in y}) == 1:
+        try:
+            y = np.array(y)
+        except ValueError:  # of rows that differ in length
+            return None
+    elif hasattr(y, "to_numpy") and isinstance(getattr(y, "dtype", None), np.dtype):
+        y = y.to_numpy()
+    if type(y) is not np.ndarray or y.ndim != 1:
+        return None
+    if y.dtype.kind == "f":
+        return y if np.isfinite(y).all() and (y == np.floor(y)).all() else None
+    return y if y.dtype.kind in "biuU" else None
+
+
+def _is_text(labels: NDArray[np.generic]) -> bool:
+    return labels.dtype.kind == "U"
+
+
+def _one_dimensional(name: str, y: Any) -> Any:
+    """Return labels as an array of numbers or text; an indicator matrix as it is."""
+    if issparse(y):
+        return y
+    labels = native_labels(name, np.asarray(y))
+    if labels.ndim > 1 and labels.shape[1] > 1:
+        return y
+    return labels.ravel().astype(str) if labels.dtype.kind == "O" else labels.ravel()
+
+
+def check_labels(
+    y_true: ArrayLike, y_pred: ArrayLike, labels: ArrayLike | None
+) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
+    """Return what `check_predictions` does, and the classes in order.
+
+    Those given, without repeats, or all that occur, sorted.
+    """
+    y_true, y_pred = check_predictions(y_true, y_pred)
+    return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _given_classes(labels)
+
+
+def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
+    """Return the classes that occur, sorted; of indicator matrices the columns."""
+    if np.ndim(y_true) == 1 and np.ndim(y_pred) == 1:
+        return np.union1d(np.unique(y_true), np.unique(y_pred))
+    return np.arange(np.shape(y_true)[1])
 
 
 def _given_classes(labels: ArrayLike) -> NDArray[np.generic]:
@@ -68,7 +129,7 @@ def check_binary_scores(
     pos_label: object,
     sample_weight: ArrayLike | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-    """Return (is positive, score, weight), each of shape (n_samples,)."""
+    """Return (is positive, score, weight relative to the largest), each of shape (n_samples,)."""
     with naming("y_true", "y_score"):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
@@ -79,7 +140,7 @@ def check_binary_scores(
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
     positive = labels == _positive_label(classes, pos_label)
-    return positive, score, check_weights(sample_weight, len(score))
+    return positive, score, relative_weights(sample_weight, len(score))[0]
 
 
 def _positive_label(classes: list[object], pos_label: object) -> object:
@@ -93,14 +154,3 @@ def _positive_label(classes: list[object], pos_label: object) -> object:
     if len(classes) == 2 and pos_label not in classes:
         raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
     return pos_label
-
-
-def undefined(reason: str) -> float:
-    """Warn that a metric has no value on these data, and return nan in its place."""
-    warn_undefined(f"{reason} The metric is nan.")
-    return float("nan")
-
-
-def warn_undefined(message: str) -> None:
-    """Warn of a 0/0 at the line that called the public function."""
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)

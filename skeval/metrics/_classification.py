@@ -5,18 +5,20 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, multilabel_confusion_matrix
+from numpy.typing import ArrayLike
 
 from skeval.metrics._averaging import (
-    class_precision_recall,
-    class_weights,
+    counts_and_weights,
     f_beta,
-    pooled_precision_recall,
-    weighted_mean,
+    mean_precision_recall,
+    warn_of_empty,
 )
-from skeval.metrics._checks import check_labels, check_weights
-from skeval.utils._compat import Interval, StrOptions, num_samples, validate_params
+from skeval.metrics._checks import (
+    check_predictions,
+    relative_weights,
+)
+from skeval.metrics._class_counts import rows_differ
+from skeval.utils._compat import Interval, Options, StrOptions, validate_params
 
 __all__ = [
     "averaged_precision_recall_fscore",
@@ -35,7 +37,7 @@ _FBETA: dict[str, list[object]] = {
     "beta": [Interval(Real, 0, None, closed="both")],
     "labels": ["array-like", None],
     "sample_weight": ["array-like", None],
-    "zero_division": [Real, StrOptions({"warn"})],
+    "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
 }
 
 
@@ -78,11 +80,13 @@ def error_rate(
     >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.25
     """
-    y_true, y_pred, _ = check_labels(y_true, y_pred, None)
-    weight = check_weights(sample_weight, num_samples(y_true))  # floats: integers wrap around
-    total = weight.sum()
-    correct = accuracy_score(y_true, y_pred, normalize=False, sample_weight=weight)
-    return max(float((total - correct) / total), 0.0)
+    y_true, y_pred = check_predictions(y_true, y_pred)
+    wrong = np.not_equal(y_true, y_pred) if np.ndim(y_true) == 1 else rows_differ(y_true, y_pred)
+    if sample_weight is None:
+        return float(np.count_nonzero(wrong) / len(wrong))
+    weight = relative_weights(sample_weight, len(wrong))[0]
+    error, rest = weight[wrong].sum(), weight[~wrong].sum()
+    return float(error / (error + rest))
 
 
 @validate_params(
@@ -133,13 +137,14 @@ def averaged_precision_recall_fscore(
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and F of them; F is 0 where both are 0.
+        The averages, and F of them; F is 0 where one of both is 0.
 
     Raises
     ------
     ValueError
-        If `beta` is negative, `labels` repeat, class weights do not match the classes, or
-        "log_inverse" meets a class with `n_c <= 1`, whose weight would not be finite.
+        If `beta` is negative, `zero_division` another number, `labels` repeat, class weights do
+        not match the classes, or "log_inverse" meets a class with `n_c <= 1`, whose weight would
+        not be finite.
 
     Notes
     -----
@@ -162,30 +167,34 @@ def averaged_precision_recall_fscore(
     >>> print(f"{p:.4f} {r:.4f} {f:.4f}")
     0.8333 0.8750 0.8537
     """
-    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
-    counts = _class_counts(y_true, y_pred, classes, labels, sample_weight)
-    if isinstance(average, str) and average == "micro":
-        precision, recall = pooled_precision_recall(*counts, classes, zero_division)
-    else:
-        weight = class_weights(average, classes, counts[0] + counts[2])
-        each = class_precision_recall(*counts, classes, zero_division)
-        precision, recall = (weighted_mean(values, weight) for values in each)
+    classes, counts, weight = counts_and_weights(y_true, y_pred, average, labels, sample_weight)
+    filling = 0.0 if zero_division == "warn" else float(zero_division)
+    precision, recall = mean_precision_recall(counts, weight, filling)
+    if zero_division == "warn":
+        warn_of_empty(classes, counts)
     return precision, recall, f_beta(precision, recall, beta)
 
 
-def _class_counts(
+def _f_beta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
-    classes: NDArray[np.generic],
+    beta: float,
+    average: ClassWeight,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weighted true positives, false positives and false negatives of each class."""
-    weight = check_weights(sample_weight, num_samples(y_true))
-    tables = multilabel_confusion_matrix(
-        y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
-    ).astype(np.float64)
-    return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
+    zero_division: ZeroDivision,
+) -> float:
+    """Return F alone, with a warning only where it depends on what 0/0 is taken for."""
+    classes, counts, weight = counts_and_weights(y_true, y_pred, average, labels, sample_weight)
+
+    def score(filling: float) -> float:
+        return f_beta(*mean_precision_recall(counts, weight, filling), beta)
+
+    if zero_division != "warn":
+        return score(float(zero_division))
+    if score(0.0) != score(1.0):
+        warn_of_empty(classes, counts)
+    return score(0.0)
 
 
 @validate_params(_FBETA, prefer_skip_nested_validation=True)
@@ -212,13 +221,14 @@ def macro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision.
+        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
     labels : array-like, default=None
         The classes to average over, by default all that occur.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn.
+        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
+        warning where F depends on it, nan leaves the class out.
 
     Returns
     -------
@@ -228,7 +238,7 @@ def macro_fbeta_score(
     Raises
     ------
     ValueError
-        If `beta` is negative or `labels` repeat.
+        If `beta` is negative, `zero_division` another number, or `labels` repeat.
 
     Notes
     -----
@@ -250,15 +260,7 @@ def macro_fbeta_score(
     >>> print(f"{f1_score(y_true, y_pred, average='macro'):.4f}")
     0.8286
     """
-    return averaged_precision_recall_fscore(
-        y_true,
-        y_pred,
-        beta=beta,
-        average="macro",
-        labels=labels,
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[2]
+    return _f_beta_score(y_true, y_pred, beta, "macro", labels, sample_weight, zero_division)
 
 
 @validate_params(_FBETA, prefer_skip_nested_validation=True)
@@ -285,13 +287,14 @@ def micro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision.
+        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
     labels : array-like, default=None
         The classes to pool, by default all that occur.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn.
+        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
+        warning where F depends on it, nan leaves the class out.
 
     Returns
     -------
@@ -301,7 +304,7 @@ def micro_fbeta_score(
     Raises
     ------
     ValueError
-        If `beta` is negative or `labels` repeat.
+        If `beta` is negative, `zero_division` another number, or `labels` repeat.
 
     Notes
     -----
@@ -314,15 +317,7 @@ def micro_fbeta_score(
     >>> print(f"{micro_fbeta_score([0, 0, 1, 1, 2], [0, 0, 1, 2, 1], labels=[1, 2]):.4f}")
     0.3333
     """
-    return averaged_precision_recall_fscore(
-        y_true,
-        y_pred,
-        beta=beta,
-        average="micro",
-        labels=labels,
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[2]
+    return _f_beta_score(y_true, y_pred, beta, "micro", labels, sample_weight, zero_division)
 
 
 @validate_params(
@@ -352,7 +347,7 @@ def weighted_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision.
+        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
     class_weight : "log_inverse", array-like or dict, default="log_inverse"
         "log_inverse" weighs a class of `n_c` samples by `1 / log2(n_c)`, which lifts rare
         classes. An array holds a weight for each class in the order of `labels`, a dict maps each
@@ -362,7 +357,8 @@ def weighted_fbeta_score(
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn.
+        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
+        warning where F depends on it, nan leaves the class out.
 
     Returns
     -------
@@ -386,12 +382,4 @@ def weighted_fbeta_score(
     >>> print(f"{weighted_fbeta_score(y_true, y_pred):.4f}")  # weights 1/3 and 2/3
     0.8415
     """
-    return averaged_precision_recall_fscore(
-        y_true,
-        y_pred,
-        beta=beta,
-        average=class_weight,
-        labels=labels,
-        sample_weight=sample_weight,
-        zero_division=zero_division,
-    )[2]
+    return _f_beta_score(y_true, y_pred, beta, class_weight, labels, sample_weight, zero_division)

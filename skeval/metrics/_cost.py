@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
-from skeval.metrics._checks import check_binary_scores, check_labels, check_weights, undefined
+from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, relative_weights
+from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_data, naming
+from skeval.utils._checks import check_data, naming, undefined
 from skeval.utils._compat import Interval, num_samples, validate_params
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ __all__ = [
     "cost_curve",
     "cost_sensitive_error",
     "expected_cost",
-    "hull",
-    "lower_envelope",
     "probability_cost",
 ]
 
@@ -92,14 +90,14 @@ def cost_sensitive_error(
     1.5
     """
     y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
-    unknown = set(check_labels(y_true, y_pred, None)[2].tolist()) - set(classes.tolist())
+    unknown = set(classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
     costs = _checked_costs(cost_matrix, len(classes))
-    total = check_weights(sample_weight, num_samples(y_true)).sum()
+    weight = relative_weights(sample_weight, num_samples(y_true))[0]
     with naming("y_true", "y_pred"):
-        table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=sample_weight)
-    return float(np.sum(table * costs) / total)
+        table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
+    return float(np.sum(table / table.sum() * costs))
 
 
 def _checked_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
@@ -168,7 +166,9 @@ def probability_cost(
     >>> probability_cost(0.2, cost_false_negative=4.0)
     0.5
     """
-    positive, negative = prior * cost_false_negative, (1 - prior) * cost_false_positive
+    largest = max(cost_false_negative, cost_false_positive) or 1.0
+    positive = prior * (cost_false_negative / largest)
+    negative = (1 - prior) * (cost_false_positive / largest)
     if positive + negative == 0:
         raise ValueError(
             "probability_cost needs an error with a cost and a probability > 0, got "
@@ -300,31 +300,6 @@ def cost_curve(
     vertices = hull(tp, fp)
     x, y, pieces = lower_envelope(lines[vertices])
     return CostCurve(x, y, thresholds[vertices[pieces]], lines, float(auc(x, y)))
-
-
-def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
-    """Engine: the cuts on the convex hull of the ROC curve.
-
-    The hull of a cumulative diagram is its isotonic regression: cuts between samples of one
-    fitted positive rate lie below the hull.
-    """
-    weight = np.diff(tp) + np.diff(fp)
-    rate = isotonic_regression(np.diff(tp) / weight, sample_weight=weight, increasing=False)
-    return np.concatenate(([0], np.flatnonzero(np.diff(rate)) + 1, [len(rate)]))
-
-
-def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Engine: vertices (x, y) of the envelope of the lines of a hull, and the line of each piece.
-
-    Neighbouring lines are the pieces of the envelope, in order: they meet where
-    FPR + (FNR - FPR) x agrees.
-    """
-    rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
-    x = np.concatenate(([0.0], rise / (rise + fall), [1.0]))
-    pieces = np.flatnonzero(np.diff(x) > 0)
-    x = np.append(x[pieces], 1.0)
-    fpr, fnr = lines[np.append(pieces, pieces[-1])].T
-    return x, fpr * (1 - x) + fnr * x, pieces
 
 
 @validate_params(

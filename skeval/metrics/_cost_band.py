@@ -1,4 +1,4 @@
-"""Bootstrap band of a cost curve, or of the difference of two."""
+"""Band of a cost curve, or of the difference of two."""
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._cost import hull, lower_envelope
-from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.metrics._envelope import hull, lower_envelope
+from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._seeds import repetition_rng, root_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CostCurveBand:
-    """A cost curve, or the difference of two, with a pointwise bootstrap interval.
+    """A cost curve, or the difference of two, with an interval at each x.
 
     Attributes
     ----------
@@ -83,16 +84,17 @@ def cost_curve_band(
     *,
     baseline: ArrayLike | None = None,
     pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
     level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: int | RandomState | Generator | None = None,
 ) -> CostCurveBand:
-    """Bootstrap interval of the cost curve at each x, or of its difference from a second one.
+    r"""Interval of the cost curve at each x, or of its difference from a second one.
 
-    Positive and negative samples are resampled separately, for the axis of the curve, not the
-    sample, says how frequent they are; two scores are resampled together. Lower cost is better:
-    where the band of a difference lies below 0, `y_score` beats `baseline` at those costs.
+    It is meant to cover the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`
+    with the rates of every threshold `t` on unlimited data. Lower cost is better: where the band
+    of a difference lies below 0, `y_score` beats `baseline` at those costs.
 
     Parameters
     ----------
@@ -104,6 +106,9 @@ def cost_curve_band(
         A second score, whose curve is subtracted.
     pos_label : int, float, bool or str, default=None
         The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
+        samples, so that only the ratios of weights matter.
     level : float, default=0.95
         Nominal coverage at each x by itself, not of the whole curve.
     n_resamples : int, default=1000
@@ -125,14 +130,54 @@ def cost_curve_band(
 
     Notes
     -----
-    Percentile interval. Every resample takes its own best thresholds, so the replicates share the
-    optimism of the curve itself.
+    Positive and negative samples are resampled separately, for the axis of the curve, not the
+    sample, says how frequent they are; two scores are resampled together.
+
+    *One curve.* The best threshold is chosen on the samples that judge it, so that the curve is
+    too low, and its resamples, which choose again, lower still: in the simulations below their
+    percentiles covered as little as 0.10 where 0.95 was meant. Instead, at each x:
+
+    - the rates of the thresholds that the resamples choose are taken on the sample and averaged;
+      their Wilson limits, or those of the rates of the best threshold where these lie further off,
+      combine into the distances from the cost to its limits (Zou and Donner [2]_; no width is zero
+      where no error was made);
+    - the lower limit is the cost less that distance, for the curve is not too high; to the upper
+      one the optimism is added, :math:`(\hat c - \bar c^*) / (2^{2/3} - 1)` with
+      :math:`\bar c^*` the mean of the resamples. A minimum over thresholds is too low by an
+      amount that grows as the 2/3 power of the variance (Kim and Pollard [3]_), and a resample
+      has the variance twice;
+    - both stay in [0, min(x, 1 - x)], where every curve of a population lies.
+
+    Measured for a nominal 0.95, at 11 x from 0.05 to 0.95, on 300 to 1000 data sets of two normal
+    scores some standard deviations apart, and of such scores cut into five values. The lowest
+    coverage over x:
+
+    ==================  ==========  ==========  ==========  ==========
+    samples of a class  0 apart     1           2           3.5
+    ==================  ==========  ==========  ==========  ==========
+    30 and 30           0.948       0.956       0.970       0.997
+    100 and 100         0.952       0.965       0.960       0.982
+    400 and 400         0.960       0.957       0.957       0.963
+    20 and 200          0.954       0.960       0.972       0.998
+    five values, 30                 0.973       0.966
+    five values, 100                0.962       0.908
+    five values, 400                0.936       0.918
+    ==================  ==========  ==========  ==========  ==========
+
+    In the mean over x it is 0.96 to 1.00. It falls short where a score has few values: at some x,
+    two cuts then compete.
+
+    *A difference* has percentile limits: the optimism of two curves nearly cancels.
 
     References
     ----------
     .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
        classifier performance, Machine Learning 65:95-130,
        https://doi.org/10.1007/s10994-006-8199-5
+    .. [2] G. Y. Zou and A. Donner (2008), Construction of confidence limits about effect measures:
+       a general approach, Statistics in Medicine 27:1693-1702, https://doi.org/10.1002/sim.3095
+    .. [3] J. Kim and D. Pollard (1990), Cube root asymptotics, Annals of Statistics 18:191-219,
+       https://doi.org/10.1214/aos/1176347498
 
     Examples
     --------
@@ -142,27 +187,29 @@ def cost_curve_band(
     >>> print(band)
     P(+)cost        cost  95 % interval
         0.00      0.0000  [0.0000, 0.0000]
-        0.50      0.1667  [0.0000, 0.3333]
+        0.50      0.1667  [0.0307, 0.5000]
         1.00      0.0000  [0.0000, 0.0000]
     """
     scores = [y_score] if baseline is None else [y_score, baseline]
-    checked = [check_binary_scores(y_true, score, pos_label, None)[:2] for score in scores]
-    positive = checked[0][0]
+    checked = [check_binary_scores(y_true, score, pos_label, sample_weight) for score in scores]
+    seen = checked[0][2] > 0
+    positive, weight = checked[0][0][seen], checked[0][2][seen]
     if positive.all() or not positive.any():
-        raise ValueError("y_true must hold both classes, got one.")
-    grid = np.linspace(0, 1, n_points)
-
-    def curve(weight: Floats) -> Floats:
-        costs = [_costs_on(grid, positive, score, weight) for _, score in checked]
-        return costs[0] if baseline is None else costs[0] - costs[1]
-
+        raise ValueError("y_true must hold both classes with weight > 0, got one.")
+    curves = [_Curve(positive, score[seen], np.linspace(0, 1, n_points)) for _, score, _ in checked]
     root = root_seed(random_state)
-    replicates = np.array(
-        [curve(_counts(positive, repetition_rng(root, b))) for b in range(n_resamples)]
-    )
+    draws = (weight * _counts(positive, repetition_rng(root, b)) for b in range(n_resamples))
+    found = [[curve.best(draw) for curve in curves] for draw in draws]
+    costs = np.array([[cost for cost, _ in both] for both in found])  # (resample, curve, x)
+    estimates = np.array([curve.best(weight)[0] for curve in curves])
+    if baseline is None:
+        cuts = np.array([cut for ((_, cut),) in found])
+        low, high = _limits(curves[0], weight, cuts, costs[:, 0], level)
+        return CostCurveBand(curves[0].grid, estimates[0], low, high, level, costs[:, 0], False)
+    replicates = costs[:, 0] - costs[:, 1]
     low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    estimate = curve(np.ones(len(positive)))
-    return CostCurveBand(grid, estimate, low, high, level, replicates, baseline is not None)
+    estimate = estimates[0] - estimates[1]
+    return CostCurveBand(curves[0].grid, estimate, low, high, level, replicates, True)
 
 
 def _counts(positive: NDArray[np.bool_], rng: Generator) -> Floats:
@@ -174,9 +221,52 @@ def _counts(positive: NDArray[np.bool_], rng: Generator) -> Floats:
     return counts
 
 
-def _costs_on(grid: Floats, positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
-    tp, fp, _ = cumulative_counts(positive, score, weight)
-    vertices = hull(tp, fp)
-    lines = np.column_stack([fp[vertices] / fp[-1], 1 - tp[vertices] / tp[-1]])
-    x, y, _ = lower_envelope(lines)
-    return np.interp(grid, x, y)
+class _Curve:
+    """The cost curve of one score on a grid, for any weights of its samples."""
+
+    def __init__(self, positive: NDArray[np.bool_], score: Floats, grid: Floats) -> None:
+        self.positive, self.grid = positive, grid
+        values, self.place = np.unique(-score, return_inverse=True)
+        self.n_values = len(values)
+
+    def counts(self, weight: Floats) -> Floats:
+        """Return the false and true positives of every cut, none to all, shape (2, n_cuts)."""
+        kinds = (~self.positive, self.positive)
+        sums = [np.bincount(self.place[k], weight[k], minlength=self.n_values) for k in kinds]
+        return np.cumsum(np.pad(sums, ((0, 0), (1, 0))), axis=1)
+
+    def best(self, weight: Floats) -> tuple[Floats, NDArray[np.intp]]:
+        """Return the lowest cost at each x, and the cut that attains it."""
+        fp, tp = self.counts(weight)
+        vertices = hull(tp, fp)
+        lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
+        x, y, pieces = lower_envelope(lines[vertices])
+        piece = np.searchsorted(x[1:-1], self.grid, side="right")
+        return np.interp(self.grid, x, y), vertices[pieces[piece]]
+
+
+def _limits(
+    curve: _Curve, weight: Floats, cuts: NDArray[np.intp], replicates: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return the ends of the interval of one curve; `cuts` are those the resamples choose."""
+    x, (cost, best) = curve.grid, curve.best(weight)
+    down = up = np.zeros(len(x))
+    kinds = (~curve.positive, curve.positive)
+    effective = [weight[kind].sum() ** 2 / np.sum(weight[kind] ** 2) for kind in kinds]
+    fpr, tpr = (count / count[-1] for count in curve.counts(weight))
+    for chosen in (cuts, best[None]):
+        rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
+        (fpr_low, fpr_high), (fnr_low, fnr_high) = (
+            _wilson(rate, size, level) for rate, size in zip(rates, effective, strict=True)
+        )
+        down = np.maximum(down, np.hypot((1 - x) * (rates[0] - fpr_low), x * (rates[1] - fnr_low)))
+        up = np.maximum(up, np.hypot((1 - x) * (fpr_high - rates[0]), x * (fnr_high - rates[1])))
+    optimism = np.maximum(cost - replicates.mean(axis=0), 0) / (2 ** (2 / 3) - 1)
+    return np.maximum(cost - down, 0), np.minimum(cost + optimism + up, np.minimum(x, 1 - x))
+
+
+def _wilson(rate: Floats, size: float, level: float) -> tuple[Floats, Floats]:
+    z = norm.ppf((1 + level) / 2)
+    centre = (rate + z**2 / (2 * size)) / (1 + z**2 / size)
+    half = z / (1 + z**2 / size) * np.sqrt(rate * (1 - rate) / size + z**2 / (4 * size**2))
+    return centre - half, centre + half

@@ -76,11 +76,12 @@ def curve_dominance(
 
     Notes
     -----
-    Points are joined by straight lines and differences below 1e-12 are none. At a vertical step
-    the curves are compared just before and just after it. Where the two run together before they
-    change sides, the crossing is where they meet. In precision-recall space the straight line is
-    optimistic between distant points; with the right interpolation, one classifier dominates there
-    exactly if it dominates in ROC space on the same samples (Davis & Goadrich, theorem 3.2).
+    Points are joined by straight lines and differences below 1e-12, in x or y, are none. At a
+    vertical step the curves are compared just before and just after it. Where the two run together
+    before they change sides, the crossing is where they meet. In precision-recall space the
+    straight line is optimistic between distant points; with the right interpolation, one
+    classifier dominates there exactly if it dominates in ROC space on the same samples (Davis &
+    Goadrich, theorem 3.2).
 
     References
     ----------
@@ -96,9 +97,11 @@ def curve_dominance(
     winner     a
     crossings  none
     """
-    knots_a, knots_b = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
-    x = np.repeat(np.unique(np.concatenate([knots_a[0], knots_b[0]])), 2)[1:-1]
-    a, b = _one_sided_limits(*knots_a, x), _one_sided_limits(*knots_b, x)
+    (x_a, y_a), (x_b, y_b) = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
+    knots = _distinct(np.concatenate([x_a, x_b]))
+    x_a, x_b = (knots[np.searchsorted(knots, x, side="right") - 1] for x in (x_a, x_b))
+    x = np.repeat(knots, 2)[1:-1]
+    a, b = _one_sided_limits(x_a, y_a, x), _one_sided_limits(x_b, y_b, x)
     difference = np.where(np.abs(a - b) <= _TOLERANCE, 0.0, a - b)
     crossings = _sign_changes(x, a, difference)
     if len(crossings):
@@ -124,7 +127,16 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
         raise ValueError(f"{name} must be ordered by its x values.")
     if len(x) < 2 or x[0] > _TOLERANCE or x[-1] < 1 - _TOLERANCE:
         raise ValueError(f"{name} must reach from x = 0 to x = 1, got {x[0]} to {x[-1]}.")
-    return x, y
+    return np.clip(x, 0, 1), y
+
+
+def _distinct(x: Floats) -> Floats:
+    """Return the sorted values, of those that differ in rounding only the smallest.
+
+    Both curves step at the same x then, where one has it as 0.1 + 0.2 and the other as 0.3.
+    """
+    x = np.unique(x)
+    return x[np.diff(x, prepend=-np.inf) > 2 * _TOLERANCE]
 
 
 def _one_sided_limits(x: Floats, y: Floats, at: Floats) -> Floats:

@@ -3,17 +3,18 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator, RandomState
 from numpy.typing import NDArray
-from scipy import integrate, stats
+from scipy import stats
+from scipy.integrate import IntegrationWarning
 
+from skeval.metrics._quadrature import mean_under_density
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
-from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._seeds import repetition_rng, root_seed
 
 __all__ = ["ExpectedLoss", "expected_loss"]
 
@@ -23,22 +24,20 @@ _LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "absolute": lambda f, y: np.abs(np.subtract(f, y, dtype=np.float64)),
     "zero_one": lambda f, y: (f != y).astype(np.float64),
 }
-_PANELS = (64, 47)  # of equal probability, for the quadrature
-_GRID = 4096  # intervals of equal probability that are searched for the jumps of a 0-1 loss
 _REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives the error
 
 
 @dataclass(frozen=True)
 class ExpectedLoss:
-    """An integral and how far it may be off.
+    """An integral and an estimate of its error.
 
     Attributes
     ----------
     value : float
         The expected loss.
     error : float
-        In one dimension a bound, from two quadratures; beyond, the half-width of a 95 % t interval
-        over independent replicates.
+        In one dimension an estimate, from the disagreement of two rules; beyond, the half-width of
+        a 95 % t interval over independent replicates.
     """
 
     value: float
@@ -82,10 +81,9 @@ def expected_loss(
     target : callable
         `y`, likewise.
     distribution : frozen SciPy distribution, or list of them
-        `p`. A continuous distribution of one variable is integrated by adaptive quadrature, the 0-1
-        loss by finding where it jumps. A list of them is their product. That and
-        `scipy.stats.multivariate_normal` are integrated over scrambled Sobol points, any other
-        multivariate distribution over its own random draws.
+        `p`. A continuous distribution of one variable is integrated by adaptive quadrature. A list
+        of them is their product. That and `scipy.stats.multivariate_normal` are integrated over
+        scrambled Sobol points, any other multivariate distribution over its own random draws.
     loss : {"squared", "absolute", "zero_one"}, default="squared"
         `L`.
     n_points : int, default=65536
@@ -96,32 +94,46 @@ def expected_loss(
     Returns
     -------
     result : ExpectedLoss
-        With `value`, in the unit of the loss, and `error`: in one dimension a bound, beyond, the
-        half-width of a 95 % t interval over 16 replicates.
+        With `value`, in the unit of the loss, and `error`: in one dimension an estimate, beyond,
+        the half-width of a 95 % t interval over 16 replicates.
 
     Raises
     ------
     ValueError
-        If a function does not return one finite value per point, or `loss` has another name.
+        If a function does not return one finite value per point, `loss` has another name, or the
+        quantiles of the distribution are one and the same number.
     TypeError
         If `distribution` is none of the kinds above.
 
     Warns
     -----
     IntegrationWarning
-        If the quadrature does not converge; `value` is nan where the integral seems to diverge.
+        If the estimated error of the quadrature stays above 1e-6 of the value; `value` is nan, and
+        `error` infinite, where the integral seems to diverge.
 
     Notes
     -----
     The error rate of a classifier `f` for classes `c` with priors and densities is the sum of
-    ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``. In one
-    dimension a region of less than 1/4096 of the probability in which alone the loss is 1 is not
-    seen.
+    ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``.
+
+    In one dimension the functions are called with many points at once, 175,680 in the first call.
+    Panels of equal width between quantiles, from 2^-60 of the probability on either side, carry two
+    nested Clenshaw-Curtis rules [2]_; where these disagree the panel is split, at the jump if the
+    loss jumps there, until the estimated error is 1e-9 of the value or two million points are
+    spent. What lies beyond the panels is extrapolated as a power law.
+
+    The estimate was at least the true error in 794 of 800 random cases of smooth, oscillating,
+    kinked and stepwise losses under normal, exponential, uniform, beta and t distributions; where
+    it was not, the value was right to 5e-10 of itself. It cannot know of what no point has met: of
+    100 classifiers with up to 400 changes of class at random places, 13 had one of less than 2.5e-5
+    of the probability that was overlooked, and what lies in the last 2^-60 of it is never seen.
 
     References
     ----------
     .. [1] A. B. Owen (1998), Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity
        14:466-489, https://doi.org/10.1006/jcom.1998.0487
+    .. [2] L. N. Trefethen (2008), Is Gauss quadrature better than Clenshaw-Curtis?, SIAM Review
+       50:67-87, https://doi.org/10.1137/060659831
 
     Examples
     --------
@@ -133,8 +145,15 @@ def expected_loss(
     """
     integrand = _integrand(predict, target, _LOSSES[loss])
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
-        one_dimension = _disagreement if loss == "zero_one" else _quadrature
-        return one_dimension(integrand, distribution)
+        value, error, converged = mean_under_density(integrand, distribution)
+        if not converged:
+            warnings.warn(
+                f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
+                "finely, or its expectation may not exist.",
+                IntegrationWarning,
+                stacklevel=3,
+            )
+        return ExpectedLoss(value, error)
     sampler = _sampler(distribution)
     root = root_seed(random_state)
     means = [
@@ -163,58 +182,6 @@ def _integrand(
         return np.broadcast_to(value, len(x))
 
     return integrand
-
-
-def _quadrature(integrand: Callable[[Floats], Floats], distribution: Any) -> ExpectedLoss:
-    """Adaptive quadrature between quantiles, so that no mass is overlooked, twice.
-
-    At a jump QUADPACK's own error estimate is too good; two sets of panels differ by about as much
-    as they err.
-    """
-
-    def density(x: float) -> float:
-        return float(integrand(np.array([[x]]))[0] * distribution.pdf(x))
-
-    passes = [_panel_sum(density, distribution.ppf(np.linspace(0, 1, n + 1))) for n in _PANELS]
-    (value, error), (second, second_error) = passes
-    error = float(np.nan_to_num(error + second_error + abs(value - second), nan=np.inf))
-    if not error <= 1e-3 * max(1.0, abs(value)):
-        warnings.warn(
-            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the expectation may "
-            "not exist.",
-            integrate.IntegrationWarning,
-            stacklevel=3,
-        )
-    return ExpectedLoss(value, error)
-
-
-def _panel_sum(function: Callable[[float], float], edges: Floats) -> tuple[float, float]:
-    """Return an integral and its error estimate; (nan, inf) where it seems to diverge."""
-    value = error = 0.0
-    for low, high in pairwise(edges):
-        result: Any = integrate.quad(
-            function, low, high, epsabs=1e-11, epsrel=1e-10, limit=200, full_output=1
-        )
-        if "divergent" in str(result[3:]):
-            return np.nan, np.inf
-        value, error = value + result[0], error + result[1]
-    return value, error
-
-
-def _disagreement(integrand: Callable[[Floats], Floats], distribution: Any) -> ExpectedLoss:
-    """Return the probability of the set where a 0-1 loss is 1, its ends found by bisection."""
-    grid = distribution.ppf(np.arange(1, _GRID) / _GRID)
-    wrong = integrand(grid[:, None])
-    change = np.flatnonzero(np.diff(wrong))
-    low, high = grid[change], grid[change + 1]
-    for _ in range(64):
-        middle = (low + high) / 2
-        as_low = integrand(middle[:, None]) == wrong[change]
-        low, high = np.where(as_low, middle, low), np.where(as_low, high, middle)
-    probability = np.concatenate(([0.0], distribution.cdf(high), [1.0]))
-    value = np.diff(probability) @ np.append(wrong[change], wrong[-1])
-    unsettled = np.sum(distribution.cdf(high) - distribution.cdf(low))
-    return ExpectedLoss(float(value), float(unsettled + np.finfo(float).eps * len(probability)))
 
 
 def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:

@@ -5,10 +5,11 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.metrics._checks import check_binary_scores, undefined
+from skeval.metrics._checks import check_binary_scores
+from skeval.utils._checks import undefined
 from skeval.utils._compat import validate_params
 
-__all__ = ["break_even_point", "cumulative_counts", "ranking_loss"]
+__all__ = ["SCORE_CONSTRAINTS", "break_even_point", "cumulative_counts", "ranking_loss"]
 
 Floats = NDArray[np.float64]
 
@@ -96,8 +97,8 @@ def ranking_loss(
     if tp[-1] == 0 or fp[-1] == 0:
         return undefined("ranking_loss needs both classes in y_true, got one.")
     # Each positive ranks below the negatives admitted before it, and ties with those of its cut.
-    misranked = np.diff(tp) @ (fp[:-1] + fp[1:]) / 2
-    return float(misranked / (tp[-1] * fp[-1]))
+    misranked = np.diff(tp / tp[-1]) @ (fp[:-1] / fp[-1] + fp[1:] / fp[-1]) / 2
+    return float(np.clip(misranked, 0.0, 1.0))
 
 
 @validate_params(SCORE_CONSTRAINTS, prefer_skip_nested_validation=True)

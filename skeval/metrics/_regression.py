@@ -3,7 +3,7 @@
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from skeval.metrics._checks import check_weights
@@ -11,6 +11,8 @@ from skeval.utils._checks import check_data, naming
 from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["error_norm"]
+
+Floats = NDArray[np.float64]
 
 
 @validate_params(
@@ -50,7 +52,8 @@ def error_norm(
     Returns
     -------
     norm : float
-        In the unit of `y`; for ``ord=0`` a (weighted) number of errors.
+        In the unit of `y`; for ``ord=0`` a (weighted) number of errors. Infinite where it exceeds
+        the largest float, as it soon does for a small `ord`: `n` errors of 1 make ``n ** (1 / q)``.
 
     Raises
     ------
@@ -72,26 +75,47 @@ def error_norm(
     [2.0, 7.0, 4.0]
     """
     error, weight = _absolute_errors(y_true, y_pred, sample_weight)
-    largest = float(error.max())
+    if ord in (1, 2):
+        with np.errstate(over="ignore", invalid="ignore"):
+            factor = error if weight is None else weight * error
+            total = float(factor.sum() if ord == 1 else factor @ error)
+        if 1e-280 < total < np.inf:  # no power has lost its digits, and none has overflowed
+            return total if ord == 1 else total**0.5
+    if weight is not None:
+        error, weight = error[weight > 0], weight[weight > 0]
     if ord == 0:
-        return float(weight @ (error != 0))
-    if ord == np.inf or largest == 0:
+        return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
+    largest = float(error.max())
+    if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
     # Errors relative to the largest cannot overflow when they are raised to the order.
-    return largest * float(weight @ (error / largest) ** ord) ** (1 / ord)
+    powers = (error / largest) ** ord
+    total = float(powers.sum() if weight is None else weight @ powers)
+    logarithm = np.log(total) / ord
+    if abs(logarithm) < 700:
+        return largest * total ** (1 / ord)
+    with np.errstate(over="ignore"):  # largest * total ** (1 / ord) where the power is no float
+        return float(np.exp(np.log(largest) + logarithm))
 
 
 def _absolute_errors(
     y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the absolute errors of positive weight, one per sample and output, and weights."""
+) -> tuple[Floats, Floats | None]:
+    """Return the absolute errors, one per sample and output, and their weights."""
     true = check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
     pred = check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
-    with naming("y_true", "y_pred"):
-        check_consistent_length(true, pred, sample_weight)
-    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
+    if true.shape != pred.shape or true.ndim != 1:
+        with naming("y_true", "y_pred"):
+            check_consistent_length(true, pred)
+        true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
         raise ValueError(f"y_true and y_pred must agree in shape: {true.shape}, {pred.shape}.")
-    weight = np.repeat(check_weights(sample_weight, len(true)), true.shape[1])
-    error = np.abs(true - pred).ravel()
-    return error[weight > 0], weight[weight > 0]
+    with np.errstate(over="ignore"):
+        error = true - pred
+    error = np.abs(error, out=error).ravel()
+    if sample_weight is None:
+        return error, None
+    with naming("y_true", "y_pred"):
+        check_consistent_length(true, pred, sample_weight)
+    weight = check_weights(sample_weight, len(true))
+    return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])

@@ -9,9 +9,9 @@ import sklearn.metrics
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
+from sklearn.pipeline import Pipeline
 
 from skeval.metrics._bleu import bleu_score, log_bleu_score
-from skeval.metrics._checks import undefined as undefined_metric
 from skeval.metrics._classification import (
     error_rate,
     macro_fbeta_score,
@@ -37,7 +37,9 @@ from skeval.metrics.cluster import (
     within_cluster_sse,
     within_cluster_variance,
 )
+from skeval.utils._checks import undefined as undefined_metric
 from skeval.utils._compat import StrOptions, validate_params
+from skeval.utils._routing import RoutedScorer
 
 __all__ = [
     "SCORERS",
@@ -50,6 +52,7 @@ __all__ = [
 Scorer = Callable[..., float]
 SCORES = ("decision_function", "predict_proba")
 PARTITION = "partition"
+NOISE = -1
 
 
 class ScorerRow(NamedTuple):
@@ -102,7 +105,8 @@ def get_scorer_names() -> list[str]:
     Returns
     -------
     names : list of str
-        Sorted; each is a name for `get_scorer`.
+        Sorted; each is a name that `get_scorer` takes by itself. It takes one more with an
+        argument that has no default: "neg_cost_sensitive_error" with `cost_matrix`.
 
     Examples
     --------
@@ -110,7 +114,8 @@ def get_scorer_names() -> list[str]:
     >>> [name for name in get_scorer_names() if "error_rate" in name or name == "accuracy"]
     ['accuracy', 'neg_error_rate']
     """
-    return sorted({*SCORERS, *sklearn.metrics.get_scorer_names()})
+    complete = (name for name, row in SCORERS.items() if not row.required)
+    return sorted({*complete, *sklearn.metrics.get_scorer_names()})
 
 
 def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
@@ -122,11 +127,11 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     Parameters
     ----------
     name : str
-        One of `get_scorer_names`.
+        One of `get_scorer_names`, or "neg_cost_sensitive_error".
     **metric_kwargs : dict
         Arguments of the metric, such as `pos_label` or `cost_matrix`; of an internal index of
-        clusterings also `undefined`, see `make_clustering_scorer`. The scorers of scikit-learn
-        take none: use `make_scorer` there.
+        clusterings also `undefined` and `space`, see `make_clustering_scorer`. The scorers of
+        scikit-learn take none: use `make_scorer` there.
 
     Returns
     -------
@@ -176,14 +181,16 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
 
 
 def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
-    if name not in sklearn.metrics.get_scorer_names():
-        raise ValueError(f"name must be one of get_scorer_names(), got {name!r}.")
+    try:
+        scorer = sklearn.metrics.get_scorer(name)  # also of names that it no longer lists
+    except ValueError as error:
+        raise ValueError(f"name must be one of get_scorer_names(), got {name!r}.") from error
     if metric_kwargs:
         raise ValueError(
             f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed (make_scorer "
             f"sets others), got {list(metric_kwargs)}."
         )
-    return sklearn.metrics.get_scorer(name)
+    return scorer
 
 
 @validate_params(
@@ -191,6 +198,7 @@ def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
         "index": [callable],
         "greater_is_better": ["boolean"],
         "undefined": [Real, StrOptions({"nan", "raise"})],
+        "space": [StrOptions({"transformed", "input"})],
     },
     prefer_skip_nested_validation=True,
 )
@@ -199,6 +207,7 @@ def make_clustering_scorer(
     *,
     greater_is_better: bool = True,
     undefined: float | str = "nan",
+    space: str = "transformed",
     **kwargs: Any,
 ) -> "ClusteringScorer":
     """Make a scorer of clusterers from an internal index.
@@ -213,22 +222,28 @@ def make_clustering_scorer(
     greater_is_better : bool, default=True
         If False, the scorer gives the index with a minus sign.
     undefined : {"nan", "raise"} or float, default="nan"
-        The score where the index has no value: the partition has fewer than two clusters (the
-        label -1, noise, is none), or the index raises `ValueError`. "nan" warns with
-        `UndefinedMetricWarning`, and `GridSearchCV` then ranks that candidate last; "raise" passes
-        the error on; a number is the score itself, whatever the sign of the index.
+        The score where the partition has no index: fewer than two clusters (the label -1, noise,
+        is none), or no two samples in one and the index raises `ValueError`, or it is nan. "nan"
+        warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks that candidate last;
+        "raise" is an error; a number is the score itself, whatever the sign of the index.
+    space : {"transformed", "input"}, default="transformed"
+        Where a `Pipeline` is judged: in the space that its last step clusters, X as transformed by
+        the steps before, or in X as given. Other estimators are judged in X. Choose "input" to
+        compare pipelines with different transformers, whose distances have different scales.
     **kwargs : dict
         Further arguments of `index`.
 
     Returns
     -------
     scorer : ClusteringScorer
-        It can be pickled if `index` can.
+        It can be pickled if `index` can; its `set_score_request` asks for metadata, which the
+        index then gets.
 
     Raises
     ------
     ValueError
-        If `index` is not callable or `undefined` is something else.
+        If `index` is not callable or `undefined` or `space` is something else; when called, if the
+        index raises for data that have two clusters or more, such as texts.
 
     Notes
     -----
@@ -236,6 +251,10 @@ def make_clustering_scorer(
     judge how well clusters found elsewhere describe them. A method such as DBSCAN has no rule for
     samples it has not seen, and the labels of its fit belong to other samples: a clone is fitted
     on `X` itself. ``cv=[(range(n), range(n))]`` searches on all samples.
+
+    What fails for every candidate, an index that cannot take the data, raises. `GridSearchCV`
+    makes nan of it unless ``error_score="raise"``: it warns, with the traceback, and ranks the
+    first candidate best where all are nan.
 
     Examples
     --------
@@ -251,10 +270,10 @@ def make_clustering_scorer(
     >>> search.fit(X).best_params_
     {'n_clusters': 3}
     """
-    return ClusteringScorer(index, greater_is_better, undefined, kwargs)
+    return ClusteringScorer(index, greater_is_better, undefined, space, kwargs)
 
 
-class ClusteringScorer:
+class ClusteringScorer(RoutedScorer):
     """Scorer of a clusterer; made by `make_clustering_scorer`."""
 
     def __init__(
@@ -262,43 +281,66 @@ class ClusteringScorer:
         index: Callable[..., float],
         greater_is_better: bool,
         undefined: float | str,
+        space: str,
         kwargs: dict[str, Any],
     ) -> None:
         self.index = index
         self.greater_is_better = greater_is_better
         self.undefined = undefined
+        self.space = space
         self.kwargs = kwargs
 
-    def __call__(self, estimator: Any, X: ArrayLike, y: object = None) -> float:
+    @property
+    def _scored_by(self) -> Callable[..., float]:
+        return self.index
+
+    def __call__(self, estimator: Any, X: ArrayLike, y: object = None, **metadata: Any) -> float:
         """Return the score of the partition that the estimator gives to `X`."""
-        labels = _partition(estimator, X)
+        fitted, labels = _partition(estimator, X)
+        sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
+        if len(sizes) < 2:
+            return self._no_value(f"the partition must have two clusters, got {len(sizes)}.")
+        points = _clustered_space(fitted, X) if self.space == "transformed" else X
         try:
-            n_clusters = len(np.setdiff1d(labels, [-1]))
-            if n_clusters < 2:
-                raise ValueError(f"the partition must have two clusters, got {n_clusters}.")
-            value = float(self.index(X, labels, **self.kwargs))
+            value = float(self.index(points, labels, **self.kwargs | metadata))
         except ValueError as error:
-            if self.undefined == "raise":
+            if sizes.max() > 1:
                 raise
-            if self.undefined == "nan":
-                return undefined_metric(f"The clustering index is undefined: {error}")
-            return float(self.undefined)
+            return self._no_value(str(error), error)
+        if np.isnan(value):
+            return self._no_value("it is nan.")
         return value if self.greater_is_better else -value
+
+    def _no_value(self, reason: str, cause: Exception | None = None) -> float:
+        if self.undefined == "raise":
+            raise ValueError(f"The clustering index is undefined: {reason}") from cause
+        if self.undefined == "nan":
+            return undefined_metric(f"The clustering index is undefined: {reason}")
+        return float(self.undefined)
 
     def __repr__(self) -> str:
         name = getattr(self.index, "__name__", repr(self.index))
         options = "".join(f", {key}={value!r}" for key, value in self.kwargs.items())
         return (
             f"make_clustering_scorer({name}, greater_is_better={self.greater_is_better}, "
-            f"undefined={self.undefined!r}{options})"
+            f"undefined={self.undefined!r}, space={self.space!r}{options})"
         )
 
 
-def _partition(estimator: Any, X: ArrayLike) -> np.ndarray:
-    """Return the labels that a fitted clusterer gives to the rows of X."""
+def _partition(estimator: Any, X: ArrayLike) -> tuple[Any, np.ndarray]:
+    """Return a fitted clusterer and the labels that it gives to the rows of X."""
     if hasattr(estimator, "predict"):
-        return np.asarray(estimator.predict(X))
+        return estimator, np.asarray(estimator.predict(X))
     fresh = clone(estimator)
     if hasattr(fresh, "fit_predict"):
-        return np.asarray(fresh.fit_predict(X))
-    return np.asarray(fresh.fit(X).labels_)
+        return fresh, np.asarray(fresh.fit_predict(X))
+    return fresh, np.asarray(fresh.fit(X).labels_)
+
+
+def _clustered_space(estimator: Any, X: Any) -> Any:
+    """Return X as the last step of a fitted pipeline gets it."""
+    while isinstance(estimator, Pipeline):
+        if len(estimator) > 1:
+            X = estimator[:-1].transform(X)
+        estimator = estimator[-1]
+    return X

@@ -1,30 +1,20 @@
 """The error on held-out folds."""
 
-from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    check_cv,
-)
 
-from skeval.model_selection._loss import LossLike, resolve_loss
-from skeval.model_selection._plan import fold_indices, fold_plan
-from skeval.model_selection._predict import resampled_predictions
-from skeval.model_selection._results import CrossValErrorEstimate, standard_error_of_ratio
-from skeval.model_selection._target import Target, check_task
-from skeval.utils._checks import check_count
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval._inference.means import row_means, standard_error_of_ratio
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.predictions import resampled_predictions
+from skeval._resampling.target import Target, check_task
+from skeval._resampling.weights import Params
+from skeval.model_selection._methods import CROSS_VALIDATION
+from skeval.model_selection._results import CrossValErrorEstimate
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["cross_val_error", "resolve_folds", "resolve_splitter"]
-
-DEFAULT_FOLDS = 10
+__all__ = ["cross_val_error", "repeated_folds"]
 
 
 def cross_val_error(
@@ -35,6 +25,7 @@ def cross_val_error(
     cv: Any = None,
     groups: Any = None,
     loss: LossLike = None,
+    params: Params = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -59,8 +50,10 @@ def cross_val_error(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds. A number of folds is drawn *shuffled* with `random_state`, stratified
-        for a classifier, and never splits a group when `groups` is given. A scikit-learn
+        None means 10 folds, or as many as there are samples, groups or members of the largest
+        class where these are fewer. A number of folds is drawn *shuffled* with `random_state`,
+        stratified for a classifier, and never splits a group when `groups` is given; where a
+        class has fewer members, scikit-learn warns that some folds do without it. A scikit-learn
         splitter is used as it is, for example ``LeaveOneOut()``; training samples come in the
         order of the data.
     groups : array-like of shape (n_samples,), default=None
@@ -68,6 +61,10 @@ def cross_val_error(
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them: of arrays with a value for each sample every fit is given those of its own. Weights
+        (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the shuffling when `cv` is a number.
     n_jobs : int, default=None
@@ -88,7 +85,7 @@ def cross_val_error(
     Raises
     ------
     ValueError
-        If a number of folds `cv` exceeds the members of a class or the groups, `cv` yields no
+        If a number of folds `cv` exceeds the members of every class or the groups, `cv` yields no
         indices of samples, `y` holds one class only, or `X` and `y` differ in length.
 
     Notes
@@ -120,15 +117,15 @@ def cross_val_error(
     [0.0068, 0.0571] (95 %, wilson)
     """
     X, target, groups = check_task(estimator, X, y, groups)
-    rule = resolve_loss(loss, target)
+    loss_fn = resolve_loss(loss, target)
     plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     fold_errors, n_failed = [], 0
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     for block, predictions, failed in resampled_predictions(
-        estimator, X, target, plan, error_score=error_score, **options
+        estimator, X, target, plan, error_score=error_score, params=params, **options
     ):
-        losses = rule.of_block(target, block, predictions)
+        losses = loss_fn.of_block(target, block, predictions)
         losses[failed] = np.nan
         tested = ~np.isnan(losses)
         sums += np.where(tested, losses, 0).sum(axis=0)
@@ -138,71 +135,29 @@ def cross_val_error(
     error = float(sums.sum() / tests.sum())
     standard_error, n_groups = standard_error_of_ratio(sums, tests, groups)
     return CrossValErrorEstimate(
-        "cross-validation",
+        CROSS_VALIDATION,
         error,
         standard_error,
         int(np.count_nonzero(tests)),
-        rule.name,
+        loss_fn.name,
         np.concatenate(fold_errors),
         n_failed=n_failed,
         n_groups=n_groups,
     )
 
 
-def row_means(losses: np.ndarray) -> np.ndarray:
-    """Return the mean of the tested entries of each row, nan where there is none."""
-    tested = ~np.isnan(losses)
-    with np.errstate(invalid="ignore"):
-        return np.where(tested, losses, 0).sum(axis=1) / tested.sum(axis=1)
+def repeated_folds(
+    n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the default folds drawn several times, those that come out the same only once.
 
-
-def resolve_folds(
-    cv: Any, X: Any, target: Target, groups: Any, random_state: RandomStateLike
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the (train, test) indices that an argument `cv` means."""
-    splitter, n = resolve_splitter(cv, target, groups, random_state), len(target)
-    for train, test in splitter.split(X, target.y, groups):
-        yield fold_indices(n, "train", train), fold_indices(n, "test", test)
-
-
-def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
-    """Return the splitter that an argument `cv` means."""
-    if cv is None or isinstance(cv, Integral):
-        n_folds = DEFAULT_FOLDS if cv is None else check_count("cv", cv, 2)
-        return shuffled_splitter(n_folds, target, groups, random_state)
-    return cv if hasattr(cv, "get_n_splits") else check_cv(given_splits(cv))
-
-
-def given_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the splits of an iterable of (train, test), of which there must be one."""
-    rule = "cv must be a number of folds, a splitter, or an iterable of (train, test) indices"
-    try:
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{rule}, got {cv!r}.") from error
-    if not splits:
-        raise ValueError("cv must yield at least one pair (train, test), got none.")
+    A fold for each group or sample can be made in one way; repeats would look like evidence.
+    """
+    root, seen, splits = root_seed(random_state), set(), []
+    for repeat in range(n_repeats):
+        folds = list(resolve_folds(None, X, target, groups, repetition_rng(root, repeat)))
+        partition = frozenset(test.tobytes() for _, test in folds)
+        if partition not in seen:
+            splits += folds
+        seen.add(partition)
     return splits
-
-
-def shuffled_splitter(
-    n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
-) -> BaseCrossValidator:
-    """Return shuffled folds, stratified by class and never splitting a group."""
-    seed = int(root_seed(random_state).generate_state(1)[0])
-    if groups is not None and len(np.unique(groups)) < n_folds:
-        raise ValueError(
-            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
-        )
-    if target.classes is None:
-        if groups is None:
-            return KFold(n_folds, shuffle=True, random_state=seed)
-        return GroupKFold(n_folds, shuffle=True, random_state=seed)
-    counts = np.bincount(target.codes)
-    if counts.min() < n_folds:
-        raise ValueError(
-            f"cv={n_folds} folds need at least {n_folds} members of each class, class "
-            f"{target.classes.tolist()[counts.argmin()]!r} has {counts.min()}."
-        )
-    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    return splitter(n_folds, shuffle=True, random_state=seed)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skeval.model_selection._intervals import stratified_wilson_interval
+from skeval._inference.proportions import stratified_wilson_interval
+from skeval.model_selection._methods import HOLD_OUT
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_data, check_targets
 
@@ -153,18 +154,23 @@ def holdout_error(
     weight = _check_weight(sample_weight, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
-    totals, sizes = _totals_and_effective_sizes(codes, weight, classes)
-    class_errors = np.bincount(codes, weights=weight * wrong) / totals
-    random_error = float(np.average(wrong, weights=weight))
-    n_effective = float(weight.sum() ** 2 / np.sum(weight**2))
-    fields = {
+    class_errors, sizes = _errors_and_effective_sizes(wrong, weight, codes)
+    if np.isnan(sizes).any():
+        raise ValueError(
+            "sample_weight must be positive for a sample of each class, it is 0 throughout class "
+            f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
+        )
+    (random_error,), (n_effective,) = _errors_and_effective_sizes(
+        wrong, weight, np.zeros_like(codes)
+    )
+    fields: dict[str, Any] = {
         "n_errors": float(np.sum(weight * wrong)),
-        "effective_size": n_effective,
+        "effective_size": float(n_effective),
         "classes": classes,
         "class_errors": class_errors,
         "class_sizes": sizes,
     }
-    error, variance = random_error, random_error * (1 - random_error) / n_effective
+    error, variance = float(random_error), random_error * (1 - random_error) / n_effective
     if priors is not None:
         prior = check_priors(priors, classes)
         error = float(prior @ class_errors)
@@ -172,7 +178,7 @@ def holdout_error(
         fields["priors"] = prior
         fields["variance_reduction"] = error * (1 - error) / n_effective - variance
     return HoldoutErrorEstimate(
-        "hold-out", error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
+        HOLD_OUT, error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
     )
 
 
@@ -204,16 +210,20 @@ def _check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def _totals_and_effective_sizes(
-    codes: np.ndarray, weight: np.ndarray, classes: np.ndarray
+def _errors_and_effective_sizes(
+    wrong: np.ndarray, weight: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    totals = np.bincount(codes, weights=weight)
-    if totals.min() == 0:
-        raise ValueError(
-            "sample_weight must be positive for a sample of each class, it is 0 throughout class "
-            f"{classes.tolist()[totals.argmin()]!r}."
-        )
-    return totals, totals**2 / np.bincount(codes, weights=weight**2)
+    """Return, for each code, the weighted error and `(sum w)^2 / sum w^2`; nan without weight.
+
+    Weights are taken relative to the largest of their code: their squares cannot vanish then.
+    """
+    largest = np.zeros(int(codes.max()) + 1)
+    np.maximum.at(largest, codes, weight)
+    with np.errstate(invalid="ignore"):  # 0/0
+        relative = weight / largest[codes]
+    totals = np.bincount(codes, weights=relative)
+    errors = np.bincount(codes, weights=relative * wrong) / totals
+    return errors, totals**2 / np.bincount(codes, weights=relative**2)
 
 
 def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:

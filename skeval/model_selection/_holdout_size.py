@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.means import normal_quantile
+from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection._holdout import check_priors
-from skeval.model_selection._intervals import PROPORTION_INTERVALS, normal_quantile
 from skeval.utils._checks import check_data, check_level, check_option
 from skeval.utils._text import aligned
 

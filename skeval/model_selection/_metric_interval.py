@@ -1,81 +1,49 @@
 """A confidence interval for any metric."""
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
+from skeval._inference.draws import bootstrap_limits
+from skeval._inference.interval import require_width
+from skeval._resampling.units import DrawingUnits, drawing_units
+from skeval._resampling.values import (
+    Statistic,
+    leave_one_out_values,
+    values_or_nan,
+    warn_of_undefined,
+)
 from skeval.metrics import bleu_score, log_bleu_score
-from skeval.metrics._bleu import bleu_options, bleu_statistics, log_bleu
-from skeval.metrics._checks import check_weights, warn_undefined
-from skeval.model_selection._analytic import analytic_interval, analytic_methods, unwrapped
-from skeval.model_selection._bca import bca_levels
-from skeval.model_selection._resampled_values import Statistic, resampled_values, value_or_nan
-from skeval.model_selection._resamples import DrawingUnits, drawing_units
-from skeval.model_selection._results import ConfidenceInterval
-from skeval.utils._checks import check_level, check_option, naming
+from skeval.metrics._bleu import bleu_options, log_bleu
+from skeval.metrics._checks import check_weights
+from skeval.metrics._sentences import bleu_statistics
+from skeval.model_selection._analytic import (
+    Sample,
+    analytic_interval,
+    analytic_methods,
+    unwrap,
+)
+from skeval.model_selection._metric_interval_result import MetricInterval
+from skeval.utils._checks import check_level, check_option, naming, warn_undefined
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
-from skeval.utils._random import RandomStateLike, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._seeds import RandomStateLike, root_seed
 
-__all__ = ["MetricInterval", "metric_interval"]
+__all__ = ["metric_interval"]
 
 Floats = NDArray[np.float64]
 _METHODS = (
     *("auto", "analytic", "percentile", "bca"),
-    *("wilson", "exact", "wald", "delong", "delta", "normal", "t"),
+    *("score", "wilson", "exact", "wald", "delong", "delta", "normal", "hall", "t"),
 )
+_FEW_GROUPS = 10
 _BCA_UNITS = 1000  # above it "auto" spares the one metric call per unit that BCa needs
-
-
-@dataclass(frozen=True, eq=False)
-class MetricInterval(ConfidenceInterval):
-    """A metric and its confidence interval.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the interval, in the unit of the metric.
-    level : float
-        Nominal coverage.
-    method : str
-        The method that was used: "wilson", "exact", "wald", "delong", "delta", "normal", "t",
-        "bca" or "percentile".
-    metric : str
-        Name of the metric.
-    estimate : float
-        Its value on the data.
-    standard_error : float
-        Standard error of the estimate: of the formula, or the spread of the replicates.
-    n_samples : int
-        Number of samples.
-    replicates : ndarray of shape (n_resamples,) or None
-        Values on the resamples, nan where undefined; None for a formula.
-    """
-
-    metric: str
-    estimate: float
-    standard_error: float
-    n_samples: int
-    replicates: Floats | None = field(default=None, repr=False)
-
-    def __str__(self) -> str:
-        rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
-            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
-            ("method", self.method),
-            ("samples", f"{self.n_samples}"),
-        ]
-        if self.replicates is not None:
-            rows.append(("resamples", f"{len(self.replicates)}"))
-        return aligned(self.metric, rows)
 
 
 @validate_params(
@@ -102,7 +70,7 @@ def metric_interval(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> MetricInterval:
-    """Confidence interval of any metric of predictions or scores.
+    r"""Confidence interval of any metric of predictions or scores.
 
     The uncertainty is that of the test samples, for the fitted classifier as it is: how the metric
     would vary over test sets of this size.
@@ -120,23 +88,32 @@ def metric_interval(
         Nominal coverage.
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
-        once more for each sample. "analytic": the formula of the metric, where there is one:
-        "wilson" (or "exact", "wald" by name) for error rate, accuracy, and binary precision and
-        recall, which condition on the number of predicted or true positives; "delong" for
-        `roc_auc_score` and `ranking_loss`; "delta" for F and averaged precision and recall, of
-        both packages; "t" for the mean of squared, absolute or cost-weighted errors. "delong" and
-        "delta" are normal on the log-odds scale; "normal" is the metric plus or minus the same
-        standard error, clipped to [0, 1]. "auto": analytic where there is such a formula and none
-        of `groups`, `stratify` and `sample_weight`; else BCa for at most 1000 samples (or groups),
-        else percentile.
+        once more for each sample. "analytic": the first formula of the metric, where there is one:
+
+        - "wilson" (or "exact", "wald" by name): error rate, accuracy, top-k accuracy, Hamming
+          loss, and binary precision and recall, which condition on the number of predicted or
+          true positives; average precision, as if it were a proportion of the positives;
+        - "score": all that is a function of the confusion table: F, averaged precision and
+          recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
+          correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
+          and `roc_auc_score` and `ranking_loss` ("delong" by name);
+        - "hall" (or "t" by name): the mean of squared, absolute or cost-weighted errors.
+
+        "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
+        to [0, 1]. "auto": the first formula, where there is one that takes what is given ("score"
+        of a confusion table takes `groups` and `sample_weight`, the others nothing); else BCa
+        for at most 1000 samples (or groups), else percentile.
     n_resamples : int, default=2000
         Bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
-        Resample whole groups, for samples that belong together.
+        For samples that belong together: resample whole groups, or take the variance between
+        groups ("score"), with Student's quantile.
     stratify : bool, default=False
-        Resample each class of `y_true` to its own size.
+        Resample each class of `y_true` to its own size. With ``method="auto"`` it is also done
+        where the metric is undefined on some resamples, as where a class is missing.
     sample_weight : array-like of shape (n_samples,), default=None
-        Passed to the metric with the samples they belong to.
+        Passed to the metric with the samples they belong to. Weights say what a sample counts,
+        not how often it was seen: the size of the sample is ``sum(w)^2 / sum(w^2)`` or less.
     random_state : int, RandomState, Generator or None, default=None
         Draws the resamples.
     n_jobs : int, default=None
@@ -156,17 +133,68 @@ def metric_interval(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is nan or raises `ValueError` on some resamples, which are left out, or the
-        interval is undefined (nan), or has no width because nothing varies.
+        If the metric is nan or raises `ValueError` on some resamples, which are counted in
+        `n_undefined` and left out; or the interval is undefined (nan), as where nothing varies.
+    UserWarning
+        If there are fewer than 10 groups.
 
     Notes
     -----
+    "score" carries the interval of Wilson over to any function g of the cell probabilities p of the
+    confusion table with shares :math:`\hat p` of n samples: its ends are the smallest and largest
+    :math:`g(p)` among the tables that Pearson's chi-square does not reject,
+
+    .. math:: \sum_i n (\hat p_i - p_i)^2 / p_i \le z_{1-a/2}^2 .
+
+    For a proportion this is Wilson's interval itself. A cell that was never seen has its share of
+    the uncertainty, so that the interval always has a width, and lies in the range of g. For the
+    area under the ROC curve "score" is the method of Newcombe (2006), whose variance is scaled to
+    DeLong's. "hall" is the transformation of a skewed mean of Hall (1992). The ends of "percentile"
+    and "bca" are those of the level whose normal quantile is :math:`\sqrt{n/(n-1)}\, t_{n-1}`, n
+    the number of samples or groups (Hesterberg 2015). Where nothing varies, as for an unknown
+    metric of perfect predictions, there is no interval: nan.
+
     The delta method takes the covariance of the cells of the confusion matrix,
-    ``(1[same cell] p_i - p_i p_j) / n``; some packages subtract ``p_j^2`` instead. The log-odds
-    scale is used because DeLong's variance on the plain one covers too little near 1: over 2000
-    samples of 15 positives and 135 negatives with an AUC of 0.92, 95 % intervals covered 0.865 of
-    the time, on the log-odds scale 0.912. BLEU resamples the n-gram counts of sentences, never
-    text.
+    ``(1[same cell] p_i - p_i p_j) / n``; some packages subtract ``p_j^2`` instead. BLEU resamples
+    the n-gram counts of sentences, never text.
+
+    Share of 95 % intervals of "auto" that hold the truth, 30 samples, by the share of positives and
+    the rate at which both classes are recognised (for rankings, normal scores with an area of .80
+    or .95; 1000 samples each, for average precision 500 with areas of .76 or .95):
+
+    =================  ========  =========  ========  =========
+    metric             .5, .80   .5, .95    .1, .80   .1, .95
+    =================  ========  =========  ========  =========
+    F                  .949      .969       .979      .978
+    macro F            .951      .951       .979      .978
+    balanced accuracy  .955      .953       .961      .953
+    Matthews           .954      .951       .981      .977
+    kappa              .954      .951       .976      .978
+    AUC                .960      .970       .957      .974
+    AUC, 100 samples   .951      .937       .939      .943
+    average precision  .978      .982       .921      .990
+    =================  ========  =========  ========  =========
+
+    With three classes and 30 or 100 samples macro recall, macro F, Matthews' correlation and kappa
+    held it in .92 to .97 of 250 samples. "hall" of the mean squared error held it, in 300 samples
+    of 30 and of 100, in
+
+    ====================  =====  ======  ==================
+    errors                n=30   n=100   "t": n=30, n=100
+    ====================  =====  ======  ==================
+    normal                .957   .947    .930, .923
+    Laplace               .930   .933    .850, .873
+    Student's t, 5 df     .897   .913    .840, .847
+    Student's t, 3 df     .830   .850    .647, .713
+    log-normal            .847   .877    .657, .720
+    ====================  =====  ======  ==================
+
+    so that the mean of squares of heavy-tailed errors has no interval that holds its level; that of
+    absolute errors held it (t, 3 df: .953, .950).
+
+    Of groups of 10 samples whose error rates differ, beta(4, 16), the accuracy was held in 1.00,
+    .98, .98 and .94 of 400 sets of 3, 5, 10 and 30 groups; with "bca" in .87, .93 and .88 of 60
+    sets of 3, 5 and 10.
 
     References
     ----------
@@ -178,6 +206,18 @@ def metric_interval(
     .. [3] K. Takahashi, K. Yamamoto, A. Kuchiba and T. Koyama (2022), Confidence interval for
        micro-averaged F1 and macro-averaged F1 scores, Applied Intelligence 52:4961-4972,
        https://doi.org/10.1007/s10489-021-02635-5
+    .. [4] E. B. Wilson (1927), Probable inference, the law of succession, and statistical
+       inference, JASA 22:209-212, https://doi.org/10.1080/01621459.1927.10502953
+    .. [5] R. G. Newcombe (2006), Confidence intervals for an effect size measure based on the
+       Mann-Whitney statistic. Part 2, Statistics in Medicine 25:559-573,
+       https://doi.org/10.1002/sim.2324
+    .. [6] P. Hall (1992), On the removal of skewness by transformation, Journal of the Royal
+       Statistical Society B 54:221-228, https://doi.org/10.1111/j.2517-6161.1992.tb01876.x
+    .. [7] T. C. Hesterberg (2015), What teachers should know about the bootstrap, The American
+       Statistician 69:371-386, https://doi.org/10.1080/00031305.2015.1089789
+    .. [8] K. Boyd, K. H. Eng and C. D. Page (2013), Area under the precision-recall curve: point
+       estimates and confidence intervals, ECML PKDD 2013, 451-466,
+       https://doi.org/10.1007/978-3-642-40994-3_29
 
     Examples
     --------
@@ -190,8 +230,8 @@ def metric_interval(
     f1_score(average='macro')
       estimate        0.8899
       standard error  0.0330
-      95 % interval   [0.8067, 0.9399]
-      method          delta
+      95 % interval   [0.8087, 0.9394]
+      method          score
       samples         100
     """
     check_level(level)
@@ -208,23 +248,62 @@ def metric_interval(
     weight = None if sample_weight is None else check_weights(sample_weight, n)
     statistic = _statistic(metric, y_true, y_pred, weight)
     estimate = statistic(np.arange(n))
-    plain = groups is None and weight is None and not stratify
-    used = _choose(metric, y_true, method, plain)
+    units = drawing_units(n, _class_codes(y_true) if stratify else None, groups)
+    _warn_of_few_groups(None if groups is None else units.n_units)
+    sample = Sample(_column(y_true), _column(y_pred), estimate, weight, groups)
+    used = _choose(metric, sample, method, stratify)
     name = _name(metric)
     if used not in ("auto", "bca", "percentile"):
-        pair = np.asarray(y_true), np.asarray(y_pred)
-        limits, error = analytic_interval(metric, *pair, estimate, level, used)
-        _warn_if_degenerate(*limits)
-        return MetricInterval(*limits, level, used, name, estimate, error, n)
-    codes = _class_codes(y_true) if stratify else None
-    units = drawing_units(n, codes, groups)
+        limits, error = (np.nan, np.nan), np.nan
+        if np.isfinite(estimate):
+            limits, error = analytic_interval(metric, sample, level, used)
+        return MetricInterval(*require_width(limits), level, used, name, estimate, error, n)
+    again = None
     if used == "auto":
         used = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-    replicates = resampled_values(statistic, units, n_resamples, root_seed(random_state), n_jobs)
-    limits, used = _bootstrap_limits(statistic, units, replicates, estimate, level, used)
+        if groups is None and not stratify and _has_classes(y_true):
+            again = drawing_units(n, _class_codes(y_true), None)
+    plan = n_resamples, root_seed(random_state), n_jobs
+    units, replicates = _replicates(statistic, units, again, *plan)
     finite = replicates[np.isfinite(replicates)]
+    jackknife = []
+    if used == "bca" and len(finite) and np.isfinite(estimate):
+        jackknife = leave_one_out_values(statistic, units)
+    limits, used = bootstrap_limits(replicates, estimate, level, used, units.n_units, jackknife)
     error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-    return MetricInterval(*limits, level, used, name, estimate, error, n, replicates)
+    return MetricInterval(*require_width(limits), level, used, name, estimate, error, n, replicates)
+
+
+def _replicates(
+    statistic: Statistic,
+    units: DrawingUnits,
+    again: DrawingUnits | None,
+    n_resamples: int,
+    root: SeedSequence,
+    n_jobs: int | None,
+) -> tuple[DrawingUnits, Floats]:
+    """Return the units drawn and the values; `again` are those to draw if some are undefined."""
+    replicates = values_or_nan(statistic, units, n_resamples, root, n_jobs)
+    n_undefined = int(np.isnan(replicates).sum())
+    if n_undefined and again is not None:
+        warn_undefined(
+            f"The metric is undefined on {n_undefined} of {n_resamples} resamples, which are drawn "
+            "again within the classes, as stratify=True does."
+        )
+        units, replicates = again, values_or_nan(statistic, again, n_resamples, root, n_jobs)
+    warn_of_undefined(replicates)
+    return units, replicates
+
+
+def _column(entries: Any) -> NDArray[Any]:
+    """Return one entry per sample as an array, of objects where entries differ in length."""
+    try:
+        return np.asarray(entries)
+    except ValueError:
+        column = np.empty(len(entries), dtype=object)
+        for row, entry in enumerate(entries):
+            column[row] = entry
+        return column
 
 
 def _plain(column: Any) -> Any:
@@ -246,34 +325,40 @@ def _plain(column: Any) -> Any:
     return column
 
 
-def _choose(metric: Callable[..., float], y_true: Any, method: str, plain: bool) -> str:
+def _choose(metric: Callable[..., float], sample: Sample, method: str, stratify: bool) -> str:
     """Return the method to use; "auto" where only the bootstrap is left."""
     if method in ("bca", "percentile"):
         return method
-    known = analytic_methods(metric, y_true)
+    methods = analytic_methods(metric, sample, stratify)
     if method == "auto":
-        return known[0] if known and plain else "auto"
-    if not plain:
-        raise ValueError(
-            f"method={method!r} takes no groups, stratify or sample_weight; a bootstrap does."
-        )
-    if not known or method not in ("analytic", *known):
-        raise ValueError(
-            f"method={method!r} does not fit {_name(metric)} on these data; its closed forms are "
-            f"{list(known)}, and 'bca' and 'percentile' fit any metric."
-        )
-    return known[0] if method == "analytic" else method
+        return methods[0] if methods else "auto"
+    if method == "analytic" and methods:
+        return methods[0]
+    if method in methods:
+        return method
+    raise ValueError(
+        f"method={method!r} does not fit {_name(metric)} on these data; its closed forms are "
+        f"{list(methods)}, of which only 'score' takes groups or sample_weight and none stratify; "
+        "'bca' and 'percentile' fit any metric."
+    )
+
+
+def _has_classes(y_true: Any) -> bool:
+    try:
+        return type_of_target(y_true) in ("binary", "multiclass")
+    except ValueError:  # texts, split into lists of several lengths
+        return False
 
 
 def _class_codes(y_true: Any) -> NDArray[np.intp]:
-    kind = type_of_target(y_true)
-    if kind not in ("binary", "multiclass"):
+    if not _has_classes(y_true):
+        kind = type_of_target(y_true)
         raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
     return np.unique(np.asarray(y_true), return_inverse=True)[1]
 
 
 def _name(metric: Callable[..., float]) -> str:
-    function, arguments = unwrapped(metric)
+    function, arguments = unwrap(metric)
     name = getattr(function, "__name__", repr(function))
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return f"{name}({shown})" if shown else name
@@ -283,7 +368,7 @@ def _statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Statistic:
     """Return the metric as a function of the indices of a selection of samples."""
-    function, arguments = unwrapped(metric)
+    function, arguments = unwrap(metric)
     if function in (bleu_score, log_bleu_score):
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
@@ -307,9 +392,10 @@ def _bleu_statistic(
     weights: Any = None,
     smoothing: Any = None,
     smoothing_value: float | None = None,
+    effective_order: bool = False,
 ) -> Statistic:
     """BLEU of a selection of sentences, from their counts."""
-    options = bleu_options(max_order, weights, smoothing, smoothing_value)
+    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
     rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
 
     def statistic(indices: NDArray[np.intp]) -> float:
@@ -319,47 +405,11 @@ def _bleu_statistic(
     return statistic
 
 
-def _bootstrap_limits(
-    statistic: Statistic,
-    units: DrawingUnits,
-    replicates: Floats,
-    estimate: float,
-    level: float,
-    method: str,
-) -> tuple[tuple[float, float], str]:
-    """Return the interval and the method, percentile where BCa has no value."""
-    finite = replicates[np.isfinite(replicates)]
-    levels = (1 - level) / 2, (1 + level) / 2
-    if len(finite) == 0 or not np.isfinite(estimate):
-        limits = (np.nan, np.nan)
-    else:
-        if method == "bca":
-            jackknife = _jackknife(statistic, units)
-            corrected = bca_levels(finite, estimate, jackknife, level)
-            if np.isnan(corrected).any():
-                method = "percentile"
-                warn_undefined(
-                    "All replicates lie on one side of the estimate: percentile, not BCa."
-                )
-            else:
-                levels = corrected
-        low, high = np.quantile(finite, levels)
-        limits = (float(low), float(high))
-    _warn_if_degenerate(*limits)
-    return limits, method
-
-
-def _jackknife(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
-    """Return the statistic without each unit, an array for each stratum."""
-    values = [
-        np.array([value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
-        for stratum in units.strata
-    ]
-    return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
-
-
-def _warn_if_degenerate(low: float, high: float) -> None:
-    if np.isnan(low) or np.isnan(high):
-        warn_undefined("The interval of the metric is undefined on these data: nan.")
-    elif low == high:
-        warn_undefined(f"The interval has no width: nothing varies around {low}.")
+def _warn_of_few_groups(n_groups: int | None) -> None:
+    if n_groups is not None and n_groups < _FEW_GROUPS:
+        warnings.warn(
+            f"{n_groups} groups are too few for an interval that holds its level: the table in the "
+            "documentation of metric_interval says how often it covers.",
+            UserWarning,
+            stacklevel=4,
+        )

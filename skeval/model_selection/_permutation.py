@@ -1,32 +1,27 @@
 """The P-value of a whole procedure, by permutation of the labels."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 
-from skeval.model_selection._cross_validation import resolve_splitter
+from skeval._inference.ties import exceedances
+from skeval._resampling.folds import fold_plan, resolve_splitter
+from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.scores import Scores, resampled_scores
+from skeval._resampling.shuffles import check_orders, draw_orders
+from skeval._resampling.target import Target, check_task
+from skeval._resampling.weights import Params
 from skeval.model_selection._permutation_result import (
     PermutationTest,
     PermutationTests,
-    exceedances,
     permutation_result,
 )
-from skeval.model_selection._plan import (
-    BLOCK_ELEMENTS,
-    PlanBlock,
-    ResamplingPlan,
-    concatenated,
-    fold_plan,
-)
-from skeval.model_selection._scores import Scores, resampled_scores
-from skeval.model_selection._shuffling import drawn_orders, given_orders
-from skeval.model_selection._target import Target, check_task
 from skeval.utils._checks import check_count, naming
-from skeval.utils._random import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = ["permutation_test"]
 
@@ -42,6 +37,7 @@ def permutation_test(
     groups: Any = None,
     permutations: Any = None,
     max_exceedances: int | None = None,
+    params: Params = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -49,14 +45,15 @@ def permutation_test(
 ) -> PermutationTest | PermutationTests:
     r"""Test whether a procedure finds more than chance in the labels.
 
-    The labels are shuffled, which keeps the class proportions, and the *whole* procedure is run
-    again on each of `P` permutations: folds, selection, tuning, classifier. With :math:`T` the
-    score on the observed labels and :math:`T^*_b` that on permutation `b`,
+    The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
+    procedure is run again on each of `P` permutations: folds, selection, tuning, classifier. With
+    :math:`T` the score on the observed labels and :math:`T^*_b` that on permutation `b`,
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
 
-    ties included, up to a relative rounding error of 1e-12. It lies in [1/(P+1), 1] and is never
-    0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.
+    ties included, up to a rounding error of 1e-12 relative to the scale of the scores. It lies in
+    [1/(P+1), 1] and is never 0. If labels and features are independent, ``P(pvalue <= a) <= a``
+    for every `a`.
 
     Parameters
     ----------
@@ -79,13 +76,19 @@ def permutation_test(
         Number `P` of permutations.
     groups : array-like of shape (n_samples,), default=None
         Labels are shuffled within groups; where each group has a single label, the labels of
-        whole groups are. Also handed to `cv`.
+        whole groups are, which keeps the number of groups of each class, and that of samples only
+        where groups are of one size. Also handed to `cv`.
     permutations : int array-like of shape (n_permutations, n_samples), default=None
         Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
     max_exceedances : int, default=None
         Stop as soon as this many permutations score at least as well as the observed labels, as
         `h` does in [2]_; a large P-value then takes few permutations. With several metrics, each
         stops by itself.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them: of arrays with a value for each sample every fit is given those of its own. They
+        stay with the samples when the labels are shuffled, so they must not be made from the
+        labels (``class_weight="balanced"`` is made anew in every fit). Scores are not weighted.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the permutations and folds. None is really random. The first 100 of 200
         permutations are the 100 of the same seed.
@@ -112,6 +115,9 @@ def permutation_test(
     -----
     UndefinedMetricWarning
         If the score of permuted labels is undefined; it counts as at least as good.
+    UserWarning
+        If some groups hold one label and others several: only the latter are shuffled then, and
+        what is tested is whether the procedure finds more than chance within groups.
 
     See Also
     --------
@@ -153,15 +159,16 @@ def permutation_test(
     root = root_seed(random_state)
     if permutations is None:
         n = check_count("n_permutations", n_permutations)
-        orders = drawn_orders(target.y, groups, root)
+        orders = draw_orders(target.y, groups, root)
     else:
-        given = given_orders(permutations, len(target))
+        given = check_orders(permutations, len(target))
         n, orders = len(given), given.__getitem__
     if max_exceedances is not None:
         max_exceedances = check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, groups, root)
     plan = permutation_plan(splitter, X, target, groups, orders, n)
-    options = {"scoring": scoring, "n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    options |= {"scoring": scoring, "params": params}
     scores = permuted_scores(estimator, X, target, plan, max_exceedances, options)
     if not isinstance(scores[0], dict):
         return metric_result(metric_name(scoring), np.array(scores), max_exceedances)
@@ -180,16 +187,16 @@ def permutation_plan(
 ) -> ResamplingPlan:
     """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
     unpermuted = np.arange(len(target))
-    known: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
+    planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
 
     def folds_of(labels: np.ndarray) -> PlanBlock:
         folds = list(splitter.split(X, labels, groups))
         key = tuple(id(part) for fold in folds for part in fold)
-        if key not in known:  # folds given once as arrays come back as the same arrays
-            known.clear()
+        if key not in planned:  # folds given once as arrays come back as the same arrays
+            planned.clear()
             plan = fold_plan(len(target), folds)
-            known[key] = folds, concatenated([plan.draw(f) for f in range(len(folds))])
-        return known[key][1]
+            planned[key] = folds, concatenate_blocks([plan.draw(f) for f in range(len(folds))])
+        return planned[key][1]
 
     def draw(repetition: int) -> PlanBlock:
         order = order_of(repetition - 1) if repetition else unpermuted
@@ -198,18 +205,6 @@ def permutation_plan(
 
     n_folds = splitter.get_n_splits(X, target.y, groups)
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
-
-
-def stages(plan: ResamplingPlan, max_exceedances: int | None) -> Iterator[tuple[int, int]]:
-    """Yield ranges of repetitions: as many as memory takes, or doubling from the first that can
-    be enough to stop a sequential test."""
-    largest = max(1, BLOCK_ELEMENTS // (plan.n_samples * plan.fits_per_repetition))
-    size = largest if max_exceedances is None else 1 + max_exceedances
-    start = 0
-    while start < plan.n_repetitions:
-        stop = min(start + min(size, largest), plan.n_repetitions)
-        yield start, stop
-        start, size = stop, max(size, stop)
 
 
 def permuted_scores(
@@ -224,9 +219,8 @@ def permuted_scores(
     with naming("scoring"):
         scorer = check_scoring(estimator, options["scoring"])
     scores: list[Scores] = []
-    for part in resampled_scores(
-        estimator, X, target, plan, scorer, stages(plan, max_exceedances), **options
-    ):
+    first = None if max_exceedances is None else 1 + max_exceedances
+    for part in resampled_scores(estimator, X, target, plan, scorer, first_block=first, **options):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break

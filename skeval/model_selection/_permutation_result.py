@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import beta
 
-from skeval.model_selection._intervals import exact_interval
-from skeval.model_selection._results import ConfidenceInterval, aligned
+from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.proportions import exact_interval
+from skeval._inference.ties import exceedances
 from skeval.utils._checks import check_level
+from skeval.utils._text import aligned
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PermutationTest", "PermutationTests", "exceedances", "permutation_result"]
-
-TIE_TOLERANCE = 1e-12
+__all__ = ["PermutationTest", "PermutationTests", "permutation_result"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,14 +151,6 @@ class PermutationTests(Mapping):
         return pd.DataFrame([test.to_dict() for test in self.tests.values()]).set_index("metric")
 
 
-def exceedances(statistic: float, null: np.ndarray) -> np.ndarray:
-    """Whether each null score is at least as good, ties up to rounding included.
-
-    An undefined null score counts as at least as good, which errs on the safe side.
-    """
-    return np.isnan(null) | (null >= statistic - TIE_TOLERANCE * abs(statistic))
-
-
 def permutation_result(
     metric: str, statistic: float, null: np.ndarray, max_exceedances: int | None
 ) -> PermutationTest:
@@ -167,12 +159,12 @@ def permutation_result(
     A sequential test that met its last exceedance at permutation L has P-value h/L; every other
     has (1 + exceedances) / (1 + permutations).
     """
-    at_least = exceedances(statistic, null)
-    if max_exceedances is not None and at_least.sum() >= max_exceedances:
-        last = int(np.searchsorted(np.cumsum(at_least), max_exceedances)) + 1
+    exceeding = exceedances(statistic, null)
+    if max_exceedances is not None and exceeding.sum() >= max_exceedances:
+        last = int(np.searchsorted(np.cumsum(exceeding), max_exceedances)) + 1
         null, pvalue, count = null[:last], max_exceedances / last, max_exceedances
     else:
-        count = int(at_least.sum())
+        count = int(exceeding.sum())
         pvalue = (1 + count) / (1 + len(null))
     return PermutationTest(
         metric, float(statistic), float(pvalue), len(null), count, max_exceedances, null

@@ -7,14 +7,15 @@ import numpy as np
 
 from skeval.model_selection._permutation_result import permutation_result
 from skeval.utils._checks import check_count, check_flag, check_option, check_y
-from skeval.utils._random import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._routing import RoutedScorer
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["PermutationScorer", "make_permutation_scorer"]
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
 
 
-class PermutationScorer:
+class PermutationScorer(RoutedScorer):
     """A scorer ``(estimator, X, y) -> P-value``; made by `make_permutation_scorer`."""
 
     def __init__(
@@ -37,7 +38,11 @@ class PermutationScorer:
         name = getattr(self.metric, "__name__", repr(self.metric))
         return f"make_permutation_scorer({name}, n_permutations={self.n_permutations})"
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    @property
+    def _scored_by(self) -> Callable[..., float]:
+        return self.metric
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return the P-value of the predictions for `X` under permutation of `y`.
 
         Parameters
@@ -48,6 +53,9 @@ class PermutationScorer:
             Held-out samples.
         y : array-like of shape (n_samples,)
             Their labels.
+        **metadata : dict
+            Further arguments of the metric, such as `sample_weight`; they stay with the samples
+            and their predictions while the labels are shuffled.
 
         Returns
         -------
@@ -58,8 +66,8 @@ class PermutationScorer:
         response = self._response(estimator, X)
         root = root_seed(self.random_state)
         orders = [repetition_rng(root, r).permutation(len(y)) for r in range(self.n_permutations)]
-        null = np.array([self._score(y[order], response) for order in orders])
-        statistic = self._score(y, response)
+        null = np.array([self._score(y[order], response, metadata) for order in orders])
+        statistic = self._score(y, response, metadata)
         if np.isnan(statistic):
             raise ValueError("metric must be defined on the observed labels, got nan.")
         return permutation_result("score", statistic, null, None).pvalue
@@ -83,8 +91,8 @@ class PermutationScorer:
             raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
         return classes.index(pos_label)
 
-    def _score(self, y: np.ndarray, response: np.ndarray) -> float:
-        value = float(self.metric(y, response, **self.metric_kwargs))
+    def _score(self, y: np.ndarray, response: np.ndarray, metadata: dict[str, Any]) -> float:
+        value = float(self.metric(y, response, **self.metric_kwargs | metadata))
         return value if self.greater_is_better else -value
 
 
@@ -127,7 +135,8 @@ def make_permutation_scorer(
     Returns
     -------
     PermutationScorer
-        A picklable callable ``scorer(estimator, X, y) -> float``.
+        A picklable callable ``scorer(estimator, X, y) -> float``; its `set_score_request` asks
+        for metadata, such as `sample_weight`, which the metric then gets.
 
     Raises
     ------

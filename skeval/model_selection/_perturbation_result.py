@@ -1,18 +1,20 @@
 """The perturbation interval: its draws, and the forms that it can be read in."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
-from skeval.model_selection._results import ConfidenceInterval
-from skeval.utils._checks import check_level, check_option
+from skeval._inference.draws import interval_of_draws
+from skeval._inference.interval import ConfidenceInterval
+from skeval.model_selection._results import NON_NEGATIVE, bounds_of
+from skeval.utils._checks import check_option
 from skeval.utils._text import aligned
 
-__all__ = ["INTERVALS", "PerturbationInterval", "interval_of_draws"]
+__all__ = ["INTERVALS", "PerturbationInterval", "interval_form"]
 
-INTERVALS = ("normal", "pivotal", "symmetric", "quantile")
+INTERVALS = ("wilson", "log", "normal", "pivotal", "symmetric", "quantile")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class PerturbationInterval:
         Error of the fit on all samples on those samples.
     statistics : ndarray of shape (n_resamples,)
         The perturbed statistics `W*`; divided by the root of `n_samples` they are errors.
-    interval : {"normal", "pivotal", "symmetric", "quantile"}
+    interval : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}
         The form of the interval.
     statistic : {"resubstitution", "cross_validation"}
         The statistic that was perturbed.
@@ -39,6 +41,9 @@ class PerturbationInterval:
         Number of samples.
     loss : str
         Name of the loss.
+    effective_size : float
+        Number of samples of equal weight that say as much, ``(sum w)^2 / sum w^2``; `n_samples`
+        without sample weights.
     """
 
     error: float
@@ -51,6 +56,7 @@ class PerturbationInterval:
     statistic: str
     n_samples: int
     loss: str
+    effective_size: float
 
     @property
     def standard_error(self) -> float:
@@ -66,19 +72,30 @@ class PerturbationInterval:
         ----------
         level : float, default=None
             Nominal coverage; None keeps that of the result.
-        interval : {"normal", "pivotal", "symmetric", "quantile"}, default=None
+        interval : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}, default=None
             Its form; None keeps that of the result.
 
         Returns
         -------
         ConfidenceInterval
+
+        Warns
+        -----
+        UserWarning
+            If an interval of 0-1 loss has no width, which "wilson" always has.
         """
         level = self.level if level is None else level
-        form = self.interval if interval is None else interval
+        form = self.interval if interval is None else interval_form(interval, self.loss)
         deviations = self.statistics / np.sqrt(self.n_samples)
-        low, high = interval_of_draws(self.error, deviations, level, form)
-        bounds = (0.0, 1.0) if self.loss == "zero_one" else (-np.inf, np.inf)
-        low, high = np.clip([low, high], *bounds)
+        low, high = interval_of_draws(self.error, deviations, level, form, self.effective_size)
+        low, high = np.clip([low, high], *bounds_of(self.loss))
+        if low == high and self.loss == "zero_one":
+            warnings.warn(
+                f"the interval {form!r} has no width, which does not mean that the error is known; "
+                "interval='wilson' has a width in every case.",
+                UserWarning,
+                stacklevel=2,
+            )
         return ConfidenceInterval(float(low), float(high), float(level), form)
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,26 +131,14 @@ class PerturbationInterval:
         return aligned(f"perturbation interval ({self.loss} loss)", rows)
 
 
-def interval_of_draws(
-    centre: float, deviations: np.ndarray, level: float, form: str
-) -> tuple[float, float]:
-    """Return the interval around `centre` that draws of its deviation make (not clipped)."""
-    check_level(level)
+def interval_form(form: str | None, loss: str) -> str:
+    """Return the form of an interval that a loss has; None means the one that fits the loss."""
+    if form is None:
+        return "wilson" if loss == "zero_one" else "log" if loss in NON_NEGATIVE else "normal"
     check_option("interval", form, INTERVALS)
-    tail = (1 - level) / 2
-    needed = 2 if form == "normal" else int(np.ceil(1 / tail - 1e-9))
-    if len(deviations) < needed:
+    if (form == "wilson" and loss != "zero_one") or (form == "log" and loss not in NON_NEGATIVE):
         raise ValueError(
-            f"n_resamples must be >= {needed} for interval={form!r} at level {level:g}, "
-            f"got {len(deviations)}."
+            "interval must fit the loss: 'wilson' is for 'zero_one', 'log' for 'squared' and "
+            f"'absolute'; got {form!r} for {loss!r}."
         )
-    if form == "normal":
-        half = norm.isf(tail) * np.std(deviations, ddof=1)
-    elif form == "symmetric":
-        half = np.quantile(np.abs(deviations), level)
-    else:
-        lower, upper = np.quantile(deviations, [tail, 1 - tail])
-        if form == "pivotal":
-            return float(centre - upper), float(centre - lower)
-        half = abs(upper)
-    return float(centre - half), float(centre + half)
+    return form

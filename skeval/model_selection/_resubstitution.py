@@ -4,17 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from skeval.model_selection._loss import LossLike, resolve_loss
-from skeval.model_selection._plan import whole_plan
-from skeval.model_selection._predict import resampled_predictions
-from skeval.model_selection._results import ErrorEstimate, standard_error_of_ratio
-from skeval.model_selection._target import Target, check_task
+from skeval._inference.means import standard_error_of_ratio
+from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.plan import whole_plan
+from skeval._resampling.predictions import resampled_predictions
+from skeval._resampling.target import Target, check_task
+from skeval._resampling.weights import Params
+from skeval.model_selection._methods import RESUBSTITUTION
+from skeval.model_selection._results import ErrorEstimate
 
 __all__ = ["full_fit_predictions", "resubstitution_error"]
 
 
 def resubstitution_error(
-    estimator: Any, X: Any, y: Any, *, groups: Any = None, loss: LossLike = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    loss: LossLike = None,
+    params: Params = None,
 ) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
 
@@ -38,6 +47,9 @@ def resubstitution_error(
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name. Weights (``{"sample_weight": w}``) are those of
+        the fit; losses are averaged without them.
 
     Returns
     -------
@@ -66,22 +78,25 @@ def resubstitution_error(
     0.0
     """
     X, target, groups = check_task(estimator, X, y, groups)
-    rule = resolve_loss(loss, target)
-    predictions = full_fit_predictions(estimator, X, target)
-    losses = rule(target.y, target.decode(predictions))
+    loss_fn = resolve_loss(loss, target)
+    predictions = full_fit_predictions(estimator, X, target, params=params)
+    losses = loss_fn(target.y, target.decode(predictions))
     error, n_groups = standard_error_of_ratio(losses, np.ones(len(losses)), groups)
     return ErrorEstimate(
-        "resubstitution",
+        RESUBSTITUTION,
         float(losses.mean()),
         error,
         len(losses),
-        rule.name,
+        loss_fn.name,
         losses,
         n_groups=n_groups,
     )
 
 
-def full_fit_predictions(estimator: Any, X: Any, target: Target, memory: Any = None) -> np.ndarray:
+def full_fit_predictions(
+    estimator: Any, X: Any, target: Target, memory: Any = None, params: Params = None
+) -> np.ndarray:
     """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
-    (result,) = resampled_predictions(estimator, X, target, whole_plan(len(target)), memory=memory)
+    plan = whole_plan(len(target))
+    (result,) = resampled_predictions(estimator, X, target, plan, memory=memory, params=params)
     return result.predictions[0]

@@ -1,47 +1,21 @@
 """What the estimators of error return: frozen, with their replicates, printable."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.stats import t
 
-from skeval.metrics._checks import warn_undefined
-from skeval.model_selection._intervals import (
-    PROPORTION_INTERVALS,
-    normal_interval,
-    normal_quantile,
-)
+from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.means import normal_interval, normal_quantile
+from skeval._inference.proportions import PROPORTION_INTERVALS, effective_size, log_interval
 from skeval.utils._checks import check_level, check_option
 from skeval.utils._text import aligned
 
-__all__ = ["ConfidenceInterval", "CrossValErrorEstimate", "ErrorEstimate"]
+__all__ = ["NON_NEGATIVE", "CrossValErrorEstimate", "ErrorEstimate", "bounds_of"]
 
-
-@dataclass(frozen=True)
-class ConfidenceInterval:
-    """A two-sided confidence interval.
-
-    Attributes
-    ----------
-    low, high : float
-        Its ends, in the unit of the estimate.
-    level : float
-        Nominal coverage, between 0 and 1.
-    method : str
-        How it was made.
-    """
-
-    low: float
-    high: float
-    level: float
-    method: str
-
-    def __str__(self) -> str:
-        return f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %, {self.method})"
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
+NON_NEGATIVE = ("squared", "absolute")
+"""Losses whose mean has an interval on the logarithmic scale."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +52,24 @@ class ErrorEstimate:
     n_failed: int = field(default=0, kw_only=True)
     n_groups: int | None = field(default=None, kw_only=True)
 
-    _proportion: ClassVar[bool] = True
-
     @property
     def interval_methods(self) -> tuple[str, ...]:
         """The names that `confidence_interval` takes, the default first."""
-        if self._proportion and self.loss == "zero_one":
-            return (*PROPORTION_INTERVALS, "normal")
-        return ("normal",)
-
-    @property
-    def _bounds(self) -> tuple[float, float]:
         if self.loss == "zero_one":
-            return (0.0, 1.0)
-        return (0.0 if self.loss in ("squared", "absolute") else -np.inf, np.inf)
+            return (*PROPORTION_INTERVALS, "normal")
+        return ("log", "normal") if self.loss in NON_NEGATIVE else ("normal",)
 
     def confidence_interval(
         self, level: float = 0.95, method: str | None = None
     ) -> ConfidenceInterval:
         """Return a confidence interval of the error.
+
+        For 0-1 loss "wilson", "exact" and "wald" take the error for a proportion of
+        ``error (1 - error) / standard_error^2`` independent samples, of `n_samples` at most, and
+        of `n_samples` (or `n_groups`) where the error is 0 or 1; so "wilson" and "exact" have a
+        width even if no error was seen, "wald" and "normal" have not. For squared and absolute
+        loss "log" is the normal interval of the logarithm of the error, which holds no negative
+        number; "normal" is cut off at 0.
 
         Parameters
         ----------
@@ -116,26 +89,22 @@ class ErrorEstimate:
 
     def _interval(self, level: float, method: str) -> tuple[float, float]:
         if self.n_groups == 1:
-            return self._bounds
+            return bounds_of(self.loss)
         wider = 1.0
         if self.n_groups is not None:  # Student's quantile, as Korn and Graubard (1998) take it
             wider = float(t.isf((1 - level) / 2, self.n_groups - 1)) / normal_quantile(level)
+        spread = wider * self.standard_error
         if method == "normal":
-            return normal_interval(self.error, wider * self.standard_error, level, self._bounds)
+            return normal_interval(self.error, spread, level, bounds_of(self.loss))
+        if method == "log":
+            return log_interval(self.error, spread, level)
         n = self._interval_size / wider**2
         return PROPORTION_INTERVALS[method](self.error * n, n, level)
 
     @property
     def _interval_size(self) -> float:
         """Number of independent samples whose error rate would have this standard error."""
-        if self.n_groups is None:
-            return self.n_samples
-        variance = self.error * (1 - self.error)
-        if variance == 0:
-            return self.n_groups
-        if self.standard_error == 0:
-            return self.n_samples
-        return min(variance / self.standard_error**2, self.n_samples)
+        return effective_size(self.error, self.standard_error, self.n_samples, self.n_groups)
 
     def _lines(self) -> list[tuple[str, str]]:
         interval = self.confidence_interval()
@@ -205,25 +174,11 @@ class CrossValErrorEstimate(ErrorEstimate):
         return [first, (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}"), *rest]
 
 
-def standard_error_of_ratio(
-    sums: np.ndarray, counts: np.ndarray, groups: Any = None
-) -> tuple[float, int | None]:
-    """Return the standard error of ``sums.sum() / counts.sum()``, and the number of groups.
-
-    With groups their residuals are added up first (CR1, the sandwich of clustered samples).
-    """
-    seen, total = counts > 0, counts.sum()
-    residuals = (sums - sums.sum() / total * counts)[seen]
-    if groups is None:
-        return float(np.sqrt(np.sum(residuals**2)) / total), None
-    codes = np.unique(np.asarray(groups)[seen], return_inverse=True)[1].reshape(-1)
-    n_groups = int(codes.max()) + 1
-    if n_groups == 1:
-        warn_undefined("The standard error of one group is undefined and set to nan.")
-        return float("nan"), 1
-    by_group = np.bincount(codes, residuals)
-    spread = np.sqrt(n_groups / (n_groups - 1) * np.sum(by_group**2))
-    return float(spread / total), n_groups
+def bounds_of(loss: str) -> tuple[float, float]:
+    """Return the smallest and the largest mean that a loss of this name can have."""
+    if loss == "zero_one":
+        return (0.0, 1.0)
+    return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
 
 
 def _interval_text(interval: ConfidenceInterval) -> str:

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
-from skeval.model_selection._resamples import (
+from skeval._resampling.units import (
     bootstrap_plan,
     check_class_sizes,
     drawing_units,
 )
-from skeval.utils._checks import check_count, check_data, check_flag, check_y
+from skeval.utils._checks import check_count, check_data, check_flag, check_same_length, check_y
 from skeval.utils._compat import MetadataRequester, num_samples
-from skeval.utils._random import RandomStateLike
+from skeval.utils._seeds import RandomStateLike
 
 __all__ = ["BootstrapSplit", "refit_632", "score_632"]
 
@@ -108,7 +109,14 @@ class BootstrapSplit(MetadataRequester):
         Yields
         ------
         train, test : int ndarray
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, `y` or `groups` hold nan, or no resample has two classes and a
+            sample left out.
         """
+        check_same_length(X=X, y=y, groups=groups)
         n_samples = num_samples(X)
         classes, codes = _classes(y)
         if self.stratify:
@@ -128,6 +136,7 @@ class BootstrapSplit(MetadataRequester):
 def _classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     if y is None:
         return None, None
+    assert_all_finite(y, input_name="y")
     with warnings.catch_warnings():  # of many classes: whole numbers may be a regression target
         warnings.simplefilter("ignore", UserWarning)
         kind = type_of_target(y)

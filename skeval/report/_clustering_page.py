@@ -5,23 +5,27 @@ from functools import partial
 from textwrap import shorten
 
 from skeval.cluster import IndicesDisplay, ParetoDisplay, StabilityDisplay
-from skeval.report._clustering_report import FRONT, ORIENTATION, ClusteringReport, columns_of
+from skeval.report._clustering_report import ClusteringReport
+from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES
+from skeval.report._clustering_table import make_columns
 from skeval.report._page import (
     Figure,
     Page,
     Section,
     Table,
+    make_page,
     reproduction_section,
     warnings_section,
 )
 from skeval.report._svg import inline_svg
 
-__all__ = ["clustering_page"]
+__all__ = ["make_clustering_page"]
 
 LONGEST_FACT = 300
 
 
-def clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
+@make_page.register
+def make_clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
     """Return the choice first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Clustering report",
@@ -32,15 +36,15 @@ def clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
         ],
         sections=[
             warnings_section("Before you quote the choice", report.warnings),
-            stability_section(report),
-            table_section(report),
-            indices_section(report),
+            _make_stability_section(report),
+            _make_table_section(report),
+            _make_indices_section(report),
             reproduction_section(report.call, report.versions),
         ],
     )
 
 
-def stability_section(report: ClusteringReport) -> Section:
+def _make_stability_section(report: ClusteringReport) -> Section:
     """Return how well halves of the data predict each other's clusters."""
     svg = inline_svg(
         partial(StabilityDisplay.from_result, report.stability),
@@ -50,22 +54,29 @@ def stability_section(report: ClusteringReport) -> Section:
     halvings = report.stability.replicates.shape[1]
     caption = (
         f"Each of {halvings} times the data were halved at random, both halves clustered, and the "
-        "clusters of one predicted from the other; 1 is perfect agreement."
+        "clusters of one predicted from the other; 1 is perfect agreement. In grey the same of "
+        "data without structure, and what the rule asks for."
     )
-    return Section("How stable is each number of clusters?", figures=[Figure(svg, caption)])
+    return Section(
+        "How stable is each number of clusters?",
+        sentences=[PRESUMES],
+        figures=[Figure(svg, caption)],
+    )
 
 
-def table_section(report: ClusteringReport) -> Section:
+def _make_table_section(report: ClusteringReport) -> Section:
     """Return all numbers as a table."""
-    heads, cells = zip(*columns_of(report), strict=True)
-    names = [" ".join(filter(None, lines)) or "choice" for lines in heads]
-    rows = [[cell.removeprefix("<- ") for cell in row] for row in zip(*cells, strict=True)]
+    columns = make_columns(report.comparison, report.stability, report.external)
+    names = [*(" ".join(column.heading) for column in columns), "choice"]
+    chosen = report.stability.candidates == report.n_clusters
+    marks = ["chosen" if this else "" for this in chosen]
+    rows = list(zip(*(column.cells for column in columns), marks, strict=True))
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
     caption = "Which way is better stands below each name; k is the number of clusters."
     return Section("All numbers", sentences=sentences, table=Table(caption, names, rows))
 
 
-def indices_section(report: ClusteringReport) -> Section:
+def _make_indices_section(report: ClusteringReport) -> Section:
     """Return the indices against the number of clusters, and the first two against each other."""
     comparison = report.comparison
     n_panels = len(comparison.indices)
@@ -75,11 +86,14 @@ def indices_section(report: ClusteringReport) -> Section:
         height=0.5 + 1.45 * n_panels,
         n_panels=n_panels,
     )
-    figures = [Figure(svg, "Internal indices of the clustering of all samples."), *pareto(report)]
+    figures = [
+        Figure(svg, "Internal indices of the clustering of all samples."),
+        *_draw_pareto(report),
+    ]
     return Section("What the internal indices say", figures=figures)
 
 
-def pareto(report: ClusteringReport) -> Iterator[Figure]:
+def _draw_pareto(report: ClusteringReport) -> Iterator[Figure]:
     """Yield the first two indices against each other, where there are two."""
     if len(report.comparison.indices) < 2:
         return

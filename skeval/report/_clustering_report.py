@@ -7,25 +7,16 @@ import numpy as np
 
 from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
-from skeval.report._page import Page
+from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
+from skeval.report._clustering_table import make_columns
 from skeval.report._provenance import call_of
+from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FRONT", "ORIENTATION", "ClusteringReport", "columns_of"]
-
-Column = tuple[list[str], list[str]]  # three lines of heading, one cell for each row
-ORIENTATION = (
-    "Adjusted Rand with the known classes: for orientation only, nothing else here has seen them."
-)
-FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
-MEASURES = {
-    "prediction_strength": ["prediction", "strength"],
-    "adjusted_rand": ["adjusted Rand", "of halves"],
-    "matched_accuracy": ["matched accuracy", "of halves"],
-}
+__all__ = ["ClusteringReport"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +68,7 @@ class ClusteringReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The choice in one sentence, with the rule that made it."""
-        return choice_sentence(self.stability)
+        return write_choice(self.stability)
 
     @property
     def call(self) -> str:
@@ -92,8 +83,9 @@ class ClusteringReport(WritableReport):
         -------
         list of dict
             With the number of clusters asked for and found, the internal indices, the stability
-            with its standard error, whether the row is on the Pareto front and whether it is the
-            choice, and the adjusted Rand index where there are classes.
+            with its standard error, that of data without structure with its own, the limit that
+            the rule sets, whether the row is on the Pareto front and whether it is the choice, and
+            the adjusted Rand index where there are classes.
         """
         comparison, stability = self.comparison, self.stability
         rows = []
@@ -104,6 +96,9 @@ class ClusteringReport(WritableReport):
                 **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
                 stability.method: float(stability.values[row]),
                 "standard_error": float(stability.standard_errors[row]),
+                "reference": float(stability.reference_values[row]),
+                "reference_standard_error": float(stability.reference_standard_errors[row]),
+                "limit": float(stability.limits[row]),
                 "front": bool(comparison.front[row]),
                 "chosen": k == self.n_clusters,
             }
@@ -123,6 +118,7 @@ class ClusteringReport(WritableReport):
             "n_clusters": self.n_clusters,
             "rule": stability.rule,
             "threshold": stability.threshold,
+            "reference": stability.reference,
             "stability": stability.method,
             "n_repeats": stability.replicates.shape[1],
             "rows": self.rows(),
@@ -145,84 +141,17 @@ class ClusteringReport(WritableReport):
         rows = [row | row.pop("external", {}) for row in self.rows()]
         return pd.DataFrame(rows).set_index("n_clusters")
 
-    def _page(self, title: str | None = None) -> Page:
-        from skeval.report._clustering_page import clustering_page  # draws, so it imports this
-
-        return clustering_page(self, title)
-
     def __str__(self) -> str:
-        lines = [*side_by_side(columns_of(self)), "", self.verdict, FRONT]
+        lines = [*self._table_lines(), "", self.verdict, PRESUMES, FRONT]
         if self.external is not None:
             lines.append(ORIENTATION)
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-
-def columns_of(report: ClusteringReport) -> list[Column]:
-    """Return the columns of the table, that of the choice last."""
-    comparison, stability = report.comparison, report.stability
-    candidates = stability.candidates
-    columns: list[Column] = [(["", "", "k"], [str(k) for k in candidates])]
-    directions = zip(comparison.indices, comparison.greater_is_better, strict=True)
-    for (name, up), values in zip(directions, comparison.values.T, strict=True):
-        columns.append((heading(name, "larger" if up else "smaller"), same_decimals(values)))
-    means_and_errors = zip(stability.values, stability.standard_errors, strict=True)
-    cells = [f"{value:.3f} +/- {error:.3f}" for value, error in means_and_errors]
-    columns.append(([*MEASURES[stability.method], "larger"], cells))
-    marks = ["yes" if kept else "no" for kept in comparison.front]
-    columns.append((["", "Pareto", "front"], marks))
-    if report.external is not None:
-        values = np.array([indices.adjusted_rand for indices in report.external])
-        columns.append((["adjusted", "Rand with", "classes"], same_decimals(values)))
-    marks = ["<- chosen" if k == report.n_clusters else "" for k in candidates]
-    return [*columns, (["", "", ""], marks)]
-
-
-def heading(name: str, better: str) -> list[str]:
-    """Return the three lines above a column: a name of two words, and which way is better."""
-    first, _, last = name.partition("_")
-    return [first, last.replace("_", " "), better] if last else ["", first, better]
-
-
-def same_decimals(values: np.ndarray) -> list[str]:
-    """Return numbers with as many decimals as show four figures of the largest."""
-    sizes = np.abs(values[np.isfinite(values)])
-    figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
-    if figures > 6:
-        return [f"{value:.3e}" for value in values]
-    return [f"{value:.{min(max(3 - figures, 0), 4)}f}" for value in values]
-
-
-def side_by_side(columns: list[Column]) -> list[str]:
-    """Return headings and cells as lines, right-aligned in columns."""
-    stacked = [[*head, *cells] for head, cells in columns]
-    widths = [max(map(len, column)) for column in stacked]
-    lines = zip(*stacked, strict=True)
-    return [
-        "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-
-
-def choice_sentence(stability: NClustersChoice) -> str:
-    """Say which number of clusters the rule chose, and why."""
-    measure = " ".join(MEASURES[stability.method])
-    repeats = stability.replicates.shape[1]
-    chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
-    if not len(chosen):
-        return (
-            f"Choice: one cluster, since no k tried reaches a mean {measure} of "
-            f"{stability.threshold:g} over {repeats} random halvings."
-        )
-    value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
-    return (
-        f"Choice: {stability.n_clusters} clusters, the {rule_in_words(stability)}: "
-        f"{value:.3f} +/- {error:.3f} over {repeats} random halvings."
-    )
-
-
-def rule_in_words(stability: NClustersChoice) -> str:
-    """Return the rule of a choice above one cluster."""
-    measure = " ".join(MEASURES[stability.method])
-    if stability.method == "prediction_strength":
-        return f"largest k whose {measure} reaches {stability.threshold:g}"
-    return f"largest k whose {measure} lies within one standard error of the best"
+    def _table_lines(self) -> list[str]:
+        """Return the table as text, with an arrow at the end of the row of the choice."""
+        columns = make_columns(self.comparison, self.stability, self.external)
+        heads = [[""] * (3 - len(column.heading)) + [*column.heading] for column in columns]
+        cells = [[*head, *column.cells] for head, column in zip(heads, columns, strict=True)]
+        chosen = self.stability.candidates == self.n_clusters
+        marks = ["", "", "", *("<- chosen" if this else "" for this in chosen)]
+        return align_rows(list(zip(*cells, marks, strict=True)))

@@ -6,10 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from skeval._resampling.fits import NoFitLeftError
+from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter
+from skeval._resampling.loss import LossLike
+from skeval._resampling.target import Target, check_task
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
-from skeval.model_selection._cross_validation import DEFAULT_FOLDS, resolve_splitter
-from skeval.model_selection._loss import LossLike
-from skeval.model_selection._target import Target, check_task
+from skeval.model_selection._methods import (
+    CROSS_VALIDATION,
+    HOLD_OUT,
+    LEAVE_ONE_OUT,
+    RESUBSTITUTION,
+)
 from skeval.report._provenance import (
     estimator_text,
     n_columns,
@@ -21,9 +28,9 @@ from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import plain_warnings
 from skeval.utils._checks import check_count, check_flag, check_jobs, check_level
-from skeval.utils._random import RandomStateLike, small_seed
+from skeval.utils._seeds import RandomStateLike, small_seed
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "make_announcer"]
 
 LEAVE_ONE_OUT_LIMIT = 1000
 
@@ -68,7 +75,7 @@ def evaluate(
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
         Folds, as in `cross_val_error`; None means 10, or as many as the smallest class has
-        members.
+        members, or as there are samples or groups.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -96,7 +103,9 @@ def evaluate(
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave it out, count and warn.
+        What to do when a fit raises: raise too, or leave it out, count and warn. Of the estimates,
+        the hold-out and leave-one-out errors are left out, with a sentence among the warnings,
+        where no fit is left.
 
     Returns
     -------
@@ -133,52 +142,66 @@ def evaluate(
     X, target, groups = check_task(estimator, X, y, groups)
     names = named_features(X, feature_names)
     seed = small_seed(random_state)
-    cv, notes = default_folds(cv, target)
+    cv, notes = _choose_folds(cv, target, groups)
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     steps = Steps(estimator, X, target, groups, splitter, loss, seed, options, error_score)
     check_jobs(n_jobs, verbose)
-    say = progress(verbose)
+    say = make_announcer(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
-    estimates = list(all_estimates(steps, n_bootstraps, leave_one_out, say))
-    perturbation = perturbed(steps, n_resamples, confidence_level, say)
+    estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
+    perturbation = _run_perturbation(steps, n_resamples, confidence_level, say)
     bias, stability = steps.selection(confidence_level)
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation,
-        permutation=permuted(steps, n_permutations, say),
+        permutation=_run_permutation(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
         warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=n_columns(X),
-        class_sizes=class_sizes(target),
+        class_sizes=_count_classes(target),
         estimator=estimator_text(estimator),
         feature_names=names,
         **provenance(settings, seed),
     )
 
 
-def all_estimates(
-    steps: Steps, n_bootstraps: int, leave_one_out: bool, say: Callable[[str], None]
+def _estimate_all(
+    steps: Steps,
+    n_bootstraps: int,
+    leave_one_out: bool,
+    say: Callable[[str], None],
+    notes: list[str],
 ) -> Iterator[ErrorEstimate]:
     """Yield every estimate, from the most optimistic to the most careful."""
-    say("resubstitution")
+    say(RESUBSTITUTION)
     yield from steps.resubstitution()
-    say("hold-out")
-    yield from steps.hold_out()
-    say("cross-validation")
+    say(HOLD_OUT)
+    yield from _skip_if_all_fail(HOLD_OUT, steps.hold_out(), notes)
+    say(CROSS_VALIDATION)
     yield from steps.cross_validation()
     if leave_one_out:
-        say("leave-one-out")
-        yield from steps.leave_one_out()
+        say(LEAVE_ONE_OUT)
+        yield from _skip_if_all_fail(LEAVE_ONE_OUT, steps.leave_one_out(), notes)
     say("bootstrap")
     yield from steps.bootstrap(n_bootstraps)
 
 
-def perturbed(
+def _skip_if_all_fail(
+    name: str, estimates: Iterator[ErrorEstimate], notes: list[str]
+) -> Iterator[ErrorEstimate]:
+    """Yield what a step estimates, or note that none of its fits succeeded."""
+    try:
+        yield from estimates
+    except NoFitLeftError as error:
+        notes.append(f"There is no {name} estimate: {error}")
+
+
+def _run_perturbation(
     steps: Steps, n_resamples: int, level: float, say: Callable[[str], None]
 ) -> tuple[PerturbationInterval, ...] | None:
     """Return the perturbation intervals where they are wanted and have a meaning."""
@@ -189,7 +212,7 @@ def perturbed(
     return tuple(steps.perturbation(n_resamples, level))
 
 
-def permuted(
+def _run_permutation(
     steps: Steps, n_permutations: int, say: Callable[[str], None]
 ) -> PermutationTest | None:
     """Return the permutation test if it is wanted."""
@@ -199,7 +222,7 @@ def permuted(
     return steps.permutation(n_permutations)
 
 
-def progress(verbose: int) -> Callable[[str], None]:
+def make_announcer(verbose: int) -> Callable[[str], None]:
     """Return what names each step on standard error, or nothing."""
 
     def say(step: str) -> None:
@@ -209,20 +232,25 @@ def progress(verbose: int) -> Callable[[str], None]:
     return say
 
 
-def default_folds(cv: Any, target: Target) -> tuple[Any, list[str]]:
-    """Return `cv`, or ten folds, or as many as the smallest class allows and a note of it."""
-    if cv is not None or target.classes is None:
+def _choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[str]]:
+    """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
+    if cv is not None:
         return cv, []
-    sizes = np.bincount(target.codes)
-    if sizes.min() >= DEFAULT_FOLDS or sizes.min() < 2:
-        return DEFAULT_FOLDS, []
-    return int(sizes.min()), [
-        f"Class {target.classes[sizes.argmin()]} has {sizes.min()} members, fewer than "
-        f"{DEFAULT_FOLDS} folds need: cross-validation used {sizes.min()} folds."
+    n_folds = default_folds(target, groups)
+    what = f"There are {n_folds} {'samples' if groups is None else 'groups'}"
+    if target.classes is not None:
+        sizes = np.bincount(target.codes)
+        if 2 <= sizes.min() <= n_folds:
+            n_folds = int(sizes.min())
+            what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
+    if n_folds == DEFAULT_FOLDS:
+        return n_folds, []
+    return n_folds, [
+        f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
     ]
 
 
-def class_sizes(target: Target) -> dict[Any, int] | None:
+def _count_classes(target: Target) -> dict[Any, int] | None:
     """Return the number of samples of each class."""
     if target.classes is None:
         return None

@@ -12,29 +12,33 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
+from skeval.cluster._agreements import AGREEMENTS, SMALLEST
 from skeval.cluster._choose import check_candidates, resolve_parameter
-from skeval.cluster._stability import AGREEMENTS, check_points, seeded
+from skeval.cluster._reference import REFERENCES
+from skeval.cluster._stability import check_points, seed_clusterer
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
-from skeval.report._evaluate import progress
+from skeval.report._evaluate import make_announcer
 from skeval.report._provenance import estimator_text, provenance, settings_text
 from skeval.utils._checks import check_jobs, check_option, check_same_length
-from skeval.utils._random import RandomStateLike, small_seed
+from skeval.utils._seeds import RandomStateLike, small_seed
 
-__all__ = ["evaluate_clusterer"]
+__all__ = ["evaluate_clusterer", "plain_warnings"]
 
 INDICES = ("silhouette", "dunn", "davies_bouldin", "calinski_harabasz", "connectivity")
 NEIGHBOURS = 10
+MOST = 8
 
 
 def evaluate_clusterer(
     clusterer: Any,
     X: Any,
     *,
-    n_clusters: Iterable[int] = range(2, 9),
+    n_clusters: Iterable[int] | None = None,
     labels_true: Any = None,
     indices: Sequence[str] = INDICES,
     stability: str = "prediction_strength",
+    reference: str = "auto",
     n_repeats: int = 10,
     param_name: str | None = None,
     random_state: RandomStateLike = None,
@@ -56,8 +60,8 @@ def evaluate_clusterer(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
         beforehand.
-    n_clusters : iterable of int, default=range(2, 9)
-        The candidates, from 2 to half the number of samples.
+    n_clusters : iterable of int, default=None
+        The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
     labels_true : array-like of shape (n_samples,), default=None
         Known classes, for orientation: neither the clusterings nor the choice use them.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin", \
@@ -66,6 +70,8 @@ def evaluate_clusterer(
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
             default="prediction_strength"
         What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
+    reference : {"auto", "uniform", "permuted"}, default="auto"
+        The data without structure that stability is held against, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
@@ -97,7 +103,9 @@ def evaluate_clusterer(
 
     Notes
     -----
-    The connectivity looks at 10 neighbours, or at all others where there are fewer.
+    The connectivity looks at 10 neighbours, or at all others where there are fewer. What halves
+    cannot hold, a k above a sixth of the samples, carries no evidence and is never chosen; see
+    `choose_n_clusters`, which also says what the choice presumes.
 
     Examples
     --------
@@ -113,21 +121,23 @@ def evaluate_clusterer(
     """
     settings = settings_text(locals())  # first, while there is nothing but the arguments
     check_option("stability", stability, AGREEMENTS)
+    check_option("reference", reference, REFERENCES)
     check_jobs(n_jobs, verbose)
     check_same_length(X=X, labels_true=labels_true)
     X = check_points(clusterer, X)
-    candidates = check_range(n_clusters, X.shape[0])
-    seed, say = small_seed(random_state), progress(verbose)
+    candidates = _check_range(n_clusters, X.shape[0])
+    seed, say = small_seed(random_state), make_announcer(verbose)
     say("clusterings")
-    partitions = cluster_all(clusterer, X, candidates, param_name, seed)
+    partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
-    comparison = side_by_side(X, partitions, indices, n_jobs)
+    comparison = _compare_partitions(X, partitions, indices, n_jobs)
     say("stability")
     choice = choose_n_clusters(
         clusterer,
         X,
         n_clusters=candidates.tolist(),
         method=stability,
+        reference=reference,
         n_repeats=n_repeats,
         param_name=param_name,
         random_state=seed,
@@ -138,9 +148,9 @@ def evaluate_clusterer(
     return ClusteringReport(
         comparison=comparison,
         stability=choice,
-        external=agreement(labels_true, partitions),
+        external=_compare_with_classes(labels_true, partitions),
         partitions=partitions,
-        warnings=tuple(plain_warnings(comparison, choice)),
+        warnings=tuple(plain_warnings(comparison, choice, X.shape[0])),
         n_samples=X.shape[0],
         n_features=X.shape[1],
         clusterer=estimator_text(clusterer),
@@ -148,7 +158,7 @@ def evaluate_clusterer(
     )
 
 
-def side_by_side(
+def _compare_partitions(
     X: Any, partitions: dict[int, np.ndarray], indices: Sequence[str], n_jobs: int | None
 ) -> ClusteringComparison:
     """Return the internal indices of each clustering."""
@@ -161,7 +171,7 @@ def side_by_side(
     )
 
 
-def agreement(
+def _compare_with_classes(
     labels_true: Any, partitions: dict[int, np.ndarray]
 ) -> tuple[ExternalIndices, ...] | None:
     """Return how well each clustering agrees with known classes; None without such classes."""
@@ -170,8 +180,10 @@ def agreement(
     return tuple(external_indices(labels_true, found) for found in partitions.values())
 
 
-def check_range(n_clusters: Iterable[int], n_samples: int) -> np.ndarray:
+def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
     """Return the candidates in ascending order, or raise."""
+    if n_clusters is None:
+        return np.arange(2, min(MOST, n_samples // 2) + 1)
     candidates = check_candidates(n_clusters, "prediction_strength")
     for k in (candidates[0], candidates[-1]):
         if not 2 <= k <= n_samples // 2:
@@ -182,19 +194,21 @@ def check_range(n_clusters: Iterable[int], n_samples: int) -> np.ndarray:
     return candidates
 
 
-def cluster_all(
+def _cluster_all(
     clusterer: Any, X: Any, candidates: np.ndarray, param_name: str | None, seed: int
 ) -> dict[int, np.ndarray]:
     """Return the labels of all samples for each number of clusters."""
     name = resolve_parameter(clusterer, param_name)
     partitions = {}
     for k in candidates.tolist():
-        copy = seeded(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
+        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
         partitions[k] = np.asarray(copy.fit_predict(X))
     return partitions
 
 
-def plain_warnings(comparison: ClusteringComparison, choice: NClustersChoice) -> list[str]:
+def plain_warnings(
+    comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
+) -> list[str]:
     """Return the sentences that a reader should know before quoting the choice."""
     tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
     sentences = [
@@ -202,6 +216,7 @@ def plain_warnings(comparison: ClusteringComparison, choice: NClustersChoice) ->
         for k, found in zip(tried, comparison.n_clusters, strict=True)
         if k != found
     ]
+    sentences += _stability_warnings(choice, n_samples)
     if not len(chosen):
         return sentences
     row = chosen[0]
@@ -211,4 +226,25 @@ def plain_warnings(comparison: ClusteringComparison, choice: NClustersChoice) ->
     if len(better):
         names = " and ".join(map(str, better))
         sentences.append(f"On the internal indices k = {names} beats the choice, k = {tried[row]}.")
+    return sentences
+
+
+def _stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
+    """Return what a reader should know of stabilities that speak for no clusters."""
+    sentences = []
+    above = choice.candidates[choice.candidates * SMALLEST > n_samples // 2]
+    if above.size:
+        sentences.append(
+            f"Halves of {n_samples // 2} samples cannot hold {above[0]} clusters or more of "
+            f"{SMALLEST} each: there is no evidence of so many."
+        )
+    if choice.method != "prediction_strength":
+        return sentences
+    for row in np.flatnonzero(
+        (choice.values >= choice.threshold) & (choice.values < choice.limits)
+    ):
+        sentences.append(
+            f"Halves agree on k = {choice.candidates[row]} ({choice.values[row]:.2f}), but on data "
+            f"without structure, too ({choice.reference_values[row]:.2f})."
+        )
     return sentences

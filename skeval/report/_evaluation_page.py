@@ -6,59 +6,70 @@ from textwrap import shorten
 
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.model_selection import PermutationDisplay, PerturbationDisplay
-from skeval.report import ErrorEstimatesDisplay
+from skeval.model_selection._methods import (
+    BOOTSTRAP_632,
+    BOOTSTRAP_632_PLUS,
+    BOOTSTRAP_OOB,
+    CROSS_VALIDATION,
+    LEAVE_ONE_OUT,
+    RESUBSTITUTION,
+    THIRD_HELD_OUT,
+)
+from skeval.report._estimates_table import PERTURBED, EstimateRow, make_rows
 from skeval.report._page import (
     Figure,
     Page,
     Section,
     Table,
+    make_page,
     reproduction_section,
     warnings_section,
 )
+from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
     permutation_sentence,
-    rows_of,
     selection_sentences,
     trusted_perturbation,
 )
 from skeval.report._svg import inline_svg
 
-__all__ = ["evaluation_page"]
+__all__ = ["make_evaluation_page"]
 
 N_TOP = 20
 LONGEST_FACT = 300
 MEANINGS = {
-    "resubstitution": "on the training samples; optimistic, worth nothing alone",
-    "hold-out (1/3)": "on a third that was not trained on; depends on which third",
-    "cross-validation": "every sample predicted by a model trained without it",
-    "leave-one-out": "the same, with as many folds as samples",
-    "bootstrap oob": "on what each resample left out; pessimistic",
-    "bootstrap .632": "0.632 of out-of-bag, 0.368 of resubstitution",
-    "bootstrap .632+": "the same, with a weight that grows with the overfitting",
-    "SVM, perturbed cross-validation": "interval by refitting under random weights",
-    "SVM, perturbed training": "the same, of the training error; for many samples",
+    RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
+    THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
+    CROSS_VALIDATION: "every sample predicted by a model trained without it",
+    LEAVE_ONE_OUT: "the same, with as many folds as samples",
+    BOOTSTRAP_OOB: "on what each resample left out; pessimistic",
+    BOOTSTRAP_632: "0.632 of out-of-bag, 0.368 of resubstitution",
+    BOOTSTRAP_632_PLUS: "the same, with a weight that grows with the overfitting",
+    PERTURBED["cross_validation"]: "interval by refitting under random weights",
+    PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
 }
 
 
-def evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
+@make_page.register
+def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
     """Return the answer first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Evaluation report",
         verdict=report.verdict,
-        facts=list(facts(report)),
+        facts=list(_describe_data(report)),
         sections=[
             warnings_section("Before you quote a number", report.warnings),
-            estimates_section(report),
-            *perturbation_section(report),
-            *chance_section(report),
-            *selection_section(report),
+            _make_estimates_section(report),
+            *_make_perturbation_section(report),
+            *_make_chance_section(report),
+            *_make_selection_section(report),
             reproduction_section(report.call, report.versions),
         ],
     )
 
 
-def facts(report: EvaluationReport) -> Iterator[str]:
+def _describe_data(report: EvaluationReport) -> Iterator[str]:
     """Yield the estimator, the size of the data, and the classes."""
     yield shorten(report.estimator, LONGEST_FACT, placeholder=" …")
     features = "" if report.n_features is None else f", {report.n_features} features"
@@ -68,17 +79,10 @@ def facts(report: EvaluationReport) -> Iterator[str]:
         yield shorten(f"{len(sizes)} classes ({', '.join(sizes)})", LONGEST_FACT, placeholder=" …")
 
 
-def estimates_section(report: EvaluationReport) -> Section:
+def _make_estimates_section(report: EvaluationReport) -> Section:
     """Return every estimate, drawn and in a table."""
-    rows = rows_of(report)
+    rows = make_rows(report.estimates, report.perturbation, report.confidence_level)
     level = f"{100 * report.confidence_level:g} %"
-    table = []
-    for name, estimate in rows:
-        interval = estimate.confidence_interval(report.confidence_level)
-        form = ".4f" if estimate.loss == "zero_one" else ".4g"
-        ends = f"{interval.low:{form}} to {interval.high:{form}}"
-        error, spread = f"{estimate.error:{form}}", f"{estimate.standard_error:{form}}"
-        table.append([name, error, ends, spread, interval.method])
     svg = inline_svg(
         partial(ErrorEstimatesDisplay.from_result, report),
         label=f"Forest plot of {len(rows)} estimates of the error; the table holds the numbers.",
@@ -89,11 +93,24 @@ def estimates_section(report: EvaluationReport) -> Section:
     return Section(
         "Every estimate",
         figures=[Figure(svg, caption)],
-        table=Table("The same in numbers.", head, table, MEANINGS),
+        table=Table("The same in numbers.", head, [_write_row(row) for row in rows], MEANINGS),
     )
 
 
-def perturbation_section(report: EvaluationReport) -> Iterator[Section]:
+def _write_row(row: EstimateRow) -> tuple[str, str, str, str, str]:
+    """Return the cells of an estimate in the table of the page."""
+    form = ".4f" if row.loss == "zero_one" else ".4g"
+    ends = f"{row.interval.low:{form}} to {row.interval.high:{form}}"
+    return (
+        row.name,
+        f"{row.error:{form}}",
+        ends,
+        f"{row.standard_error:{form}}",
+        row.interval.method,
+    )
+
+
+def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield the intervals of a linear support vector machine."""
     if not report.perturbation:
         return
@@ -116,7 +133,7 @@ def perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     )
 
 
-def chance_section(report: EvaluationReport) -> Iterator[Section]:
+def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield the permutation test."""
     test = report.permutation
     if not test:
@@ -136,7 +153,7 @@ def chance_section(report: EvaluationReport) -> Iterator[Section]:
     yield Section("Could it be chance?", sentences=sentences, figures=[Figure(svg, caption)])
 
 
-def selection_section(report: EvaluationReport) -> Iterator[Section]:
+def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield selection outside against inside the loop, and what was selected."""
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None or stability is None:

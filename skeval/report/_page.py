@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any
 
 from skeval.report._svg import check_extra
@@ -12,6 +13,7 @@ __all__ = [
     "Page",
     "Section",
     "Table",
+    "make_page",
     "reproduction_section",
     "template",
     "warnings_section",
@@ -58,6 +60,16 @@ class Page:
     sections: Sequence[Section]
 
 
+@singledispatch
+def make_page(report: Any, title: str | None = None) -> Page:
+    """Return the page of a report.
+
+    The module of each page registers itself here for the report that it shows: so a report can
+    write its page without importing what draws it.
+    """
+    raise TypeError(f"there is no page for a {type(report).__name__}.")
+
+
 def warnings_section(heading: str, warnings: Sequence[str]) -> Section:
     """Return what to know before quoting a number, or that there is nothing."""
     none = ["None of skeval's checks found a reason to doubt the numbers below."]
@@ -89,10 +101,10 @@ def template(name: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["unbroken"] = unbroken
+    environment.filters["join_units"] = _join_units
     return environment.get_template(name)
 
 
-def unbroken(text: str) -> str:
+def _join_units(text: str) -> str:
     """Return a sentence in which no line ends within "5 %" or "P = 0.1"."""
     return re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)

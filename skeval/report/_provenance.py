@@ -12,6 +12,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
+from skeval._version import __version__
 from skeval.utils._checks import naming
 
 __all__ = [
@@ -50,13 +51,11 @@ def n_columns(X: Any) -> int | None:
     return shape[1] if len(shape) > 1 else None
 
 
-def versions_now() -> dict[str, str]:
+def _read_versions() -> dict[str, str]:
     """Return the versions of all that the numbers depend on."""
-    import skeval  # late: the package imports this module
-
     modules = {"scikit-learn": sklearn, "numpy": np, "scipy": scipy, "joblib": joblib}
     return {
-        "skeval": skeval.__version__,
+        "skeval": __version__,
         **{name: module.__version__ for name, module in modules.items()},
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
@@ -70,7 +69,7 @@ def estimator_text(estimator: Any) -> str:
     return repr(estimator)
 
 
-def source_text(value: Any) -> str:
+def _write_value(value: Any) -> str:
     """Return what stands for an argument in a call; data are only named by their kind."""
     plain = value is None or isinstance(value, (Number, str, range))
     if isinstance(value, (list, tuple)) and len(value) <= LONGEST_LIST:
@@ -82,7 +81,9 @@ def source_text(value: Any) -> str:
 
 def settings_text(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the arguments of a call, data and what changes no number left out, as source text."""
-    return {name: source_text(value) for name, value in arguments.items() if name not in NO_SETTING}
+    return {
+        name: _write_value(value) for name, value in arguments.items() if name not in NO_SETTING
+    }
 
 
 def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
     return {
         "seed": seed,
         "settings": {**settings, "random_state": str(seed)},
-        "versions": versions_now(),
+        "versions": _read_versions(),
     }
 
 

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
-from skeval.report._page import Page
+from skeval.model_selection._methods import CROSS_VALIDATION
+from skeval.report._estimates_table import EstimateRow, make_rows
 from skeval.report._provenance import call_of
 from skeval.report._sentences import (
     permutation_sentence,
-    rows_of,
     selection_sentences,
     trusted_perturbation,
     verdict_sentence,
 )
+from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return verdict_sentence(self)
+        return verdict_sentence(
+            self[CROSS_VALIDATION], self.permutation, self.selection_bias, self.confidence_level
+        )
 
     @property
     def call(self) -> str:
@@ -130,15 +133,10 @@ class EvaluationReport(WritableReport):
         rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
         return pd.DataFrame(rows).set_index("method")
 
-    def _page(self, title: str | None = None) -> Page:
-        from skeval.report._evaluation_page import evaluation_page  # draws, so it imports this
-
-        return evaluation_page(self, title)
-
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = [self._row(name, estimate) for name, estimate in rows_of(self)]
-        lines = _table([head, *rows])
+        rows = make_rows(self.estimates, self.perturbation, self.confidence_level)
+        lines = align_rows([head, *map(_write_row, rows)], left=(0, 3))
         if self.perturbation:
             lines.append(trusted_perturbation(self.perturbation[1]))
         if self.selection_bias and self.selection_stability:
@@ -147,23 +145,8 @@ class EvaluationReport(WritableReport):
             lines.append(permutation_sentence(self.permutation))
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-    def _row(
-        self, name: str, estimate: ErrorEstimate | PerturbationInterval
-    ) -> tuple[str, str, str, str]:
-        interval = estimate.confidence_interval(self.confidence_level)
-        return (
-            name,
-            f"{estimate.error:.4f}",
-            f"{estimate.standard_error:.4f}",
-            f"[{interval.low:.4f}, {interval.high:.4f}]  {interval.method}",
-        )
 
-
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return rows in aligned columns: first and last to the left, the others to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for first, *middle, last in rows:
-        numbers = [f"{value:>{width}}" for value, width in zip(middle, widths[1:-1], strict=True)]
-        lines.append("  ".join([f"{first:<{widths[0]}}", *numbers, last]))
-    return lines
+def _write_row(row: EstimateRow) -> tuple[str, str, str, str]:
+    """Return the cells of an estimate in the table of text."""
+    interval = f"[{row.interval.low:.4f}, {row.interval.high:.4f}]  {row.interval.method}"
+    return row.name, f"{row.error:.4f}", f"{row.standard_error:.4f}", interval

@@ -1,71 +1,57 @@
 """What an evaluation found, in sentences."""
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 from skeval.utils._text import mean_loss_name
 
-if TYPE_CHECKING:
-    from skeval.report._report import EvaluationReport
-
 __all__ = [
     "permutation_sentence",
-    "rows_of",
     "selection_sentences",
     "trusted_perturbation",
     "verdict_sentence",
 ]
 
-PERTURBED = {
-    "cross_validation": "perturbed cross-validation",
-    "resubstitution": "perturbed training",
-}
 
-
-def verdict_sentence(report: "EvaluationReport") -> str:
+def verdict_sentence(
+    estimate: ErrorEstimate,
+    permutation: PermutationTest | None,
+    selection_bias: SelectionBias | None,
+    confidence_level: float,
+) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
-    estimate = report["cross-validation"]
-    interval = estimate.confidence_interval(report.confidence_level)
+    interval = estimate.confidence_interval(confidence_level)
     fraction = estimate.loss == "zero_one"
     name = "error" if fraction else mean_loss_name(estimate.loss)
-    low, high = amount(interval.low, fraction).removesuffix(" %"), amount(interval.high, fraction)
+    low, high = (
+        _write_amount(interval.low, fraction).removesuffix(" %"),
+        _write_amount(interval.high, fraction),
+    )
     said = (
-        f"Estimated {name} {amount(estimate.error, fraction)} (cross-validated), "
+        f"Estimated {name} {_write_amount(estimate.error, fraction)} (cross-validated), "
         f"{100 * interval.level:g} % interval {low} to {high}"
     )
-    if report.permutation:
-        said += f", {better_than_chance(report.permutation, report.confidence_level)}"
-    if report.selection_bias:
-        claimed = amount(report.selection_bias.cv1_error, fraction=True)
+    if permutation:
+        said += f", {_write_chance(permutation, confidence_level)}"
+    if selection_bias:
+        claimed = _write_amount(selection_bias.cv1_error, fraction=True)
         said += f"; selection outside the loop would have claimed {claimed}"
     return said + "."
 
 
-def amount(value: float, fraction: bool) -> str:
+def _write_amount(value: float, fraction: bool) -> str:
     """Return a mean loss for people: a fraction in percent, any other as it is."""
     if not fraction:
         return f"{value:.4g}"
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def better_than_chance(test: PermutationTest, level: float) -> str:
+def _write_chance(test: PermutationTest, level: float) -> str:
     """Say whether the P-value is below one minus the level."""
     if test.pvalue <= 1 - level:
         return f"better than chance with P = {test.pvalue:.2g}"
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
-
-
-def rows_of(
-    report: "EvaluationReport",
-) -> list[tuple[str, ErrorEstimate | PerturbationInterval]]:
-    """Return the estimates by name, those of perturbation last."""
-    rows: list[tuple[str, Any]] = [(estimate.method, estimate) for estimate in report.estimates]
-    for result in report.perturbation or ():
-        rows.append((f"SVM, {PERTURBED[result.statistic]}", result))
-    return rows
 
 
 def permutation_sentence(test: PermutationTest) -> str:

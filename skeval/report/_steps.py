@@ -20,6 +20,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
+from skeval._resampling.folds import fold_plan
+from skeval._resampling.jobs import open_jobs
+from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.target import Target
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
     SelectionBias,
@@ -38,11 +42,8 @@ from skeval.model_selection import (
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._loss import LossLike, resolve_loss
-from skeval.model_selection._plan import fold_plan
-from skeval.model_selection._target import Target
+from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.utils._compat import safe_split
-from skeval.utils._jobs import open_jobs
 
 __all__ = ["Steps", "ends_in_linear_svc"]
 
@@ -75,26 +76,30 @@ class Steps:
     def resubstitution(self) -> Iterator[ErrorEstimate]:
         """Yield the error on the training samples."""
         yield resubstitution_error(
-            self.estimator, self.X, self.target.y, groups=self.groups, loss=self.loss
+            self.estimator, self.X, self.target.given, groups=self.groups, loss=self.loss
         )
 
     def hold_out(self) -> Iterator[ErrorEstimate]:
         """Yield the error on a third of the samples, or of the groups."""
-        yield self._cross_validated(self._third(), "hold-out (1/3)")
+        yield self._cross_validated(self._third(), THIRD_HELD_OUT)
 
     def cross_validation(self) -> Iterator[ErrorEstimate]:
         """Yield the error over the folds."""
-        yield self._cross_validated(self.folds, "cross-validation")
+        yield self._cross_validated(self.folds, CROSS_VALIDATION)
 
     def leave_one_out(self) -> Iterator[ErrorEstimate]:
         """Yield the error with each sample, or each group, held out in turn."""
         splitter = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
-        yield self._cross_validated(splitter, "leave-one-out")
+        yield self._cross_validated(splitter, LEAVE_ONE_OUT)
 
     def bootstrap(self, n_resamples: int) -> Iterator[ErrorEstimate]:
         """Yield the out-of-bag, .632 and .632+ errors."""
         yield from bootstrap_estimates(
-            self.estimator, self.X, self.target.y, n_resamples=n_resamples, **self._error_options()
+            self.estimator,
+            self.X,
+            self.target.given,
+            n_resamples=n_resamples,
+            **self._error_options(),
         ).values()
 
     def perturbation(self, n_resamples: int, level: float) -> Iterator[PerturbationInterval]:
@@ -105,7 +110,7 @@ class Steps:
                 yield perturbation_interval(
                     self.estimator,
                     self.X,
-                    self.target.y,
+                    self.target.given,
                     n_resamples=n_resamples,
                     statistic=statistic,
                     level=level,
@@ -119,11 +124,11 @@ class Steps:
         """Return the P-value of the cross-validated loss."""
         scoring = SCORINGS.get(self.loss_name)
         if scoring is None:
-            scoring = make_scorer(partial(mean_loss, loss=self.loss), greater_is_better=False)
+            scoring = make_scorer(partial(_mean_loss, loss=self.loss), greater_is_better=False)
         found: Any = permutation_test(  # one metric, so one result
             self.estimator,
             self.X,
-            self.target.y,
+            self.target.given,
             cv=self.splitter,
             scoring=scoring,
             n_permutations=n_permutations,
@@ -143,17 +148,17 @@ class Steps:
 
         None of either where the estimator does not select features, or does not classify.
         """
-        parts = split_at_selector(self.estimator, self.X)
+        parts = _split_at_selector(self.estimator, self.X)
         if parts is None or self.target.classes is None:
             return None, None
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
-        outside = clone(head).fit(self.X, self.target.y).transform(self.X)
+        outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
         bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
-        task = clone(head), self.X, self.target.y
-        with open_jobs(support_of, *task, total=len(self.folds), **self.options) as run:
+        task = clone(head), self.X, self.target.given
+        with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
             supports = run(train for train, _ in self.folds)
         return bias, selection_stability(np.array(supports), level=level)
 
@@ -168,7 +173,7 @@ class Steps:
 
     def _cross_validated(self, cv: Any, method: str) -> ErrorEstimate:
         found = cross_val_error(
-            self.estimator, self.X, self.target.y, cv=cv, **self._error_options()
+            self.estimator, self.X, self.target.given, cv=cv, **self._error_options()
         )
         return replace(found, method=method)
 
@@ -182,22 +187,23 @@ class Steps:
         return splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
 
 
-def mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
+def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     """Return the mean of a per-sample loss."""
     return float(np.mean(loss(y_true, y_pred)))
 
 
-def support_of(head: Pipeline, X: Any, y: np.ndarray, train: np.ndarray) -> np.ndarray:
+def _select_features(head: Pipeline, X: Any, y: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Return the features that the last step of a pipeline selects on a training part."""
     support: np.ndarray = clone(head).fit(*safe_split(head, X, y, train))[-1].get_support()
     return support
 
 
-def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:
+def _split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:
     """Return the steps up to the last selector and those behind it; None if there is none."""
     if isinstance(estimator, CV2FeatureSelectionPipeline):
-        selector = estimator.selector or default_selector(np.shape(X)[1])
-        return make_pipeline(selector), estimator.classifier or SVC(kernel="linear")
+        selector, classifier = estimator.selector, estimator.classifier
+        selector = default_selector(np.shape(X)[1]) if selector is None else selector
+        return make_pipeline(selector), SVC(kernel="linear") if classifier is None else classifier
     if not isinstance(estimator, Pipeline):
         return None
     for last in reversed(range(len(estimator) - 1)):

@@ -64,7 +64,7 @@ def inline_svg(
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})
-    return adapted(NOT_XML.sub("\ufffd", text.getvalue()), label)
+    return _adapt_svg(NOT_XML.sub("\ufffd", text.getvalue()), label)
 
 
 def check_extra() -> None:
@@ -78,20 +78,20 @@ def check_extra() -> None:
         ) from error
 
 
-def adapted(svg: str, label: str) -> str:
+def _adapt_svg(svg: str, label: str) -> str:
     """Return SVG without what would reach beyond it, in the colours of the page."""
     prefix = f"f{sha256(svg.encode()).hexdigest()[:8]}-"
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
         for child in list(parent):
-            if local(child.tag) in ("metadata", "style"):
+            if _strip_namespace(child.tag) in ("metadata", "style"):
                 parent.remove(child)
     for element in root.iter():
-        element.tag = local(element.tag)
-        attributes = {local(name): value for name, value in element.attrib.items()}
+        element.tag = _strip_namespace(element.tag)
+        attributes = {_strip_namespace(name): value for name, value in element.attrib.items()}
         element.attrib.clear()
         element.attrib.update(
-            {name: adapted_value(name, value, prefix) for name, value in attributes.items()}
+            {name: _adapt_value(name, value, prefix) for name, value in attributes.items()}
         )
     for size in ("width", "height"):
         root.attrib.pop(size)
@@ -99,12 +99,12 @@ def adapted(svg: str, label: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def local(name: str) -> str:
+def _strip_namespace(name: str) -> str:
     """Return an XML name without its namespace, which HTML does not need."""
     return name.rpartition("}")[2]
 
 
-def adapted_value(name: str, value: str, prefix: str) -> str:
+def _adapt_value(name: str, value: str, prefix: str) -> str:
     """Return the value of an attribute with the figure's own ids and the page's colours."""
     if name == "id":
         return prefix + value
@@ -113,9 +113,9 @@ def adapted_value(name: str, value: str, prefix: str) -> str:
     value = value.replace("url(#", f"url(#{prefix}")
     if name != "style":
         return value
-    return re.sub("#[0-9a-f]{6}", lambda found: page_colour(found[0]), value)
+    return re.sub("#[0-9a-f]{6}", lambda found: _find_page_colour(found[0]), value)
 
 
-def page_colour(colour: str) -> str:
+def _find_page_colour(colour: str) -> str:
     """Return the variable of the page that stands for a colour, or a colour that has none."""
     return f"var(--{COLOURS[colour]})" if colour in COLOURS else colour

@@ -2,8 +2,14 @@
 
 import numpy as np
 
+from skeval._resampling.target import Target
 from skeval.model_selection import ErrorEstimate
-from skeval.model_selection._target import Target
+from skeval.model_selection._methods import (
+    BOOTSTRAP_632_PLUS,
+    CROSS_VALIDATION,
+    RESUBSTITUTION,
+    THIRD_HELD_OUT,
+)
 
 __all__ = ["plain_warnings"]
 
@@ -13,17 +19,20 @@ WIDE_INTERVAL = 0.2
 def plain_warnings(target: Target, estimates: list[ErrorEstimate], level: float) -> list[str]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
-    cross_validation = named["cross-validation"]
-    found = [overfitting(named["resubstitution"], cross_validation)]
-    for other in ("hold-out (1/3)", "bootstrap .632+"):
-        found.append(disagreement(cross_validation, named[other]))
+    cross_validation = named[CROSS_VALIDATION]
+    found = [_warn_of_overfitting(named[RESUBSTITUTION], cross_validation)]
+    for other in (THIRD_HELD_OUT, BOOTSTRAP_632_PLUS):
+        if other in named:  # a hold-out fit may have failed
+            found.append(_warn_of_disagreement(cross_validation, named[other]))
     if cross_validation.loss == "zero_one" and target.classes is not None:
-        found.append(no_better_than_guessing(target, target.classes, cross_validation, level))
-        found.append(wide_interval(cross_validation, level))
+        found.append(_warn_of_guessing(target, target.classes, cross_validation, level))
+        found.append(_warn_of_wide_interval(cross_validation, level))
     return [sentence for sentence in found if sentence]
 
 
-def overfitting(resubstitution: ErrorEstimate, cross_validation: ErrorEstimate) -> str | None:
+def _warn_of_overfitting(
+    resubstitution: ErrorEstimate, cross_validation: ErrorEstimate
+) -> str | None:
     """Say when the training error is far below the cross-validated one."""
     gap = cross_validation.error - resubstitution.error
     far = resubstitution.error < cross_validation.error / 2
@@ -35,7 +44,7 @@ def overfitting(resubstitution: ErrorEstimate, cross_validation: ErrorEstimate) 
     )
 
 
-def disagreement(a: ErrorEstimate, b: ErrorEstimate) -> str | None:
+def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate) -> str | None:
     """Say when two estimates on samples not trained on differ by more than two standard errors."""
     if abs(a.error - b.error) <= 2 * max(a.standard_error, b.standard_error):
         return None
@@ -45,7 +54,7 @@ def disagreement(a: ErrorEstimate, b: ErrorEstimate) -> str | None:
     )
 
 
-def no_better_than_guessing(
+def _warn_of_guessing(
     target: Target, classes: np.ndarray, cross_validation: ErrorEstimate, level: float
 ) -> str | None:
     """Say when the interval reaches the error of always naming the largest class."""
@@ -61,7 +70,7 @@ def no_better_than_guessing(
     )
 
 
-def wide_interval(cross_validation: ErrorEstimate, level: float) -> str | None:
+def _warn_of_wide_interval(cross_validation: ErrorEstimate, level: float) -> str | None:
     """Say when there are too few samples to know the error."""
     interval = cross_validation.confidence_interval(level)
     if interval.high - interval.low <= WIDE_INTERVAL:

@@ -7,25 +7,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from skeval.report._page import Page, template
+from skeval.report._page import make_page, template
 
 __all__ = ["WritableReport"]
 
 
 class WritableReport:
-    """A report that has `to_dict` for its numbers and `_page` for what people see."""
+    """A report: `to_dict` holds its numbers, `make_page` makes what people see."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
         raise NotImplementedError
 
-    def _page(self, title: str | None = None) -> Page:
-        raise NotImplementedError
-
     def to_json(self, path: str | PathLike | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file when a path is given.
 
-        JSON has neither infinity nor nan: such a number is null.
+        JSON has no number for infinity nor nan. Infinity, such as Dunn's index of clusters of
+        equal points, is the string "Infinity" or "-Infinity", which `float` reads back; nan, which
+        is no value, is null.
 
         Parameters
         ----------
@@ -36,7 +35,7 @@ class WritableReport:
         -------
         str
         """
-        text = json.dumps(finite(self.to_dict()), indent=2, allow_nan=False)
+        text = json.dumps(_convert_to_json(self.to_dict()), indent=2, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -60,7 +59,7 @@ class WritableReport:
         str
             HTML.
         """
-        text: str = template("page.html").render(page=self._page(title))
+        text: str = template("page.html").render(page=make_page(self, title))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
@@ -68,16 +67,20 @@ class WritableReport:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page, or the text where the extra is missing."""
         try:
-            fragment: str = template("fragment.html").render(page=self._page())
+            fragment: str = template("fragment.html").render(page=make_page(self))
         except ImportError:
             return f"<pre>{escape(str(self))}</pre>"
         return fragment
 
 
-def finite(value: Any) -> Any:
-    """Return nested lists and dicts with None in the place of numbers that are not finite."""
+def _convert_to_json(value: Any) -> Any:
+    """Return nested lists and dicts with what JSON has in the place of infinity and nan."""
     if isinstance(value, dict):
-        return {name: finite(item) for name, item in value.items()}
+        return {name: _convert_to_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_convert_to_json(item) for item in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return None
+    return "Infinity" if value > 0 else "-Infinity"

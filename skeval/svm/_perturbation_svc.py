@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._resampling.callbacks import fit_task
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
-from skeval.utils._callbacks import fit_task
 from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
@@ -72,8 +72,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         What is perturbed; "resubstitution" is the published method, which needs many samples and
         few features, and a tenth of the fits.
-    interval : {"normal", "pivotal", "symmetric", "quantile"}, default="normal"
-        Form of the interval.
+    interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
+        Form of the interval; None is "wilson".
     level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
@@ -144,7 +144,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         break_ties: bool = False,
         n_resamples: int = 1000,
         statistic: str = "cross_validation",
-        interval: str = "normal",
+        interval: str | None = None,
         level: float = 0.95,
         cv: Any = 10,
         random_state: Any = None,

@@ -1,6 +1,7 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, column_or_1d
 
 from skeval.utils._compat import num_samples
@@ -25,6 +27,8 @@ __all__ = [
     "check_y",
     "naming",
     "native_labels",
+    "undefined",
+    "warn_undefined",
 ]
 
 
@@ -131,7 +135,8 @@ def native_labels(name: str, y: Any) -> Any:
     if all(isinstance(label, str) for label in objects.flat):
         return y
     native = np.array(objects.tolist())
-    if native.dtype.kind not in "biuf" or native.shape != objects.shape:
+    alike = native.dtype.kind in "biuf" and native.shape == objects.shape
+    if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
         raise ValueError(f"{name} must hold numbers, booleans or strings alone, got {kinds}.")
     return native
@@ -141,3 +146,14 @@ def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return both label vectors as 1-D arrays of the same, positive, length."""
     check_same_length(y_true=y_true, y_pred=y_pred)
     return check_y("y_true", y_true), check_y("y_pred", y_pred)
+
+
+def undefined(reason: str) -> float:
+    """Warn that a metric has no value on these data, and return nan in its place."""
+    warn_undefined(f"{reason} The metric is nan.")
+    return float("nan")
+
+
+def warn_undefined(message: str) -> None:
+    """Warn of a 0/0 at the line that called the public function."""
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)

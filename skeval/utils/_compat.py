@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
@@ -10,11 +12,13 @@ from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
     InvalidParameterError,
+    Options,
     StrOptions,
     validate_params,
 )
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
+from sklearn.utils.validation import _check_method_params as params_of_rows
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -38,6 +42,20 @@ except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
 
+
+def has_valid_parameters(estimator: Any) -> bool:
+    """Whether an estimator and all that its parameters hold would pass their own validation."""
+    if get_config()["skip_parameter_validation"]:
+        return True
+    for part in (estimator, *estimator.get_params().values()):
+        if isinstance(part, BaseEstimator) and hasattr(part, "_parameter_constraints"):
+            try:
+                part._validate_params()
+            except InvalidParameterError:
+                return False
+    return True
+
+
 __all__ = [
     "PAIRWISE_METRICS",
     "CallbackSupportMixin",
@@ -45,12 +63,15 @@ __all__ = [
     "Interval",
     "InvalidParameterError",
     "MetadataRequester",
+    "Options",
     "StrOptions",
     "array_namespace",
     "check_sample_weight",
     "device",
+    "has_valid_parameters",
     "limit_threads",
     "num_samples",
+    "params_of_rows",
     "safe_indexing",
     "safe_split",
     "validate_params",

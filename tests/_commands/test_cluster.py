@@ -1,6 +1,7 @@
 """``python -m skeval cluster``: what it prints, what it returns, one clear line for bad input."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
 
 from skeval.__main__ import main
-from skeval._commands.cluster import ALGORITHMS, candidate_range
+from skeval._commands.cluster import ALGORITHMS, parse_range
 from skeval.report import evaluate_clusterer
 
 QUICK = ["--quick", "--k", "2:4", "--repeats", "2"]
@@ -40,7 +41,7 @@ def test_module_runs_and_says_what_it_did():
     assert second == "kmeans, features scaled to variance 1, seed 0"
     assert lines[2].split()[0] == "k"
     assert [line.split()[0] for line in lines[3:6]] == ["2", "3", "4"]
-    assert "Choice: 2 clusters, the largest k whose prediction strength reaches 0.8" in lines[7]
+    assert "Choice: 2 clusters, the largest k with a prediction strength of 0.8 or more" in lines[7]
     assert "for orientation only" in result.stdout
     assert result.stderr == ""  # progress is for terminals
 
@@ -91,7 +92,7 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text
     assert "Choice: 3 clusters" in text
-    assert "1.000 +/- 0.000     yes  <- chosen" in text
+    assert re.search(r"1.000 \+/- 0.000 +0\.\d{3} +yes  <- chosen", text)
     assert "Rand with" not in text
 
 
@@ -120,6 +121,15 @@ def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
 
 
+@pytest.mark.parametrize("n", [4, 8, 12])
+def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, capsys):
+    path = tmp_path / "few.npz"
+    np.savez(path, X=np.random.default_rng(n).normal(size=(n, 2)))
+    assert "Choice: one cluster" in printed(capsys, path, "--quick")
+    message = f"--k must end at {n // 2} or lower, half of the {n} samples"
+    assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
+
+
 def test_jobs_do_not_change_the_numbers(capsys):
     assert printed(capsys, "iris", *QUICK) == printed(capsys, "iris", "--jobs", 2, *QUICK)
 
@@ -128,7 +138,7 @@ def test_jobs_do_not_change_the_numbers(capsys):
     ("text", "expected"), [("2:8", range(2, 9)), ("3", range(3, 4)), ("5:5", range(5, 6))]
 )
 def test_range_includes_both_ends(text, expected):
-    assert candidate_range(text) == expected
+    assert parse_range(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,7 +149,7 @@ def test_range_includes_both_ends(text, expected):
         (["iris", "--k", "2:"], "--k must be a range such as 2:8, or one number, got '2:'"),
         (["iris", "--k", "1:4"], "--k must start at 2 or more and end no lower, got '1:4'"),
         (["iris", "--k", "4:2"], "--k must start at 2 or more and end no lower, got '4:2'"),
-        (["iris", "--k", "2:76"], "n_clusters must lie between 2 and 75, half of the 150 samples"),
+        (["iris", "--k", "2:76"], "--k must end at 75 or lower, half of the 150 samples"),
         (["iris", "--repeats", "1"], "'n_repeats' parameter"),
         (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
@@ -164,8 +174,8 @@ def assert_one_line(arguments, message, capsys):
     ("change", "arguments", "message"),
     [
         ({"target": np.linspace(0, 1, 150)}, [], "must hold classes, it holds 150 distinct"),
-        ({"name": "red"}, [], "column 'name' must hold numbers, row 2 has 'red'; encode it"),
-        ({"hole": [np.nan] * 150}, [], "column 'hole' has no value in row 2; impute or drop it"),
+        ({"name": "red"}, [], "column 'name' must hold numbers, line 2 has 'red'; encode it"),
+        ({"hole": [np.nan] * 150}, [], "column 'hole' has no value in line 2; impute or drop it"),
         ({}, ["--target", "kind"], "has no column 'kind' for the target"),
     ],
 )
@@ -178,7 +188,10 @@ def test_bad_files(change, arguments, message, tmp_path, capsys, iris):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.where(np.eye(30) > 0, np.nan, 1.0)}, "Input X contains NaN"),
+        (
+            {"X": np.where(np.eye(30) > 0, np.nan, 1.0)},
+            "column 'x0' has no value in row 1; impute or drop it",
+        ),
         ({"X": np.eye(30), "y": np.zeros(29, int)}, "must have the same length, got 30 and 29"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must hold at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),

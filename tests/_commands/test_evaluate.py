@@ -1,6 +1,7 @@
 """``python -m skeval evaluate``: what it prints, what it returns, one clear line for bad input."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -81,7 +82,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     assert captured.err == ""
     (tmp_path / "label.csv").write_text("a,,target\n1,2,0\n3,4,1\n")
     assert main(["evaluate", str(tmp_path / "label.csv"), *QUICK]) == 2
-    assert "label.csv: column 2 of 3 has no name" in capsys.readouterr().err
+    assert "label.csv: column 2 has no name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -99,7 +100,7 @@ def test_every_estimator_with_selection_inside(name, capsys):
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
         (["iris", "--folds", "1"], "cv must be an integer >= 2, got 1"),
-        (["iris", "--folds", "99"], "cv=99 folds need at least 99 members of each class"),
+        (["iris", "--folds", "99"], "cv=99 folds need a class of at least 99 members"),
         (["iris", "--bootstraps", "0"], "n_bootstraps must be an integer >= 1, got 0"),
         (["iris", "--permutations", "-1"], "n_permutations must be an integer >= 0, got -1"),
         (["iris", "--level", "95"], "level must fulfil 0 < confidence_level < 1, got 95.0"),
@@ -130,7 +131,7 @@ def test_missing_values_are_named(tmp_path, capsys):
     X[3, 1] = np.nan
     np.savez(tmp_path / "n.npz", X=X, y=np.tile([0, 1], 15))
     assert main(["evaluate", str(tmp_path / "n.npz")]) == 2
-    assert "contains NaN" in capsys.readouterr().err
+    assert "n.npz: column 'x1' has no value in row 4" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
@@ -139,3 +140,72 @@ def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
     assert main(["evaluate", "iris", "--html", str(tmp_path / "out.html")]) == 2
     message = 'skeval: error: an HTML report needs jinja2: pip install "skeval[report]"\n'
     assert capsys.readouterr().err == message
+
+
+def test_a_file_without_a_header(tmp_path, capsys):
+    X, y = load_iris(return_X_y=True)
+    np.savetxt(tmp_path / "bare.csv", np.column_stack([X, y]), delimiter=",", fmt="%.1f")
+    assert main(["evaluate", str(tmp_path / "bare.csv"), "--target", "x4"]) == 2
+    assert "line 1 may be data rather than a header" in capsys.readouterr().err
+    words = [str(tmp_path / "bare.csv"), "--no-header", "--target", "x4"]
+    assert main(["evaluate", *words, *QUICK]) == 0
+    expected = "bare.csv: 150 samples, 4 features, 3 classes (0.0: 50, 1.0: 50, 2.0: 50)"
+    assert capsys.readouterr().out.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["--json", "."], "--json: '.' cannot be written: Is a directory."),
+        (["--html", "x" * 300], "cannot be written: File name too long."),
+        (["--json", "out", "--html", "out"], "--html: 'out' is --json, too."),
+        (["--json", "data.csv"], "--json: 'data.csv' is the data, too."),
+        (["--html", "link.csv"], "--html: 'link.csv' is the data, too."),
+    ],
+)
+def test_outputs_are_tried_before_the_work(files, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(skeval, "evaluate", None)
+    load_iris(as_frame=True).frame.to_csv("data.csv", index=False)
+    (tmp_path / "link.csv").symlink_to("data.csv")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main(["evaluate", "data.csv", *files]) == 2
+    assert message in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_was_found_is_printed_even_if_it_cannot_be_written(tmp_path, capsys, monkeypatch):
+    def full(self, path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(skeval.report.EvaluationReport, "to_json", full)
+    assert main(["evaluate", "iris", "--json", str(tmp_path / "out.json"), *QUICK]) == 2
+    captured = capsys.readouterr()
+    assert "bootstrap .632+" in captured.out
+    assert "No space left on device" in captured.err
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path):
+    frame = load_iris(as_frame=True).frame
+    names = np.array(["été", "a\nb", "c"])[frame.target]
+    path = os.fsencode(tmp_path) + b"/a b\xff.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        frame.assign(target=names).to_csv(file, index=False)
+    result = subprocess.run(
+        [sys.executable, "-m", "skeval", "evaluate", path, "--json", tmp_path / "ü.json", *QUICK],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert result.stderr == b""
+    first = result.stdout.splitlines()[0]
+    assert first.startswith(
+        rb"a b\udcff.csv: 150 samples, 4 features, 3 classes ('a\nb': 50, c: 50"
+    )
+    assert rb"\xe9t\xe9: 50" in first
+    assert (tmp_path / "ü.json").is_file()
+
+
+def test_every_seed_is_one_of_every_estimator(capsys):
+    words = ["iris", "--estimator", "forest", "--seed", str(2**40), "--select", "2", *QUICK]
+    assert main(["evaluate", *words, "--bootstraps", "2"]) == 0
+    assert f"seed {2**40}" in capsys.readouterr().out

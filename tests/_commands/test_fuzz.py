@@ -57,6 +57,9 @@ TEXTS = {
     "lines that end in CR": (GOOD.replace("\n", "\r"), 0),
     "a newline in a header": (with_rows('"a\nb",target', [f"{i},{i % 2}" for i in range(24)]), 0),
     "a formula for a header": (with_rows("=cmd(),target", [f"{i},{i % 2}" for i in range(24)]), 0),
+    "no header": ("\n".join(ROWS), 2),
+    "a class called None": (with_rows("a,target", ["1,None", "2,x"] * 12), 0),
+    "a decimal comma": (with_rows("a;target", ["1,5;1", "2,5;0"] * 12), 2),
     "names of many digits": (
         with_rows("a,target", [f"{i},{10**30 + i % 2}" for i in range(24)]),
         0,
@@ -213,6 +216,7 @@ OPTIONS = {
     ],
 }
 COMMON = [["--seed", "-1"], ["--jobs", "0"], ["--jobs", "9" * 20], ["--json", "/no/such/f.json"]]
+COMMON += [["--seed", "1_0"], ["--seed", "١"], ["--jobs", "1_0"], ["--header", "--target", "c"]]
 
 
 @pytest.mark.parametrize(

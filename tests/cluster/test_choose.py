@@ -2,13 +2,17 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
+from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import check_array
 
 from skeval.cluster import (
     StabilityDisplay,
@@ -16,7 +20,11 @@ from skeval.cluster import (
     prediction_strength,
     predictive_power,
 )
-from skeval.cluster._choose import apply_rule, find_parameter
+from skeval.cluster._agreements import AGREEMENTS
+from skeval.cluster._choose import find_parameter, sufficient_from
+from skeval.cluster._reference import reference_draws
+from skeval.cluster._stability import Halving, compare_halves
+from skeval.utils._seeds import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)
 
@@ -62,9 +70,9 @@ def test_predictive_power_finds_three(method):
 
 def test_values_are_those_of_the_single_functions():
     X = three()
-    choice = choose_n_clusters(KMEANS, X, n_clusters=(5, 2, 5), n_repeats=3, random_state=4)
-    assert choice.candidates.tolist() == [2, 5]
-    for row, k in enumerate((2, 5)):
+    choice = choose_n_clusters(KMEANS, X, n_clusters=(4, 2, 4), n_repeats=3, random_state=4)
+    assert choice.candidates.tolist() == [2, 4]
+    for row, k in enumerate((2, 4)):
         one = prediction_strength(KMeans(k, n_init=3), X, n_repeats=3, random_state=4)
         np.testing.assert_array_equal(choice.replicates[row], one.values)
         assert choice.values[row] == one.value
@@ -87,34 +95,159 @@ def test_numbers_do_not_depend_on_n_jobs():
 K = np.array([1, 2, 3, 4, 5])
 
 
-@pytest.mark.parametrize(
-    ("values", "threshold", "expected"),
-    [
-        ([1, 0.9, 0.85, 0.7, 0.2], 0.8, 3),
-        ([1, 0.5, 0.85, 0.7, 0.2], 0.8, 3),  # a weak 2 does not hide a strong 3
-        ([1, 0.9, 0.8, 0.7, 0.2], 0.8, 3),  # reaching the threshold is enough
-        ([1, 0.9, 0.85, 0.7, 0.2], 0.95, 1),
-        ([0.1, 0.1, 0.1, 0.1, 0.1], 0.8, 1),
-    ],
-)
-def test_rule_of_prediction_strength(values, threshold, expected):
-    errors = np.full(5, 0.1)
-    chosen = apply_rule(K, np.array(values), errors, "prediction_strength", threshold)
-    assert chosen[:2] == (expected, threshold)
+NOTHING = np.zeros(5)
+
+
+def largest(values, errors, reference, method, threshold):
+    """The candidates that reach their limits, by the same comparison as the choice."""
+    limits = sufficient_from(values, errors, reference, method, threshold)
+    return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 
 @pytest.mark.parametrize(
-    ("values", "errors", "expected"),
+    ("values", "reference", "threshold", "expected"),
     [
-        ([0.5, 0.9, 0.6, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], 2),
-        ([0.5, 0.9, 0.87, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], 3),
-        ([0.5, 0.9, 0.84, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], 2),
-        ([0.5, 1.0, 1.0, 0.5, 0.2], [0.1, 0.0, 0.0, 0.1, 0.1], 3),
+        ([1, 0.9, 0.85, 0.7, 0.2], NOTHING, 0.8, 3),
+        ([1, 0.5, 0.85, 0.7, 0.2], NOTHING, 0.8, 3),  # a weak 2 does not hide a strong 3
+        ([1, 0.9, 0.8, 0.7, 0.2], NOTHING, 0.8, 3),  # reaching the threshold is enough
+        ([1, 0.9, 0.85, 0.7, 0.2], NOTHING, 0.95, 1),
+        ([0.1, 0.1, 0.1, 0.1, 0.1], NOTHING, 0.8, 1),
+        ([1, 0.95, 0.82, 0.7, 0.2], np.full(5, 0.5), 0.8, 2),  # 5/6 is needed
+        ([1, 1, 0.95, 0.7, 0.2], np.array([1, 0.9, 0.9, 0, 0]), 0.8, 2),
+        ([1, 1, 1, 1, 1], np.ones(5), 0.8, 1),  # noise does as well
+        ([1, 0, 0, 0, 0], NOTHING, 0.0, 1),  # no evidence reaches no threshold
+        ([1, 0.7, 0.6, 0, 0], NOTHING, 0.0, 2),  # nor does one below the share
     ],
 )
-def test_rule_of_one_standard_error(values, errors, expected):
-    chosen = apply_rule(K, np.array(values), np.array(errors), "adjusted_rand", 0.8)
-    assert chosen[0] == expected
+def test_rule_of_prediction_strength(values, reference, threshold, expected):
+    values = np.array(values)
+    limits, found = largest(values, np.full(5, 0.1), reference, "prediction_strength", threshold)
+    np.testing.assert_allclose(limits, np.maximum(threshold, (reference + 2) / 3))
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "errors", "reference", "expected"),
+    [
+        ([0.5, 0.9, 0.6, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], NOTHING, 2),
+        ([0.5, 0.9, 0.87, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], NOTHING, 3),
+        ([0.5, 0.9, 0.84, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], NOTHING, 2),
+        ([0.5, 1.0, 1.0, 0.5, 0.2], [0.1, 0.0, 0.0, 0.1, 0.1], NOTHING, 3),
+        ([0.5, 0.9, 0.87, 0.5, 0.2], [0.1, 0.05, 0.1, 0.1, 0.1], np.full(5, 0.8), 1),
+        # the best of all is that of noise: the best of the rest decides
+        ([0.5, 0.99, 0.90, 0.5, 0.2], [0.01] * 5, np.array([0, 0.98, 0.2, 0.2, 0]), 3),
+    ],
+)
+def test_rule_of_one_standard_error(values, errors, reference, expected):
+    found = largest(np.array(values), np.array(errors), reference, "adjusted_rand", 0.8)[1]
+    assert found == expected
+
+
+@pytest.mark.parametrize("method", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
+@pytest.mark.parametrize("clusterer", [KMEANS, AgglomerativeClustering(linkage="single")])
+@pytest.mark.parametrize("n", [4, 5, 6, 8, 11])
+def test_candidates_that_halves_cannot_hold_carry_no_evidence(method, clusterer, n):
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    choice = choose_n_clusters(
+        clusterer, X, n_clusters=range(2, n + 2), method=method, n_repeats=4, random_state=0
+    )
+    assert choice.n_clusters == 1
+    impossible = choice.candidates * 3 > n // 2
+    assert impossible.all()
+    assert not choice.values[impossible].any()
+    assert not choice.reference_values[impossible].any()
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.parametrize("method", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
+@pytest.mark.parametrize("n_distinct", [2, 3, 4])
+def test_no_more_clusters_are_chosen_than_exist(method, n_distinct):
+    X = np.repeat(10.0 * np.eye(4)[:n_distinct], 60 // n_distinct, axis=0)
+    choice = choose_n_clusters(
+        KMEANS, X, n_clusters=range(2, 9), method=method, n_repeats=3, random_state=0
+    )
+    assert choice.n_clusters == n_distinct
+    assert not choice.values[choice.candidates > n_distinct].any()
+
+
+@pytest.mark.parametrize("reference", ["uniform", "permuted"])
+@pytest.mark.parametrize("kind", ["array", "float32", "frame", "sparse"])
+def test_reference_has_the_form_of_the_data(reference, kind):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3)) * [1, 5, 0]
+    X = {
+        "array": values,
+        "float32": values.astype(np.float32),
+        "frame": pd.DataFrame(values, columns=["a", "b", "a"]),
+        "sparse": csr_array(values),
+    }[kind]
+    if (reference, kind) == ("uniform", "sparse"):
+        with pytest.raises(ValueError, match="reference='uniform' needs dense X, got sparse X"):
+            reference_draws(X, reference)
+        return
+    name, draws = reference_draws(X, reference)
+    found = draws(np.random.default_rng(1))
+    assert name == reference
+    assert type(found) is type(X)
+    assert found.shape == X.shape
+    dense = found.toarray() if kind == "sparse" else np.asarray(found)
+    original = X.toarray() if kind == "sparse" else np.asarray(X)
+    assert dense.dtype == original.dtype
+    if kind == "frame":
+        assert found.columns.tolist() == ["a", "b", "a"]
+    np.testing.assert_allclose(dense[:, 2], original[:, 2], atol=1e-12)
+    if reference == "permuted":
+        np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(original, axis=0))
+        assert not np.array_equal(dense, original)
+    else:
+        centre, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
+        inside, scores = (dense - centre) @ axes.T, (original - centre) @ axes.T
+        assert (inside.max(axis=0) <= scores.max(axis=0) + 1e-5).all()
+        assert (inside.min(axis=0) >= scores.min(axis=0) - 1e-5).all()
+
+
+def test_reference_goes_by_the_kind_of_data():
+    X = three()
+    assert reference_draws(X, "auto")[0] == "uniform"
+    assert reference_draws(csr_array(X), "auto")[0] == "permuted"
+    options = {"n_clusters": [2, 3], "n_repeats": 3, "random_state": 0}
+    uniform = choose_n_clusters(KMEANS, X, **options)
+    permuted = choose_n_clusters(KMEANS, X, reference="permuted", **options)
+    assert (uniform.reference, permuted.reference) == ("uniform", "permuted")
+    np.testing.assert_array_equal(uniform.replicates, permuted.replicates)
+    assert not np.array_equal(uniform.reference_replicates, permuted.reference_replicates)
+
+
+def test_reference_is_the_strength_of_its_draws():
+    X = three()
+    options = {"n_repeats": 4, "random_state": 3}
+    choice = choose_n_clusters(KMEANS, X, n_clusters=[3, 4], **options)
+    root = root_seed(3).spawn(1)[0]
+    draws = reference_draws(X, "uniform")[1]
+    for row, k in enumerate([3, 4]):
+        for repeat in range(4):
+            rng = repetition_rng(root, repeat)
+            job = Halving(KMEANS.__class__(k, n_init=3), k, rng)
+            expected = compare_halves(draws(rng), AGREEMENTS["prediction_strength"], job)
+            assert choice.reference_replicates[row, repeat] == expected
+    np.testing.assert_allclose(choice.reference_values, choice.reference_replicates.mean(axis=1))
+    more = choose_n_clusters(KMEANS, X, n_clusters=[4], n_repeats=6, random_state=3)
+    np.testing.assert_array_equal(more.reference_replicates[0, :4], choice.reference_replicates[1])
+
+
+def test_a_clusterer_that_refuses_the_reference_is_told_of_the_other():
+    X = np.exp(three())
+    logarithm = FunctionTransformer(np.log, validate=True)
+    pipeline = make_pipeline(logarithm, FunctionTransformer(check_array), KMEANS)
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(ValueError, match=r"reference: .* 'permuted' keeps .* contains NaN"),
+    ):
+        choose_n_clusters(pipeline, X, n_clusters=[2], n_repeats=2, random_state=0)
+    choice = choose_n_clusters(
+        pipeline, X, n_clusters=[2, 3], n_repeats=2, random_state=0, reference="permuted"
+    )
+    assert choice.values.shape == (2,)
 
 
 def test_parameter_names():
@@ -151,6 +284,7 @@ def test_parameter_names():
         ),
         ({"method": "gap"}, ValueError, "'method' parameter"),
         ({"threshold": 1.2}, ValueError, "'threshold' parameter"),
+        ({"reference": "gap"}, ValueError, "'reference' parameter"),
         ({"param_name": "k"}, ValueError, "param_name must be a parameter of KMeans, got 'k'"),
     ],
 )
@@ -164,6 +298,9 @@ def test_result_and_display():
     frame = choice.to_frame()
     assert frame.index.tolist() == [1, 2, 3, 4]
     assert frame.index[frame["chosen"]].tolist() == [3]
+    np.testing.assert_array_equal(frame["reference"], choice.reference_values)
+    np.testing.assert_array_equal(frame["limit"], choice.limits)
+    assert f"reference {choice.reference_values[2]:.4f}" in str(choice)
     assert "3 clusters by prediction_strength" in str(choice)
     assert str(choice).count("<- chosen") == 1
     display = StabilityDisplay.from_result(choice)

@@ -19,10 +19,10 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval.cluster import PredictivePower, prediction_strength, predictive_power
 from skeval.cluster import _stability as stability
-from skeval.utils._random import repetition_rng, root_seed
+from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
-TWINS = {
+REFERENCES = {
     "adjusted_rand": reference.adjusted_rand_agreement,
     "matched_accuracy": reference.matched_accuracy,
     "prediction_strength": reference.prediction_strength,
@@ -46,14 +46,14 @@ def blobs(n=40, seed=0):
     return make_blobs(n, centers=3, cluster_std=3.0, random_state=seed)[0]
 
 
-@pytest.mark.parametrize("agreement", TWINS)
+@pytest.mark.parametrize("agreement", REFERENCES)
 def test_equals_the_definition(agreement):
     X = blobs(31)
     result = predictive_power(WARD, X, n_repeats=3, agreement=agreement, random_state=5)
     for repeat, value in enumerate(result.values):
         order = repetition_rng(root_seed(5), repeat).permutation(31)
         first, second = order[:16], order[16:]
-        expected = reference.halving(WARD.fit_predict, X, first, second, TWINS[agreement])
+        expected = reference.halving(WARD.fit_predict, X, first, second, REFERENCES[agreement])
         assert value == pytest.approx(expected, abs=1e-12)
     assert result.value == pytest.approx(result.values.mean())
     assert result.standard_error == pytest.approx(result.values.std(ddof=1) / np.sqrt(3))
@@ -63,9 +63,28 @@ def test_equals_the_definition(agreement):
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
 def test_agreements_equal_their_definitions(pairs):
     labels, predicted = map(np.array, zip(*pairs, strict=True))
-    for name, twin in TWINS.items():
+    for name, expected in REFERENCES.items():
         value = stability.AGREEMENTS[name](labels, predicted)
-        assert value == pytest.approx(twin(list(labels), list(predicted)), abs=1e-12), name
+        assert value == pytest.approx(expected(list(labels), list(predicted)), abs=1e-12), name
+
+
+@pytest.mark.parametrize("agreement", REFERENCES)
+@pytest.mark.parametrize(
+    "clusterer", [DBSCAN(eps=1e-9), DBSCAN(eps=1e-9, min_samples=1), AgglomerativeClustering(15)]
+)
+def test_noise_and_singletons_are_no_evidence(agreement, clusterer):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    result = predictive_power(clusterer, X, n_repeats=3, agreement=agreement, random_state=0)
+    assert result.values.tolist() == [0.0] * 3
+
+
+def test_noise_beside_clusters_is_left_out():
+    X = make_blobs(80, centers=[[0, 0], [20, 0]], random_state=0)[0]
+    far = np.vstack([X, [[1e3, 0], [-1e3, 0], [0, 1e3]]])
+    for agreement in REFERENCES:
+        options = {"n_repeats": 4, "agreement": agreement, "random_state": 0}
+        assert predictive_power(DBSCAN(eps=5), X, **options).value == 1.0
+        assert 0.9 < predictive_power(DBSCAN(eps=5), far, **options).value <= 1.0
 
 
 def test_prediction_strength_is_that_agreement():
@@ -78,7 +97,7 @@ def test_prediction_strength_is_that_agreement():
 
 def test_clear_clusters_are_predicted_and_random_labels_are_not():
     X = make_blobs(60, centers=[[0, 0], [20, 0], [0, 20]], random_state=0)[0]
-    for agreement in TWINS:
+    for agreement in REFERENCES:
         result = predictive_power(WARD, X, n_repeats=5, agreement=agreement, random_state=0)
         assert (result.value, result.standard_error) == (1.0, 0.0)
     chance = predictive_power(RandomLabels(), X, n_repeats=40, random_state=0)
@@ -146,9 +165,9 @@ def test_numbers_do_not_depend_on_n_jobs():
 def test_given_seed_of_the_clusterer_is_kept():
     rng = np.random.default_rng(0)
     nested = make_pipeline(StandardScaler(), KMeans(3, random_state=11))
-    assert stability.seeded(nested, rng)[-1].random_state == 11
-    assert isinstance(stability.seeded(KMeans(3), rng).random_state, int)
-    assert isinstance(stability.seeded(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
+    assert stability.seed_clusterer(nested, rng)[-1].random_state == 11
+    assert isinstance(stability.seed_clusterer(KMeans(3), rng).random_state, int)
+    assert isinstance(stability.seed_clusterer(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
 
 
 @pytest.mark.parametrize(

@@ -68,3 +68,39 @@ def test_coef_of_another_length():
     data = make_gaussian_classes(10, 2, random_state=0)
     with pytest.raises(ValueError, match="coef must have 2 values, got 3"):
         data.true_error([1, 2, 3], 0)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-8, 1e8, 1e160, 1e300])
+def test_the_size_of_a_rule_changes_nothing(scale):
+    data = make_gaussian_classes(10, 3, prior=0.3, random_state=0)
+    coef = np.array([1.0, 0.5, -0.2])
+    scaled = data.true_error(scale * coef, scale * 0.3)
+    assert scaled == pytest.approx(data.true_error(coef, 0.3), rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.9])
+def test_bayes_error_at_any_separation(prior):
+    separations = [0, 1e-300, 1e-160, 1e-9, 0.1, 1, 10, 1e3, 1e160, 1e300]
+    errors = [
+        make_gaussian_classes(10, 3, separation=s, prior=prior, random_state=0).bayes_error
+        for s in separations
+    ]
+    assert errors[0] == pytest.approx(1 - prior)
+    assert errors[-1] == 0
+    assert (np.diff(errors) <= 1e-15).all()
+
+
+@pytest.mark.parametrize(
+    ("coef", "intercept", "message"),
+    [
+        ([np.nan, 1], 0, "coef contains NaN"),
+        ([np.inf, 1], 0, "coef contains infinity"),
+        ([0, 0], np.nan, "intercept contains NaN"),
+        ([1, 1], [0.5, 2], "intercept must be one value, got 2"),
+        ([1, 1], [], "intercept"),
+    ],
+)
+def test_a_rule_that_is_none(coef, intercept, message):
+    data = make_gaussian_classes(10, 2, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        data.true_error(coef, intercept)

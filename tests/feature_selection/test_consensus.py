@@ -1,4 +1,4 @@
-"""The consensus of the rounds against brute force, ties above all."""
+"""The consensus of the rounds against the definition, ties above all."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ shapes = st.tuples(st.integers(1, 5), st.integers(1, 7))
 
 
 @given(shapes, st.data())
-def test_against_brute_force(shape, data):
+def test_against_the_definition(shape, data):
     supports = data.draw(arrays(bool, shape))
     ranks = data.draw(arrays(float, shape, elements=st.integers(1, 3).map(float)))
     size = int(np.rint(supports.sum(axis=1).mean()))

@@ -105,7 +105,7 @@ def test_bad_input():
     X, y = noise(p=10)
     with pytest.raises(ValueError, match="at most the 10 features of X, got k=11"):
         selection_bias(SelectKBest(k=11), NearestCentroid(), X, y)
-    with pytest.raises(ValueError, match="at least one feature, on all samples it selected none"):
+    with pytest.raises(ValueError, match="at least one of the 10 features, it selected none"):
         selection_bias(SelectFdr(alpha=1e-9), NearestCentroid(), X, y)
     with pytest.raises(ValueError, match="n_repeats=2 needs cv to be a number of folds"):
         selection_bias(SelectKBest(k=2), NearestCentroid(), X, y, cv=LeaveOneOut(), n_repeats=2)

@@ -1,7 +1,8 @@
-"""BLEU against a slow twin, sacrebleu and nltk."""
+"""BLEU against its reference implementation, sacrebleu and nltk."""
 
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 from numpy.testing import assert_allclose
-from reference import bleu as slow
+from reference import bleu as reference
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._bleu import bleu_statistics
+from skeval.metrics._sentences import bleu_statistics
+from skeval.model_selection import metric_interval
 
 SMOOTHINGS = [None, "add-k", "floor", "exp"]
 
@@ -35,12 +37,13 @@ def corpus(n=30, n_references=3, seed=0, n_words=12, change=0.3):
     return references, hypotheses
 
 
-def sacre(references, hypotheses, smoothing, value=None, max_order=4):
+def sacre(references, hypotheses, smoothing, value=None, max_order=4, effective=False):
     metric = sacrebleu.BLEU(
         tokenize="none",
         smooth_method=smoothing or "none",
         smooth_value=value,
         max_ngram_order=max_order,
+        effective_order=effective,
     )
     transposed = [list(row) for row in zip(*references, strict=True)]
     return metric.corpus_score(hypotheses, transposed).score / 100
@@ -63,7 +66,8 @@ def test_equals_sacrebleu_where_orders_have_no_match(smoothing):
     matches = bleu_statistics(references, hypotheses).sum(axis=0)[2:6]
     assert matches[0] > 0
     assert (matches == 0).sum() >= 2  # "exp" must halve twice
-    for value in (None,) if smoothing in (None, "exp") else (None, 0.01, 2.5):
+    largest = 1.0 if smoothing == "floor" else 2.5
+    for value in (None,) if smoothing in (None, "exp") else (None, 0.01, largest):
         got = bleu_score(references, hypotheses, smoothing=smoothing, smoothing_value=value)
         assert_allclose(got, sacre(references, hypotheses, smoothing, value), rtol=0, atol=1e-10)
 
@@ -96,11 +100,11 @@ def test_equals_the_slow_one(pairs, smoothing, max_order):
         references,
         strict=True,
     ):
-        assert row.tolist() == slow.statistics(own, hypothesis, max_order)
+        assert row.tolist() == reference.statistics(own, hypothesis, max_order)
     value = {"add-k": 0.7, "floor": 0.2}.get(smoothing)
     weights = np.arange(max_order) + (max_order == 1)  # the first order weighs nothing
     weights = weights / weights.sum()
-    expected = slow.log_bleu(references, hypotheses, max_order, weights, smoothing, value)
+    expected = reference.log_bleu(references, hypotheses, max_order, weights, smoothing, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         got = log_bleu_score(
@@ -125,6 +129,76 @@ def test_blocks_long_sentences_and_many_words():
         references.append([" ".join(map(str, noisy))])
     got = bleu_score(references, hypotheses, max_order=5)
     assert_allclose(got, sacre(references, hypotheses, None, max_order=5), rtol=0, atol=1e-10)
+
+
+SHORT = st.lists(
+    st.tuples(*[st.lists(st.sampled_from("abc"), max_size=5).map(" ".join)] * 3),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(SHORT, st.sampled_from(SMOOTHINGS), st.integers(1, 5), st.booleans())
+def test_effective_order_is_sacrebleus(triples, smoothing, max_order, effective):
+    references, hypotheses = [list(t[1:]) for t in triples], [t[0] for t in triples]
+    options = {"smoothing": smoothing, "max_order": max_order, "effective_order": effective}
+    expected = sacre(references, hypotheses, smoothing, None, max_order, effective)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert_allclose(bleu_score(references, hypotheses, **options), expected, atol=1e-10)
+        logarithm = log_bleu_score(references, hypotheses, **options)
+        assert_allclose(math.exp(logarithm), expected, atol=1e-10)
+
+
+@given(SHORT, st.sampled_from(SMOOTHINGS))
+def test_a_sentence_has_the_effective_order_as_in_sacrebleu(triples, smoothing):
+    hypothesis, *references = triples[0]
+    expected = sacrebleu.sentence_bleu(
+        hypothesis, references, tokenize="none", smooth_method=smoothing or "none"
+    )
+    got = sentence_bleu_score(references, hypothesis, smoothing=smoothing)
+    assert_allclose(got, expected.score / 100, atol=1e-10)
+    if hypothesis:
+        assert sentence_bleu_score(hypothesis, hypothesis, smoothing=smoothing) == 1.0
+
+
+@given(SHORT, st.sampled_from(["add-k", "floor"]), st.floats(1e-3, 1), st.booleans())
+def test_no_smoothing_lifts_bleu_above_one(triples, smoothing, value, effective):
+    references, hypotheses = [list(t[1:]) for t in triples], [t[0] for t in triples]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        got = bleu_score(
+            references,
+            hypotheses,
+            smoothing=smoothing,
+            smoothing_value=value,
+            effective_order=effective,
+        )
+    assert 0 <= got <= 1
+
+
+def test_weights_of_the_effective_order():
+    # Two words: P1 = 1, P2 = 1; of the weights .1 and .3 remains nothing but their ratio.
+    options = {"weights": [0.1, 0.3, 0.6], "max_order": 3}
+    got = sentence_bleu_score("a b c", "a b", **options)
+    assert_allclose(got, math.exp(1 - 3 / 2))
+    # P1 = 1/2, P2 = (0 + 1) / (1 + 1): geometric mean with weights 1/4 and 3/4
+    got = sentence_bleu_score(["a c"], "a b", smoothing="exp", **options)
+    assert_allclose(got, 0.5**0.25 * 0.5**0.75)
+    with pytest.warns(UndefinedMetricWarning, match="No hypothesis holds"):
+        assert sentence_bleu_score("a b", "a b", weights=[0, 0, 1], max_order=3) == 0.0
+
+
+def test_metric_interval_hands_the_effective_order_on():
+    references, hypotheses = corpus(n=12, n_references=1)
+    references, hypotheses = (
+        [r[0].split()[:2] for r in references],
+        [h.split()[:2] for h in hypotheses],
+    )
+    metric = partial(bleu_score, effective_order=True, smoothing="exp")
+    wrapped = [[r] for r in references]
+    result = metric_interval(metric, wrapped, hypotheses, n_resamples=100, random_state=0)
+    assert_allclose(result.estimate, metric(wrapped, hypotheses), rtol=1e-12)
 
 
 def test_nltk_agrees_where_every_order_has_a_match():
@@ -193,7 +267,8 @@ def test_empty_hypotheses():
 
 def test_hypotheses_shorter_than_the_order_are_undefined():
     with pytest.warns(UndefinedMetricWarning, match="No hypothesis holds 4 tokens"):
-        assert sentence_bleu_score("a b c", "a b c") == 0.0
+        assert sentence_bleu_score("a b c", "a b c", effective_order=False) == 0.0
+    assert sentence_bleu_score("a b c", "a b c") == 1.0
     assert sentence_bleu_score("a b c", "a b c", max_order=3) == 1.0
     assert sentence_bleu_score("a b c", "a b c", weights=[0.5, 0.5, 0, 0]) == 1.0
     # add-k of sacrebleu: (0 + 1) / (0 + 1) for the order that does not occur.
@@ -243,6 +318,8 @@ def test_a_tokenizer_must_return_strings():
         ({"smoothing": "exp", "smoothing_value": 1.0}, "no meaning for smoothing='exp'"),
         ({"smoothing_value": 1.0}, "no meaning for smoothing=None"),
         ({"smoothing": "floor", "smoothing_value": 0.0}, "'smoothing_value' parameter"),
+        ({"smoothing": "floor", "smoothing_value": 1.01}, "<= 1 for smoothing='floor', got 1.01"),
+        ({"effective_order": 3}, "'effective_order' parameter"),
         ({"tokenize": "13a"}, "'tokenize' parameter"),
     ],
 )

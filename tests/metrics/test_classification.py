@@ -1,14 +1,15 @@
 """Error rate; precision, recall and F averaged over classes."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
-from reference import classification as slow
+from numpy.testing import assert_allclose, assert_equal
+from reference import classification as reference
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
@@ -25,6 +26,7 @@ from skeval.metrics import (
     micro_fbeta_score,
     weighted_fbeta_score,
 )
+from skeval.metrics._averaging import f_beta
 
 
 def problem(n=60, n_classes=4, seed=0):
@@ -41,7 +43,7 @@ def test_error_rate_counts():
     w = np.random.default_rng(1).random(len(y))
     assert error_rate([0] * 10, [1] + [0] * 9) == 0.1  # 1 - 0.9 is not
     assert_allclose(error_rate(y, p), zero_one_loss(y, p), rtol=1e-12)
-    assert_allclose(error_rate(y, p, sample_weight=w), slow.error_rate(y, p, w), rtol=1e-12)
+    assert_allclose(error_rate(y, p, sample_weight=w), reference.error_rate(y, p, w), rtol=1e-12)
     assert error_rate(np.eye(3, dtype=int), np.eye(3, dtype=int)[[0, 2, 1]]) == 2 / 3
 
 
@@ -57,7 +59,7 @@ def test_equals_the_slow_one(average, beta, weighted):
     y, p = problem()
     w = np.random.default_rng(3).random(len(y)) + 1 if weighted else np.ones(len(y))
     got = averaged_precision_recall_fscore(y, p, beta=beta, average=average, sample_weight=w)
-    expected = slow.averaged(y.tolist(), p.tolist(), w.tolist(), range(4), average, beta)
+    expected = reference.averaged(y.tolist(), p.tolist(), w.tolist(), range(4), average, beta)
     assert_allclose(got, expected, rtol=1e-12)
     assert all(type(value) is float for value in got)
 
@@ -123,6 +125,135 @@ def test_limits_of_beta():
     assert_allclose(macro_fbeta_score(y, p, beta=1e9), recall)
 
 
+BETAS = [0, 1e-300, 1e-154, 0.3, 1, 2.5, 1e9, 1e154, 1e200, 1.7e308, np.inf]
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(BETAS) | st.floats(0, np.inf))
+def test_f_lies_between_precision_and_recall_for_every_beta(precision, recall, beta):
+    got = f_beta(precision, recall, beta)
+    if precision > 0 and recall > 0:
+        assert min(precision, recall) <= got <= max(precision, recall)
+        assert f_beta(recall, precision, 1 / beta if beta else np.inf) == pytest.approx(got)
+    elif beta == 0 or beta == np.inf:
+        assert got == (recall if beta else precision)
+    else:
+        assert got == 0
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "log_inverse", [1.0, 2.0, 3.0, 0.0]])
+def test_extreme_betas_are_the_limits(average):
+    y, p = problem()
+    for beta in BETAS:
+        precision, recall, f = averaged_precision_recall_fscore(y, p, beta=beta, average=average)
+        if beta < 1e-100 or beta > 1e100:
+            assert_allclose(f, recall if beta > 1 else precision, rtol=1e-12)
+        nothing = averaged_precision_recall_fscore(
+            [0, 0, 1, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3, 0, 0], beta=beta, average=average
+        )
+        assert nothing == (0.0, 0.0, 0.0)  # P = R = 0
+
+
+def outcome(score, *args, **options):
+    """Return the value, and whether it came with a warning of an undefined metric."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = score(*args, **options)
+    return value, any(issubclass(w.category, UndefinedMetricWarning) for w in caught)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6),
+    st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True) | st.none(),
+    st.sampled_from([0, 0.5, 1, 2, np.inf]),
+    st.sampled_from([0.0, 1.0, np.nan, "warn"]),
+)
+def test_micro_f_is_scikit_learns_where_anything_is_undefined(pairs, labels, beta, zero_division):
+    """The same number, the same nan and the same warning, for few samples and many gaps."""
+    y, p = np.array(pairs).T
+    options = {"labels": labels, "beta": beta, "zero_division": zero_division}
+    ours, warned = outcome(micro_fbeta_score, y, p, **options)
+    theirs, they_warned = outcome(fbeta_score, y, p, average="micro", **options)
+    assert_allclose(ours, theirs, rtol=1e-12)
+    if 0 < beta < np.inf:  # beyond, scikit-learn does not say that F = P or F = R is 0/0
+        assert warned == they_warned
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6),
+    st.integers(0, 3),
+    st.sampled_from([0, 0.5, 1, 2, np.inf]),
+    st.sampled_from([0.0, 1.0, np.nan, "warn"]),
+)
+def test_all_averages_of_one_class_are_its_f(pairs, label, beta, zero_division):
+    y, p = np.array(pairs).T
+    options = {"labels": [label], "beta": beta, "zero_division": zero_division}
+    expected = outcome(micro_fbeta_score, y, p, **options)
+    assert_equal(outcome(macro_fbeta_score, y, p, **options), expected)
+    assert_equal(outcome(weighted_fbeta_score, y, p, class_weight=[1.0], **options), expected)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6),
+    st.sampled_from([0, 1, 2]),
+)
+def test_f_alone_warns_where_it_depends_on_zero_division(pairs, beta):
+    y, p = np.array(pairs).T
+    class_weight = np.arange(1.0, len(np.union1d(y, p)) + 1)
+    for score in (macro_fbeta_score, partial(weighted_fbeta_score, class_weight=class_weight)):
+        _, warned = outcome(score, y, p, beta=beta)
+        assert warned == (
+            score(y, p, beta=beta, zero_division=0) != score(y, p, beta=beta, zero_division=1)
+        )
+
+
+@pytest.mark.parametrize("score", [error_rate, macro_fbeta_score, micro_fbeta_score])
+def test_every_kind_of_labels_gives_the_same_number(score):
+    y, p = problem()
+    expected = score(y, p)
+    names = np.array(["elk", "fox", "gnu", "hen"])
+    kinds = [
+        (y.tolist(), p.tolist()),
+        (y.astype(float), p),
+        (y.astype(np.int8), p.astype(np.uint64)),
+        (pd.Series(y), p),
+        (pd.Series(y, dtype="Int64"), pd.Series(p, dtype="Int64")),
+        (y.astype(object), p),
+        (y[:, None], p),
+        (names[y], names[p]),
+        (names[y].tolist(), names[p].astype(object)),
+        (pd.Series(names[y], dtype="category"), pd.Series(names[p])),
+        (np.ma.masked_array(y), p),
+    ]
+    for true, pred in kinds:
+        with warnings.catch_warnings():  # scikit-learn says so of a column
+            warnings.filterwarnings("ignore", "A column-vector y", UserWarning)
+            assert score(true, pred) == expected
+
+
+@pytest.mark.parametrize("score", [error_rate, macro_fbeta_score, micro_fbeta_score])
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0, 1], ["0", "1"]),
+        ([0, "1"], [0, "1"]),
+        ([0.5, 1.0], [0, 1]),
+        ([0, 1], [0.5, 1.0]),
+        ([0.0, np.nan], [0, 1]),
+        ([0, 1], [np.inf, 1]),
+        ([0, None], [0, 1]),
+        ([[0], [1, 2]], [0, 1]),
+        ([[0, 1], [1, 1]], [0, 1]),
+        ([b"a", b"b"], [b"a", b"b"]),
+        ([0, 1], [0, 1, 1]),
+        ([], []),
+    ],
+)
+def test_what_are_no_classes_is_refused(score, y, p):
+    with pytest.raises((TypeError, ValueError), match=r"y_true|y_pred"):
+        score(y, p)
+
+
 def test_zero_division():
     y, p = [0, 0, 1, 1], [0, 0, 0, 0]  # class 1 is never predicted: P = (1/2, 0/0), R = (1, 0)
     with pytest.warns(UndefinedMetricWarning, match=r"never predicted\) is 0/0 for \[1\] and set"):
@@ -137,8 +268,7 @@ def test_zero_division():
         assert_allclose(ours[:2], theirs[:2])
     with pytest.warns(UndefinedMetricWarning, match=r"Recall \(never true\) is 0/0 for \[\[1\]\]"):
         assert averaged_precision_recall_fscore([0], [1], average="micro", labels=[1])[1] == 0.0
-    with pytest.warns(UndefinedMetricWarning, match="never true"):
-        assert macro_fbeta_score([0, 0], [0, 1], labels=[1]) == 0.0
+    assert macro_fbeta_score([0, 0], [0, 1], labels=[1]) == 0.0  # P = 0: whatever R is
 
 
 def test_a_label_that_nobody_has_is_undefined_as_in_scikit_learn():
@@ -154,6 +284,9 @@ def test_class_weights_by_array_dict_and_labels():
     reordered = weighted_fbeta_score(y, p, class_weight=[3, 1, 2], labels=["z", "x", "y"])
     assert_allclose(by_array, reordered)
     assert_allclose(weighted_fbeta_score(y, p, class_weight=[1, 1, 1]), macro_fbeta_score(y, p))
+    for unit in (1e-300, 1e307, 2**60):
+        scaled = weighted_fbeta_score(y, p, class_weight=[unit, 2 * unit, 3 * unit])
+        assert_allclose(scaled, by_array, rtol=1e-12)
 
 
 def test_log_inverse_needs_two_samples_of_every_class():
@@ -169,6 +302,8 @@ def test_log_inverse_needs_two_samples_of_every_class():
         ({"class_weight": [1.0]}, r"one per class, 2, got shape \(1,\)"),
         ({"class_weight": [1.0, -1.0]}, r">= 0 and not all 0, got \[1.0, -1.0\]"),
         ({"class_weight": [0.0, 0.0]}, "not all 0"),
+        ({"class_weight": {0: 1.0, 1: np.nan}}, "class weights .* contains NaN"),
+        ({"class_weight": [1.0, np.inf]}, "class weights .* contains infinity"),
         ({"class_weight": {0: 1.0}}, r"exactly the classes \[0, 1\], got \[0\]"),
         ({"class_weight": {0: 1.0, 1: 1.0, 2: 1.0}}, "exactly the classes"),
         ({"class_weight": "balanced"}, "'class_weight' parameter .* Got 'balanced'"),
@@ -177,6 +312,11 @@ def test_log_inverse_needs_two_samples_of_every_class():
         ({"labels": []}, "at least one class, got an empty list"),
         ({"sample_weight": [1, 1, -1, 1]}, "sample_weight must be >= 0"),
         ({"zero_division": "nan"}, "'zero_division' parameter"),
+        ({"zero_division": -1}, "'zero_division' parameter .* Got -1"),
+        ({"zero_division": 0.5}, "'zero_division' parameter .* Got 0.5"),
+        ({"zero_division": 2.0}, "'zero_division' parameter .* Got 2.0"),
+        ({"zero_division": np.inf}, "'zero_division' parameter .* Got inf"),
+        ({"beta": np.nan}, "'beta' parameter .* Got nan"),
     ],
 )
 def test_bad_input(arguments, message):

@@ -4,12 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.strategies import scored
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from reference import classification as slow_mean
-from reference import ranking as slow
-from reference.strategies import scored
+from reference import classification, ranking
 from scipy.integrate import quad
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_curve
@@ -29,7 +28,7 @@ def test_cost_sensitive_error_equals_the_slow_one():
     y, p, w = rng.integers(0, 3, 40), rng.integers(0, 3, 40), rng.random(40)
     costs = rng.random((3, 3)) * 10
     np.fill_diagonal(costs, 0)
-    expected = slow_mean.mean_cost(y, p, w, lambda t, q: costs[t, q])
+    expected = classification.mean_cost(y, p, w, lambda t, q: costs[t, q])
     got = cost_sensitive_error(names[y], names[p], cost_matrix=costs, labels=names, sample_weight=w)
     assert_allclose(got, expected, rtol=1e-12)
     # Without labels= the classes are sorted: cow, elk, ox.
@@ -97,6 +96,36 @@ def test_probability_cost_by_hand():
     assert probability_cost(1.0) == 1.0
 
 
+@given(
+    st.floats(0, 1),
+    st.floats(0.01, 100),
+    st.floats(0.01, 100),
+    st.sampled_from([1e-306, 1e-160, 1e160, 1e306]),
+)
+def test_only_the_ratio_of_costs_counts(prior, c01, c10, unit):
+    x = probability_cost(prior, cost_false_negative=c01, cost_false_positive=c10)
+    scaled = probability_cost(prior, cost_false_negative=unit * c01, cost_false_positive=unit * c10)
+    assert_allclose(scaled, x, rtol=1e-12)
+    costs, options = np.array([[0, c10], [c01, 0]]), {"labels": [0, 1]}
+    error = cost_sensitive_error([0, 0, 1, 1], [0, 1, 0, 0], cost_matrix=costs, **options)
+    larger = cost_sensitive_error([0, 0, 1, 1], [0, 1, 0, 0], cost_matrix=unit * costs, **options)
+    assert_allclose(larger, unit * error, rtol=1e-12)
+
+
+def test_a_rare_class_that_alone_costs():
+    assert probability_cost(1e-300, cost_false_negative=1e-300, cost_false_positive=0) == 1.0
+
+
+@pytest.mark.parametrize("weight", [[1, 1e-20, 1, 1e-20], [1e-20, 1, 1e-20, 1], [1, 1, 1e-17, 1]])
+def test_a_weight_too_small_to_move_a_sum_makes_no_nan(weight):
+    curve = cost_curve([1, 1, 0, 0], [4, 3, 2, 1], sample_weight=weight)
+    assert np.isfinite(curve.normalized_expected_cost).all()
+    assert curve.area < 1e-12
+    curve = cost_curve([0, 1, 0, 1], [4, 3, 2, 1], sample_weight=weight)
+    assert (np.diff(curve.probability_cost) > 0).all()
+    assert np.isfinite(curve.normalized_expected_cost).all()
+
+
 @given(st.floats(0, 1), st.floats(0.01, 100), st.floats(0.01, 100))
 def test_probability_cost_stays_in_the_unit_interval(prior, c01, c10):
     x = probability_cost(prior, cost_false_negative=c01, cost_false_positive=c10)
@@ -123,8 +152,8 @@ def test_envelope_is_the_best_over_all_thresholds(problem):
     y, score, weight = problem
     curve = cost_curve(y, score, sample_weight=weight)
     grid = np.linspace(0, 1, 41)
-    brute = [slow.envelope(y == 1, score, weight, x)[0] for x in grid]
-    assert_allclose(curve.at(grid), brute, atol=1e-12)
+    expected = [ranking.envelope(y == 1, score, weight, x)[0] for x in grid]
+    assert_allclose(curve.at(grid), expected, atol=1e-12)
     assert curve.probability_cost[0] == 0
     assert curve.probability_cost[-1] == 1
     assert (np.diff(curve.probability_cost) > 0).all()
@@ -158,7 +187,7 @@ def test_area_is_the_integral():
     curve = cost_curve(y, score)
     knots = curve.probability_cost
     area = sum(
-        quad(lambda x: slow.envelope(y == 1, score, np.ones(50), x)[0], a, b)[0]
+        quad(lambda x: ranking.envelope(y == 1, score, np.ones(50), x)[0], a, b)[0]
         for a, b in itertools.pairwise(knots)
     )
     assert_allclose(curve.area, area, rtol=1e-9)

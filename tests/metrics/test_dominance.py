@@ -86,6 +86,34 @@ def test_equal_whatever_the_knots():
     assert curve_dominance(b, a, kind="pr").winner == "equal"
 
 
+@given(
+    st.lists(st.integers(0, 1), min_size=2, max_size=8),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    st.integers(0, 2**32 - 1),
+)
+def test_rounding_of_x_changes_nothing(y, first, second, seed):
+    """Sums of weights in another order put the steps of two curves one bit apart."""
+    y = np.array([0, 1, *y])
+    a, b = (roc_curve(y, s[: len(y)], drop_intermediate=False) for s in (first, second))
+    rng = np.random.default_rng(seed)
+
+    def moved(curve):
+        x = curve[0] * (1 + rng.integers(-9, 10, size=len(curve[0])) * 1e-15)
+        return np.sort(x + (curve[0] == 0) * rng.integers(0, 3, len(x)) * 5e-324), curve[1]
+
+    plain, rounded = curve_dominance(a, b), curve_dominance(moved(a), moved(b))
+    assert rounded.winner == plain.winner
+    assert_allclose(rounded.crossings, plain.crossings, atol=1e-9)
+
+
+def test_steps_of_weighted_curves_fall_together():
+    y, weight = [0, 0, 0, 1, 1, 0], [0.1, 0.2, 0.3, 1, 1, 0.4]
+    a, b = (roc_curve(y, s, sample_weight=weight) for s in ([5, 4, 3, 2, 1, 0], [3, 4, 5, 2, 1, 0]))
+    assert set(a[0]) != set(b[0])  # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1
+    assert curve_dominance(a, b).winner == "equal"
+
+
 @pytest.mark.parametrize(
     ("curve", "message"),
     [

@@ -118,12 +118,57 @@ def test_weight_zero_is_absence(name):
     assert_allclose(ALL[name](y, p, sample_weight=weight), ALL[name](y[:25], p[:25]), rtol=1e-12)
 
 
+# The sum of 30 of them is no float, their products are none, or both are 0.
+SCALES = [3, 2.0**-1000, 1e-300, 1e-160, 1e160, 1e307]
+
+
 @pytest.mark.parametrize("name", sorted(WEIGHTS - {"error_norm", "weighted_fbeta_score"}))
-def test_only_ratios_of_weights_count(name):
+@pytest.mark.parametrize("scale", SCALES)
+def test_only_ratios_of_weights_count(name, scale):
     y, p = data(name)
     weight = np.random.default_rng(2).random(30) + 0.5
-    once, thrice = (ALL[name](y, p, sample_weight=k * weight) for k in (1, 3))
-    assert_allclose(once, thrice, rtol=1e-12)
+    once, scaled = (ALL[name](y, p, sample_weight=k * weight) for k in (1, scale))
+    assert_allclose(once, scaled, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(WEIGHTS - {"weighted_fbeta_score"}))
+def test_the_type_of_weights_does_not_count(name):
+    """Integers from 2^61, of which the sum of a few wraps around, are the numbers they are."""
+    y, p = data(name)
+    p = p[::-1]  # errors of one kind many times
+    small = np.random.default_rng(3).integers(1, 4, size=30)
+    expected = ALL[name](y, p, sample_weight=small.astype(float) * 2.0**61)
+    for weight in (small * 2**61, (small * 2**61).astype(np.uint64), (small * 2**61).tolist()):
+        assert_allclose(ALL[name](y, p, sample_weight=weight), expected, rtol=1e-12)
+    expected = ALL[name](y, p, sample_weight=small.astype(float) * 80)
+    for kind in (np.uint8, np.int16, np.float32, object):
+        got = ALL[name](y, p, sample_weight=(small * 80).astype(kind))
+        assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(WEIGHTS))
+def test_weights_of_very_different_size(name):
+    """A weight too small to move any sum is as good as none, and no 0/0."""
+    y, p = data(name)
+    weight = np.ones(30)
+    weight[25:] = 1e-25
+    expected = ALL[name](y[:25], p[:25])
+    assert_allclose(ALL[name](y, p, sample_weight=weight), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+@pytest.mark.parametrize("change", [np.exp, np.cbrt, lambda s: 1e300 * s, lambda s: 1e-300 * s])
+def test_increasing_functions_of_the_score_change_nothing(name, change):
+    y, score = data(name)
+    assert ALL[name](y, change(score - 0.5)) == ALL[name](y, score)
+
+
+@pytest.mark.parametrize("name", ["ranking_loss", "expected_cost"])
+def test_exchanged_classes_and_scores(name):
+    y, score = data(name)
+    weight = np.random.default_rng(5).random(30)
+    turned = ALL[name](1 - y, -score, sample_weight=weight)
+    assert_allclose(turned, ALL[name](y, score, sample_weight=weight), rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(SYMMETRIC | NOT_SYMMETRIC))

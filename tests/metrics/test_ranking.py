@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from helpers.strategies import scored
 from hypothesis import given
 from numpy.testing import assert_allclose
-from reference import ranking as slow
-from reference.strategies import scored
+from reference import ranking as reference
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
@@ -13,14 +13,14 @@ from skeval.metrics import break_even_point, ranking_loss
 
 
 @given(scored())
-def test_equal_the_slow_ones(problem):
+def test_equal_the_reference_implementations(problem):
     y, score, weight = problem
-    for fast, twin in [
-        (ranking_loss, slow.ranking_loss),
-        (break_even_point, slow.break_even_point),
+    for metric, expected in [
+        (ranking_loss, reference.ranking_loss),
+        (break_even_point, reference.break_even_point),
     ]:
-        got = fast(y, score, sample_weight=weight)
-        assert_allclose(got, twin(y == 1, score, weight), rtol=1e-12, atol=1e-15)
+        got = metric(y, score, sample_weight=weight)
+        assert_allclose(got, expected(y == 1, score, weight), rtol=1e-12, atol=1e-15)
         assert type(got) is float
     auc = roc_auc_score(y, score, sample_weight=weight)
     assert_allclose(1 - ranking_loss(y, score, sample_weight=weight), auc, atol=1e-12)

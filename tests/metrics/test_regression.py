@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from reference.classification import error_norm as slow_norm
+from reference import classification as reference
+from scipy.special import logsumexp
 from sklearn.metrics import mean_absolute_error, mean_squared_error
 
 from skeval.metrics import error_norm
@@ -22,7 +23,7 @@ def test_equals_the_slow_one(ord, weighted):
     y, p = rng.normal(size=20), rng.normal(size=20)
     p[:4] = y[:4]
     w = rng.integers(0, 3, size=20).astype(float) if weighted else np.ones(20)
-    expected = slow_norm(y.tolist(), p.tolist(), ord, w.tolist())
+    expected = reference.error_norm(y.tolist(), p.tolist(), ord, w.tolist())
     assert_allclose(error_norm(y, p, ord=ord, sample_weight=w), expected, rtol=1e-12)
 
 
@@ -57,6 +58,33 @@ def test_is_a_norm_from_order_one_and_falls_with_the_order(a, b):
 def test_large_errors_do_not_overflow():
     assert_allclose(error_norm([3e200, 0.0], [0.0, 4e200]), 5e200)
     assert error_norm([1.0, 2.0], [1.0, 2.0], ord=7) == 0.0
+
+
+@given(
+    st.lists(st.floats(0, 1e3), min_size=1, max_size=6),
+    st.sampled_from([0.004, 0.005, 0.05, 0.5, 1, 2, 3.7, 40, 1e3, 1e300, np.inf]),
+    st.sampled_from([1e-300, 1e-160, 1, 1e160, 1e300]),
+)
+def test_every_order_scales_with_the_errors(errors, ord, scale):
+    """No order and no unit overflows before the norm itself does."""
+    errors = scale * np.array(errors)
+    got = error_norm(errors, np.zeros(len(errors)), ord=ord)
+    assert got >= errors.max() * (1 - 1e-12)
+    moved = np.log(errors[errors > 1e-307])  # subnormal numbers have lost their digits
+    if len(moved) < np.count_nonzero(errors) or len(moved) == 0:
+        return
+    logarithm = logsumexp(ord * moved) / ord if ord < np.inf else moved.max()
+    if logarithm < np.log(np.finfo(float).max) - 1e-9:
+        assert_allclose(np.log(got), logarithm, rtol=1e-12, atol=1e-10)
+    else:
+        assert got == np.inf or logarithm < np.log(np.finfo(float).max) + 1e-9
+
+
+def test_a_norm_beyond_the_largest_float_is_infinite():
+    assert error_norm(np.ones(100), np.zeros(100), ord=0.005) == np.inf  # 100 ** 200
+    expected = np.exp(1000 * np.log(3) - 200 * np.log(10))  # 3 ** 1000 is no float, this is one
+    assert_allclose(error_norm([1e-200] * 3, [0.0] * 3, ord=0.001), expected, rtol=1e-10)
+    assert error_norm([1e308], [-1e308]) == np.inf
 
 
 def test_outputs_are_errors_of_their_sample():

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import get_scorer_names as sklearn_scorer_names
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skeval.metrics
@@ -200,7 +202,10 @@ def test_names_hold_both_packages():
     names = get_scorer_names()
     assert names == sorted(set(names))
     assert not set(SCORERS) & set(sklearn_scorer_names())
-    assert {"accuracy", "roc_auc", "neg_mean_squared_error", *SCORERS} <= set(names)
+    assert {"accuracy", "roc_auc", "neg_mean_squared_error"} <= set(names)
+    assert set(SCORERS) - set(names) == {"neg_cost_sensitive_error"}
+    for name in names:
+        assert callable(get_scorer(name))
     assert get_scorer("roc_auc") == sklearn_get_scorer("roc_auc") or repr(
         get_scorer("roc_auc")
     ) == repr(sklearn_get_scorer("roc_auc"))
@@ -272,7 +277,7 @@ def test_arguments_reach_the_index_and_survive_pickling():
     assert pickle.loads(pickle.dumps(scorer))(model, BLOBS) == expected
     assert repr(scorer) == (
         "make_clustering_scorer(silhouette_score, greater_is_better=True, undefined='nan', "
-        "metric='cityblock')"
+        "space='transformed', metric='cityblock')"
     )
 
 
@@ -305,6 +310,80 @@ def test_undefined_candidates_rank_last_in_a_search():
     assert search.best_params_ == {"eps": 2.0}
 
 
+def in_another_space():
+    """Three groups in two columns, and a column of a large scale without any."""
+    rng = np.random.default_rng(0)
+    return np.column_stack([BLOBS, 1e4 * rng.normal(size=len(BLOBS))])
+
+
+FIRST_TWO = ColumnTransformer([("keep", "passthrough", [0, 1])])
+PIPELINES = {
+    "k-means": make_pipeline(FIRST_TWO, KMeans(3, n_init=2, random_state=0)),
+    "no predict": make_pipeline(FIRST_TWO, AgglomerativeClustering(3)),
+    "nested": make_pipeline(FIRST_TWO, make_pipeline(StandardScaler(), AgglomerativeClustering(3))),
+    "alone": Pipeline([("cluster", KMeans(3, n_init=2, random_state=0))]),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+@pytest.mark.parametrize("index", ["silhouette", "neg_davies_bouldin"])
+def test_pipelines_are_judged_where_they_cluster(name, index):
+    X, model = in_another_space(), PIPELINES[name].fit(in_another_space())
+    labels = model.predict(X) if hasattr(model, "predict") else model.fit_predict(X)
+    spaces = {"nested": StandardScaler().fit_transform(X[:, :2]), "alone": X}
+    row = SCORERS[index]
+    sign = 1 if row.greater_is_better else -1
+    for space, points in {"transformed": spaces.get(name, X[:, :2]), "input": X}.items():
+        expected = sign * row.function(points, labels)
+        assert get_scorer(index, space=space)(model, X) == pytest.approx(expected, rel=1e-9)
+    assert get_scorer(index)(model, X) == get_scorer(index, space="transformed")(model, X)
+
+
+def test_search_over_a_pipeline_ranks_by_the_space_that_it_clusters():
+    X, grid = in_another_space(), {"kmeans__n_clusters": [2, 3, 5]}
+    scorer = get_scorer("silhouette")
+    search = GridSearchCV(PIPELINES["k-means"], grid, scoring=scorer, cv=3).fit(X)
+    assert search.best_params_ == {"kmeans__n_clusters": 3}
+
+
+TEXTS = np.array(["red apple", "red pear", "green apple", "old car", "new car", "old bus"] * 5)
+
+
+def test_texts_are_judged_as_the_pipeline_sees_them():
+    model = make_pipeline(TfidfVectorizer(), KMeans(2, n_init=2, random_state=0))
+    search = GridSearchCV(
+        model, {"kmeans__n_clusters": [2, 3]}, scoring=get_scorer("silhouette"), cv=3
+    ).fit(TEXTS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize("undefined", ["nan", "raise", -1.0])
+def test_what_fails_for_every_candidate_is_an_error(undefined):
+    """Data that an index cannot take are no property of one partition."""
+    model = make_pipeline(TfidfVectorizer(), KMeans(2, n_init=2, random_state=0)).fit(TEXTS)
+    scorer = get_scorer("silhouette", space="input", undefined=undefined)
+    with pytest.raises(ValueError, match="X"):
+        scorer(model, TEXTS)
+    search = GridSearchCV(
+        model, {"kmeans__n_clusters": [2, 3]}, scoring=scorer, cv=3, error_score="raise"
+    )
+    with pytest.raises(ValueError, match="X"):
+        search.fit(TEXTS)
+
+
+def test_an_index_that_is_nan_is_undefined():
+    model = KMeans(3, n_init=1, random_state=0).fit(BLOBS)
+
+    def no_value(X, labels):
+        return float("nan")
+
+    with pytest.warns(UndefinedMetricWarning, match="it is nan"):
+        assert np.isnan(make_clustering_scorer(no_value)(model, BLOBS))
+    assert make_clustering_scorer(no_value, undefined=-3)(model, BLOBS) == -3
+    with pytest.raises(ValueError, match="it is nan"):
+        make_clustering_scorer(no_value, undefined="raise")(model, BLOBS)
+
+
 def test_several_scorers_in_one_pass():
     scoring = {
         "silhouette": make_clustering_scorer(silhouette_score),
@@ -317,7 +396,11 @@ def test_several_scorers_in_one_pass():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"undefined": "zero"}, "'undefined' parameter"), ({"greater_is_better": 3}, "'greater_is")],
+    [
+        ({"undefined": "zero"}, "'undefined' parameter"),
+        ({"space": "raw"}, "'space' parameter"),
+        ({"greater_is_better": 3}, "'greater_is"),
+    ],
 )
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):

@@ -1,7 +1,7 @@
 """The kinds of data that every estimate must serve, as fixtures."""
 
 import pytest
-from reference.cases import CASES, few_of
+from helpers.cases import CASES, few_of
 from sklearn.datasets import load_breast_cancer, load_iris
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.cases import plain
 from reference import bootstrap as reference
-from reference.cases import plain
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB

@@ -6,9 +6,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_allclose
-from reference import metric_intervals as slow
+from reference import metric_intervals as reference
 from scipy import stats
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -34,14 +36,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
-from skeval.model_selection._comparison import compare_classifiers
-from skeval.model_selection._delong import delong
-from skeval.model_selection._paired_tests import (
+from skeval._inference.delong import delong
+from skeval._inference.paired_tests import (
     corrected_t,
+    differences_of,
     mcnemar,
     paired_bootstrap,
     paired_delong,
 )
+from skeval.model_selection._comparison import compare_classifiers
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -85,13 +88,40 @@ def test_no_variance():
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
         result = compare_classifiers(BAYES, BAYES, X, Y)
     assert (result.pvalue, result.difference, result.statistic) == (1.0, 0.0, 0.0)
+    assert np.isnan([result.low, result.high]).all()
     y = np.repeat([0, 1], 10)
     always = DummyClassifier(strategy="constant", constant=0)
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
         result = compare_classifiers(DecisionTreeClassifier(), always, y[:, None] * 1.0, y)
     assert result.difference == 0.5
-    assert result.statistic == math.inf
-    assert result.pvalue == 0.0
+    assert np.isnan([result.statistic, result.pvalue, result.low, result.high]).all()
+
+
+def test_differences_that_only_rounding_makes_are_none():
+    """Scores of .7 and .6, .8 and .7 ... differ by 0.1, and by 3e-17 more or less."""
+    b = np.linspace(0.1, 0.8, 10)
+    constant = differences_of(np.c_[b + 0.1, b])
+    assert np.var(constant) > 0
+    assert np.isnan(corrected_t(constant, 1 / 9, 0.95)[1:]).all()
+    none = differences_of(np.c_[(b / 3) * 3, b / 7 * 7])
+    assert not none.any()
+    assert corrected_t(none, 1 / 9, 0.95)[1:3] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", range(13, 200, 17))
+def test_mcnemar_of_equal_counts_is_1(n):
+    """R: mcnemar.test(matrix(c(10, 13, 13, 10), 2))$p.value is 1; statsmodels says 0.845."""
+    assert mcnemar(n, n, 3 * n, 0.95)[0][2] == 1.0
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_symmetric_and_grows_with_the_surplus(b, c):
+    pvalue = mcnemar(b, c, 200, 0.95)[0][2]
+    assert 0 <= pvalue <= 1
+    assert pvalue == mcnemar(c, b, 200, 0.95)[0][2]
+    if abs(b - c) >= 2 and b + c > 0:  # the same number of pairs, more evenly
+        towards = 1 if b < c else -1
+        assert mcnemar(b + towards, c - towards, 200, 0.95)[0][2] >= pvalue * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +255,8 @@ def test_delong_equals_the_u_statistic():
     )
     a = cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
     b = cross_val_predict(BAYES, X, Y, method="predict_proba")[:, 1]
-    areas, covariance = slow.delong(
+    assert "these trained rules" in str(result)
+    areas, covariance = reference.delong(
         [s[Y == 1].tolist() for s in (a, b)], [s[Y == 0].tolist() for s in (a, b)]
     )
     variance = covariance[0][0] + covariance[1][1] - 2 * covariance[0][1]
@@ -262,6 +293,19 @@ def test_delong_has_its_size_long():
     assert stats.binom.cdf(rejected, 4000, 0.05) > 0.001
 
 
+def test_folds_that_can_be_made_in_one_way_are_not_repeated():
+    """Repeats of the same folds would look like degrees of freedom."""
+    groups = np.repeat(np.arange(6), 20)
+    result = compare_classifiers(TREE, BAYES, X, Y, groups=groups, random_state=0)
+    assert len(result.split_scores) == 6
+    few = compare_classifiers(Ridge(), Ridge(9.0), X[:9], X[:9, 0] + Y[:9], scoring=nearness)
+    assert len(few.split_scores) == 9
+
+
+def nearness(estimator, X, y):
+    return -float(np.abs(estimator.predict(X) - y).mean())
+
+
 @pytest.mark.slow
 def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
     """Two classifiers on features of the same worth: no difference in expectation."""
@@ -293,11 +337,11 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     apart = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
     assert mixed.score_a > 0.9
     assert apart.score_a < 0.7
-    assert len(apart.split_scores) == 10
+    assert len(apart.split_scores) == 100
     again = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
     assert_allclose(again.split_scores, apart.split_scores, rtol=0)
-    with pytest.raises(ValueError, match="cv=10 folds need at least 10 members of each class"):
-        compare_classifiers(near, BAYES, x[:12], y[:12])
+    with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
+        compare_classifiers(near, BAYES, x[:12], y[:12], cv=10)
 
 
 def test_kinds_of_data():
@@ -377,6 +421,27 @@ def test_paired_bootstrap_of_no_spread():
 def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
         compare_classifiers(TREE, BAYES, X, Y, **options)
+
+
+class Silent(GaussianNB):
+    """Answers, but would rather not be asked for more."""
+
+    def predict_proba(self, X):
+        raise RuntimeError("nobody needs probabilities here")
+
+
+def test_mcnemar_asks_for_predictions_only():
+    result = compare_classifiers(Silent(), BAYES, X, Y, cv=FOLDS, method="mcnemar")
+    assert result.discordant == (0, 0)
+
+
+def test_regressors_are_refused_where_errors_are_counted():
+    for method in ("mcnemar", "delong"):
+        with pytest.raises(TypeError, match=f"'{method}' must be given classifiers, got Ridge"):
+            compare_classifiers(Ridge(), Ridge(2.0), X, Y, method=method)
+    for method in ("corrected_t", "bootstrap"):
+        with pytest.raises(TypeError, match="both be classifiers or both be regressors"):
+            compare_classifiers(BAYES, Ridge(), X, Y, method=method)
 
 
 def test_bad_data():

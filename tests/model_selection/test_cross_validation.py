@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.cases import plain
 from reference import cross_validation as reference
-from reference.cases import plain
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -18,10 +18,9 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.target import check_task
 from skeval.model_selection import cross_val_error
-from skeval.model_selection._cross_validation import resolve_folds
-from skeval.model_selection._plan import fold_plan
-from skeval.model_selection._target import check_task
 
 SPLITTERS = {
     "unequal folds": KFold(7, shuffle=True, random_state=0),
@@ -119,3 +118,27 @@ def test_interval_of_repeated_folds_counts_samples_not_predictions(cancer):
     interval = repeated.confidence_interval()
     once = cross_val_error(GaussianNB(), *cancer, cv=3).confidence_interval()
     assert interval.high - interval.low > 0.8 * (once.high - once.low)
+
+
+def test_one_rare_class_is_split_as_scikit_learn_does():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(65, 2)), np.repeat([0, 1, 2], [30, 30, 5])
+    with pytest.warns(UserWarning, match="least populated class in y has only 5 members"):
+        ours = cross_val_error(GaussianNB(), X, y, random_state=0)
+    assert len(ours.fold_errors) == 10
+    assert ours.n_samples == 65
+
+
+@pytest.mark.parametrize("n", [2, 5, 9, 10, 30])
+def test_nobody_asked_for_ten_folds(n):
+    X = np.arange(n, dtype=float)[:, None]
+    assert len(cross_val_error(Ridge(), X, X[:, 0], random_state=0).fold_errors) == min(n, 10)
+    groups = np.arange(n) // 2 if n > 2 else np.arange(n)
+    grouped = cross_val_error(Ridge(), X, X[:, 0], groups=groups, random_state=0)
+    assert len(grouped.fold_errors) == min(len(np.unique(groups)), 10)
+    if n % 2 == 0 and n > 2:
+        y = np.arange(n) % 2
+        found = cross_val_error(GaussianNB(), X, y, cv=None, random_state=0)
+        assert len(found.fold_errors) == min((n + 1) // 2, 10)
+    with pytest.raises(ValueError, match=f"cv={n + 1} folds need {n + 1} samples, got {n}"):
+        cross_val_error(Ridge(), X, X[:, 0], cv=n + 1)

@@ -23,7 +23,7 @@ LOGISTIC = LogisticRegression()
 
 
 def grouped_error(losses, tests, groups):
-    """The twin: losses and numbers of tests of each sample; CR1 by loops."""
+    """The reference: losses and numbers of tests of each sample; CR1 by loops."""
     error = sum(losses) / sum(tests)
     totals = {}
     for loss, count, group in zip(losses, tests, groups, strict=True):
@@ -128,7 +128,8 @@ def test_tests_of_independent_samples_refuse_groups():
 
 def test_reports_of_groups():
     options = {"n_bootstraps": 20, "n_permutations": 9, "n_resamples": 0, "cv": 4}
-    report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
+    with pytest.warns(UserWarning, match="7 of 12 groups hold one label"):
+        report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
     for name in ("resubstitution", "cross-validation", "leave-one-out"):
         assert report[name].n_groups == 12
     assert report["hold-out (1/3)"].n_groups == 4

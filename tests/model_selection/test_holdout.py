@@ -142,3 +142,22 @@ def test_frame_of_classes():
     frame = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6]).to_frame()
     assert frame.to_dict("list") == {"error": [0.5, 0], "n_samples": [2, 1], "prior": [0.4, 0.6]}
     assert frame.index.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-8, 1e8, 1e160, 1e300])
+def test_only_ratios_of_weights_count(scale, priors):
+    y_true, y_pred, weight = [0, 0, 1, 1, 1], [0, 1, 1, 1, 0], np.array([1.0, 2, 3, 1, 2])
+    plain = holdout_error(y_true, y_pred, sample_weight=weight, priors=priors)
+    scaled = holdout_error(y_true, y_pred, sample_weight=scale * weight, priors=priors)
+    assert scaled.error == pytest.approx(plain.error, rel=1e-12)
+    assert scaled.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
+    assert scaled.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
+    assert scaled.n_errors == pytest.approx(scale * plain.n_errors, rel=1e-12)
+
+
+def test_classes_weighted_on_scales_far_apart():
+    weight = np.array([1.0, 2, 3e-200, 1e-200, 2e-200])
+    result = holdout_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], sample_weight=weight, priors=[0.5] * 2)
+    assert result.error == pytest.approx((2 / 3 + 2 / 6) / 2)
+    assert result.class_sizes == pytest.approx([9 / 5, 36 / 14])

@@ -5,8 +5,8 @@ import pytest
 from reference.holdout import smallest_size
 from scipy.stats import norm
 
+from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection import holdout_error, holdout_size
-from skeval.model_selection._intervals import PROPORTION_INTERVALS
 
 
 @pytest.mark.parametrize("method", ["wilson", "exact", "wald"])

@@ -8,16 +8,20 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose
-from reference import metric_intervals as slow
+from reference import metric_intervals as reference
 from scipy import stats
 from scipy.stats import binom, binomtest
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
+    cohen_kappa_score,
     f1_score,
     fbeta_score,
+    hamming_loss,
+    jaccard_score,
     log_loss,
+    matthews_corrcoef,
     mean_absolute_error,
     mean_squared_error,
     precision_score,
@@ -28,6 +32,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
+from skeval._inference.bootstrap_intervals import bca_levels
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,
@@ -39,7 +44,6 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 from skeval.model_selection import ConfidenceInterval
-from skeval.model_selection._bca import bca_levels
 from skeval.model_selection._metric_interval import _name, metric_interval
 
 
@@ -58,18 +62,22 @@ def binary(n=80, seed=0):
 METHODS = {
     error_rate: "wilson",
     accuracy_score: "wilson",
-    macro_fbeta_score: "delta",
-    micro_fbeta_score: "delta",
-    weighted_fbeta_score: "delta",
-    partial(f1_score, average="macro"): "delta",
-    partial(fbeta_score, beta=2, average="weighted", labels=[0, 2]): "delta",
-    partial(precision_score, average="micro"): "delta",
-    partial(weighted_fbeta_score, class_weight={0: 1, 1: 2, 2: 3}): "delta",
-    partial(cost_sensitive_error, cost_matrix=1 - np.eye(3)): "t",
-    mean_squared_error: "t",
-    mean_absolute_error: "t",
-    root_mean_squared_error: "t",
-    balanced_accuracy_score: "bca",
+    hamming_loss: "wilson",
+    macro_fbeta_score: "score",
+    micro_fbeta_score: "score",
+    weighted_fbeta_score: "score",
+    partial(f1_score, average="macro"): "score",
+    partial(fbeta_score, beta=2, average="weighted", labels=[0, 2]): "score",
+    partial(precision_score, average="micro"): "score",
+    partial(jaccard_score, average="macro"): "score",
+    partial(weighted_fbeta_score, class_weight={0: 1, 1: 2, 2: 3}): "score",
+    partial(cost_sensitive_error, cost_matrix=1 - np.eye(3)): "score",
+    partial(cohen_kappa_score, weights="linear"): "score",
+    matthews_corrcoef: "score",
+    balanced_accuracy_score: "score",
+    mean_squared_error: "hall",
+    mean_absolute_error: "hall",
+    root_mean_squared_error: "hall",
     r2_score: "bca",
     partial(accuracy_score, normalize=True): "bca",
 }
@@ -111,19 +119,19 @@ def test_binary_precision_and_recall_condition_on_their_denominator(pos_label):
         result = metric_interval(partial(metric, pos_label=pos_label), y, p)
         expected = binomtest(int(hits), int(n)).proportion_ci(method="wilson")
         assert_allclose([result.low, result.high], expected, rtol=1e-9)
-    f = metric_interval(partial(f1_score, pos_label=pos_label), y, p)
-    assert f.method == "delta"
-    # F of one class is the macro F over that class alone.
-    alone = metric_interval(partial(f1_score, average="macro", labels=[pos_label]), y, p)
-    assert_allclose([f.low, f.high], [alone.low, alone.high])
+    for method in ("score", "delta"):
+        f = metric_interval(partial(f1_score, pos_label=pos_label), y, p, method=method)
+        # F of one class is the macro F over that class alone.
+        alone = partial(f1_score, average="macro", labels=[pos_label])
+        found = metric_interval(alone, y, p, method=method)
+        assert_allclose([f.low, f.high], [found.low, found.high])
 
 
 def test_delong_of_area_and_ranking_loss():
     y, score = binary()
-    _, covariance = slow.delong([score[y == 1].tolist()], [score[y == 0].tolist()])
+    _, covariance = reference.delong([score[y == 1].tolist()], [score[y == 0].tolist()])
     error, area = np.sqrt(covariance[0][0]), roc_auc_score(y, score)
-    result = metric_interval(roc_auc_score, y, score)
-    assert result.method == "delong"
+    result = metric_interval(roc_auc_score, y, score, method="delong")
     assert_allclose(result.standard_error, error)
     half = stats.norm.ppf(0.975) * error / (area * (1 - area))
     odds = area / (1 - area) * np.exp([-half, half])
@@ -131,10 +139,10 @@ def test_delong_of_area_and_ranking_loss():
     plain = metric_interval(roc_auc_score, y, score, method="normal", level=0.9)
     expected = np.clip(area + stats.norm.ppf([0.05, 0.95]) * error, 0, 1)
     assert_allclose([plain.low, plain.high], expected)
-    loss = metric_interval(ranking_loss, y, score)
+    loss = metric_interval(ranking_loss, y, score, method="delong")
     assert_allclose([1 - loss.high, 1 - loss.low], [result.low, result.high])
     names = np.array(["b", "a"])[y]  # roc_auc_score takes the larger label, b, as positive
-    turned = metric_interval(roc_auc_score, names, -score)
+    turned = metric_interval(roc_auc_score, names, -score, method="delong")
     assert_allclose([turned.low, turned.high], [result.low, result.high])
 
 
@@ -142,19 +150,19 @@ def test_mean_losses():
     rng = np.random.default_rng(0)
     y, p = rng.normal(size=40), rng.normal(size=40)
     low, high = DescrStatsW((y - p) ** 2).tconfint_mean()
-    result = metric_interval(mean_squared_error, y, p)
+    result = metric_interval(mean_squared_error, y, p, method="t")
     assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
-    root = metric_interval(root_mean_squared_error, y, p)
+    root = metric_interval(root_mean_squared_error, y, p, method="t")
     assert_allclose([root.low, root.high], np.sqrt([low, high]), rtol=1e-10)
     assert_allclose(root.standard_error, result.standard_error / (2 * root.estimate))
     low, high = DescrStatsW(np.abs(y - p)).tconfint_mean(alpha=0.2)
-    result = metric_interval(mean_absolute_error, y, p, level=0.8)
+    result = metric_interval(mean_absolute_error, y, p, level=0.8, method="t")
     assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
     costs = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
     y, p = classes()
     low, high = DescrStatsW(costs[y, p]).tconfint_mean()
     metric = partial(cost_sensitive_error, cost_matrix=costs, labels=[0, 1, 2])
-    result = metric_interval(metric, y, p)
+    result = metric_interval(metric, y, p, method="t")
     assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
     two = metric_interval(mean_squared_error, np.c_[y, y] * 1.0, np.c_[p, p] * 1.0)
     one = metric_interval(mean_squared_error, y * 1.0, p * 1.0)
@@ -162,7 +170,10 @@ def test_mean_losses():
 
 
 def scipy_interval(data, statistic, replicates, level):
-    """SciPy's BCa on our replicates."""
+    """SciPy's BCa on our replicates, at the level that our quantile stands for."""
+    n = sum(len(part) for part in data)
+    wider = np.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1)
+    level = 1 - 2 * stats.norm.sf(wider)
     given = stats.bootstrap(
         data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=False
     )
@@ -195,7 +206,8 @@ def test_bca_equals_scipy(level):
         roc_auc_score, y, score, method="percentile", n_resamples=150, level=level, random_state=0
     )
     assert_allclose(percentile.replicates, result.replicates)
-    ends = np.quantile(percentile.replicates, [(1 - level) / 2, (1 + level) / 2])
+    tail = stats.norm.sf(np.sqrt(30 / 29) * stats.t.ppf((1 + level) / 2, 29))
+    ends = np.quantile(percentile.replicates, [tail, 1 - tail])
     assert_allclose([percentile.low, percentile.high], ends)
 
 
@@ -269,17 +281,15 @@ def test_bleu_resamples_sentence_statistics():
 def test_sample_weight_travels_with_its_sample():
     y, p = classes()
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    result = metric_interval(error_rate, y, p, sample_weight=weight, n_resamples=50, random_state=0)
-    assert result.method == "bca"
+    options = {"method": "bca", "n_resamples": 50, "random_state": 0}
+    result = metric_interval(error_rate, y, p, sample_weight=weight, **options)
     assert result.estimate == error_rate(y, p, sample_weight=weight)
     wrong, total = weight * (y != p), weight
 
     def ratio(index):
         return wrong[index].sum() / total[index].sum()
 
-    index = metric_interval(
-        lambda a, b: ratio(a), np.arange(80), y, n_resamples=50, random_state=0, method="bca"
-    )
+    index = metric_interval(lambda a, b: ratio(a), np.arange(80), y, **options)
     assert_allclose(index.replicates, result.replicates)
 
 
@@ -308,10 +318,10 @@ def test_seeds_and_jobs(backend):
 
 def test_percentile_above_a_thousand_units():
     y, p = classes(1001)
-    result = metric_interval(balanced_accuracy_score, y, p, n_resamples=10, random_state=0)
+    result = metric_interval(r2_score, y, p, n_resamples=10, random_state=0)
     assert result.method == "percentile"
     grouped = metric_interval(
-        balanced_accuracy_score, y, p, n_resamples=10, groups=np.arange(1001) % 50, random_state=0
+        r2_score, y, p, n_resamples=10, groups=np.arange(1001) % 50, random_state=0
     )
     assert grouped.method == "bca"
 
@@ -371,12 +381,17 @@ def test_undefined_resamples_are_counted_and_left_out():
 
 def test_undefined_and_degenerate_intervals_warn():
     with pytest.warns(UndefinedMetricWarning, match="interval of the metric is undefined"):
-        result = metric_interval(roc_auc_score, [0, 0, 1], [0.1, 0.2, 0.3])
+        result = metric_interval(roc_auc_score, [0, 0, 1], [0.1, 0.2, 0.3], method="delong")
     assert np.isnan(result.low)
-    with pytest.warns(UndefinedMetricWarning, match="no width: nothing varies around 1.0"):
-        metric_interval(roc_auc_score, [0, 0, 1, 1], [1, 2, 3, 4])
-    with pytest.warns(UndefinedMetricWarning, match="no width"):
-        metric_interval(error_rate, [0, 1, 0], [0, 1, 0], method="bca", n_resamples=20)
+    for method in ("wald", "bca", "percentile"):
+        with pytest.warns(UndefinedMetricWarning, match="undefined, nan: nothing varies around 0"):
+            result = metric_interval(
+                error_rate, [0, 1, 0], [0, 1, 0], method=method, n_resamples=20
+            )
+        assert np.isnan([result.low, result.high]).all()
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
+        result = metric_interval(mean_squared_error, [0.5, 1.5], [0.5, 1.5])
+    assert np.isnan([result.low, result.high]).all()
     with pytest.warns(UndefinedMetricWarning, match="undefined on these data"):
         nan = metric_interval(partial(precision_score, zero_division=np.nan), [0, 1], [0, 0])
     assert np.isnan([nan.estimate, nan.low, nan.high]).all()
@@ -417,9 +432,9 @@ def test_inputs():
 
 def test_result_reads_and_pickles():
     y, p = classes()
-    result = metric_interval(balanced_accuracy_score, y, p, n_resamples=30, random_state=0)
+    result = metric_interval(r2_score, y, p, n_resamples=30, random_state=0)
     lines = str(result).splitlines()
-    assert lines[0] == "balanced_accuracy_score"
+    assert lines[0] == "r2_score"
     assert lines[-1].split() == ["resamples", "30"]
     assert result.estimate in result
     again = pickle.loads(pickle.dumps(result))
@@ -435,7 +450,11 @@ def test_result_reads_and_pickles():
         (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
         (error_rate, {"method": "delong"}, r"does not fit error_rate .* \['wilson', 'exact'"),
         (r2_score, {"method": "analytic"}, r"does not fit r2_score .* forms are \[\]"),
-        (error_rate, {"method": "wilson", "stratify": True}, "takes no groups, stratify"),
+        (
+            error_rate,
+            {"method": "wilson", "stratify": True},
+            "only 'score' takes groups or sample_weight",
+        ),
         (error_rate, {"n_resamples": 1}, "'n_resamples' parameter"),
         (error_rate, {"groups": [0, 1]}, "inconsistent numbers of samples"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
@@ -462,3 +481,10 @@ def test_bad_targets():
         metric_interval(
             partial(roc_auc_score, max_fpr=0.5), [0, 0, 1, 1], [1, 3, 2, 4], method="delong"
         )
+
+
+def test_sentences_of_several_lengths_and_references():
+    references = [[["a", "b", "c", "d", "e"]], [["f", "g", "h", "i"], ["f", "g"]]] * 6
+    hypotheses = [["a", "b", "c", "d"], ["f", "g", "h", "i", "j"]] * 6
+    found = metric_interval(bleu_score, references, hypotheses, n_resamples=50, random_state=0)
+    assert found.low <= found.estimate == bleu_score(references, hypotheses) <= found.high

@@ -205,6 +205,17 @@ def test_groups_whole():
     assert all(arrangement.count("a") == 3 for arrangement in seen)
 
 
+def test_groups_that_hold_one_label_among_others():
+    """One impure group decides what is tested, so it must be said."""
+    X, y = some_data(n=24, shift=4)
+    groups = np.repeat(np.arange(6), 4)
+    options = {"groups": groups, "n_permutations": 19, "cv": GroupKFold(3), "random_state": 0}
+    assert permutation_test(NearestCentroid(), X, y, **options).pvalue < 0.3
+    y[0] = "b"
+    with pytest.warns(UserWarning, match="5 of 6 groups hold one label, .* \\*within\\* groups"):
+        permutation_test(NearestCentroid(), X, y, **options)
+
+
 def test_singleton_groups_are_plain_shuffling():
     X, y = some_data()
     result = permutation_test(
@@ -355,7 +366,7 @@ def test_undefined_scores():
         ({"n_permutations": 0}, r"n_permutations must be an integer >= 1, got 0"),
         ({"max_exceedances": 0}, r"max_exceedances must be an integer >= 1, got 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
-        ({"cv": 20}, r"cv=20 folds need at least 20 members of each class"),
+        ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
         ({"random_state": -1}, r"random_state must be >= 0, got -1"),
         ({"scoring": "nothing"}, r"nothing"),
     ],

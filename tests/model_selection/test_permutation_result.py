@@ -1,11 +1,14 @@
 """The P-value and its interval, from scores."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import permutation as reference
 from scipy.stats import binomtest
+from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
 from skeval.model_selection._permutation_result import permutation_result
 
@@ -27,6 +30,46 @@ def test_ties_that_rounding_breaks_are_ties():
     assert permutation_result("score", statistic, np.array([0.3]), None).pvalue == 1
     assert permutation_result("score", -0.3, np.array([-statistic]), None).pvalue == 1
     assert permutation_result("score", 0.3, np.array([0.3 - 1e-9]), None).pvalue == 0.5
+
+
+def scores_of(metric, rng, n=24, n_permutations=60):
+    """The metric of a constant and of permuted predictions, one of them summed in another order."""
+    y = rng.integers(0, 2, n)
+    predicted = [rng.permutation(y[::-1]) for _ in range(n_permutations)]
+    return np.array([metric(y, each) for each in predicted])
+
+
+@pytest.mark.parametrize("metric", [cohen_kappa_score, matthews_corrcoef])
+@pytest.mark.parametrize("seed", range(20))
+def test_ties_near_zero(metric, seed):
+    """Means of folds over the same scores, added in another order, are the same score."""
+    rng = np.random.default_rng(seed)
+    folds = scores_of(metric, rng)[: 12 * 5].reshape(12, 5)
+    exact = np.array([[Fraction(float(v)).limit_denominator(10**6) for v in row] for row in folds])
+    centred = folds - float(exact.mean())  # brings some means near 0
+    mixed = np.array([rng.permutation(row) for row in centred])
+    added = np.array([sum(row) / 5 for row in mixed])
+    for b in range(12):
+        statistic = float(centred[b].mean())
+        others = np.delete(centred.mean(axis=1), b)
+        plain = permutation_result("score", statistic, np.append(others, statistic), None)
+        rounded = permutation_result("score", statistic, np.append(others, added[b]), None)
+        assert rounded.pvalue == plain.pvalue
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-3, 1.0, 1e3, 1e20])
+def test_ties_do_not_depend_on_the_unit(scale):
+    null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
+    for statistic in (0.0, 1e-17, -1e-17):
+        assert permutation_result("score", scale * statistic, null, None).n_exceedances == 5
+    near = permutation_result("score", scale * 1e-9, null, None)
+    assert near.n_exceedances == 2
+
+
+def test_a_score_that_explodes_ties_with_nothing():
+    null = np.array([-1e20, -3.0, -2.0, -1.5, -np.inf])
+    assert permutation_result("score", -1.0, null, None).n_exceedances == 0
+    assert permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).n_exceedances == 1
 
 
 def test_interval_of_the_pvalue():

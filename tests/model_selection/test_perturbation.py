@@ -191,7 +191,7 @@ def test_result_prints_and_pickles(data):
         ({"sample_weight": np.ones(3)}, ValueError, r"sample_weight must have shape \(40\)"),
         ({"level": 1.0}, ValueError, "level must fulfil 0 < level < 1, got 1.0"),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
-        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for interval='normal'"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for interval='wilson'"),
         (
             {"n_resamples": 39, "interval": "pivotal"},
             ValueError,
@@ -199,7 +199,8 @@ def test_result_prints_and_pickles(data):
         ),
         ({"statistic": "oob"}, ValueError, "statistic must be one of .*got 'oob'"),
         ({"interval": "bca"}, ValueError, "interval must be one of .*got 'bca'"),
-        ({"cv": 99}, ValueError, "cv=99 folds need at least 99 members of each class"),
+        ({"interval": "log"}, ValueError, "must fit the loss: .*got 'log' for 'zero_one'"),
+        ({"cv": 99}, ValueError, "cv=99 folds need a class of at least 99 members"),
     ],
 )
 def test_bad_arguments(data, options, error, message):

@@ -12,6 +12,8 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
+from skeval._resampling import plan as plan_module
+from skeval._resampling.folds import fold_plan
 from skeval.model_selection import (
     BootstrapSplit,
     bootstrap_error,
@@ -19,7 +21,6 @@ from skeval.model_selection import (
     holdout_error,
     resubstitution_error,
 )
-from skeval.model_selection import _plan as plan_module
 
 
 def bootstrap(estimator, X, y, **options):
@@ -84,7 +85,7 @@ def test_any_size_of_block(cancer, estimate, elements, monkeypatch):
 
 def test_blocks_are_bounded(monkeypatch):
     monkeypatch.setattr(plan_module, "BLOCK_ELEMENTS", 30)
-    plan = plan_module.fold_plan(10, [(range(9), [9])] * 8)
+    plan = fold_plan(10, [(range(9), [9])] * 8)
     assert [len(block) for block in plan.blocks()] == [3, 3, 2]
 
 

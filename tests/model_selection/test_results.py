@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from skeval._inference.proportions import exact_interval, wilson_interval
 from skeval.model_selection import (
     BootstrapErrorEstimate,
     ConfidenceInterval,
@@ -13,7 +14,6 @@ from skeval.model_selection import (
     HoldoutErrorEstimate,
     holdout_error,
 )
-from skeval.model_selection._intervals import exact_interval, wilson_interval
 
 
 def test_error_estimate_prints_aligned():
@@ -73,7 +73,7 @@ def test_interval_prints_and_contains():
 def test_which_intervals():
     losses = {
         "zero_one": ("wilson", "exact", "wald", "normal"),
-        "squared": ("normal",),
+        "squared": ("log", "normal"),
         "mine": ("normal",),
     }
     for loss, methods in losses.items():
@@ -82,11 +82,17 @@ def test_which_intervals():
         normal = estimate.confidence_interval(method="normal")
         assert normal.low == (pytest.approx(0.25 - 1.959964 * 0.5) if loss == "mine" else 0)
         assert normal.high == (1 if loss == "zero_one" else pytest.approx(0.25 + 1.959964 * 0.5))
-    zero_one = ErrorEstimate("cross-validation", 0.25, 0.5, 40, "zero_one", np.zeros(40))
+    zero_one = ErrorEstimate("cross-validation", 0.25, 0.05, 40, "zero_one", np.zeros(40))
     exact = zero_one.confidence_interval(0.9, "exact")
     assert (exact.low, exact.high) == exact_interval(10, 40, 0.9)
     default = zero_one.confidence_interval()
     assert (default.low, default.high) == wilson_interval(10, 40, 0.95)
+    doubled = ErrorEstimate("bootstrap oob", 0.25, np.sqrt(0.25 * 0.75 / 20), 40, "zero_one", [])
+    found = doubled.confidence_interval()
+    assert (found.low, found.high) == pytest.approx(wilson_interval(5, 20, 0.95), abs=1e-12)
+    squared = ErrorEstimate("cross-validation", 3.0, 1.5, 40, "squared", np.zeros(40))
+    found = squared.confidence_interval()
+    assert (found.low, found.high) == pytest.approx(np.exp(np.log(3) + [-0.979982, 0.979982]))
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "0.95", None])

@@ -165,3 +165,18 @@ def test_repr_pickle_and_seed():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"y": [0, 1]}, "X and y must have the same length, got 6 and 2"),
+        ({"groups": [0, 1]}, "X and groups must have the same length, got 6 and 2"),
+        ({"y": [np.nan, 1, 2, 3, 4, 5]}, "y contains NaN"),
+        ({"groups": [np.nan, 1, 1, 2, 2, 3]}, "groups contains NaN"),
+        ({"groups": [None, "a", "a", "b", "b", None]}, "groups must hold"),
+    ],
+)
+def test_bad_labels_and_groups(given, message):
+    with pytest.raises(ValueError, match=message):
+        list(BootstrapSplit(2, random_state=0).split(np.ones((6, 1)), **given))

@@ -1,11 +1,11 @@
 """Whatever comes in, a value comes out, or an error that says which argument is wrong."""
 
 import pytest
+from helpers import hostile
+from helpers.families import FAMILIES, REEXPORTED, is_result, public_names
+from helpers.outcomes import assert_value_or_error
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from properties import hostile
-from properties.families import FAMILIES, REEXPORTED, is_result, public_names
-from properties.outcomes import assert_value_or_error
 
 DATA = {
     "classes": hostile.alike(hostile.anything_like_labels),

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from properties.outcomes import assert_same_numbers
+from helpers.outcomes import assert_same_numbers
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.compose import ColumnTransformer

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.families import FAMILIES, REEXPORTED, with_options_of
+from helpers.outcomes import Refused, assert_value_or_error, options_of
+from helpers.sound import SOUND, sound_calls
 from joblib import parallel_config
-from properties.families import FAMILIES, REEXPORTED, with_options_of
-from properties.outcomes import Refused, assert_value_or_error, options_of
-from properties.sound import SOUND, sound_calls
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
@@ -190,7 +190,7 @@ def test_arguments(name, option):
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
 
 
-@pytest.mark.parametrize("option", ["source", "target", "needs_target"])
+@pytest.mark.parametrize("option", ["source", "target", "needs_target", "header"])
 def test_tables(option, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for value in NONSENSE:

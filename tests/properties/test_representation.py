@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, seed, settings
-from hypothesis import strategies as st
-from properties import disguises
-from properties.families import (
+from helpers import disguises
+from helpers.families import (
     CLASSES,
     CLUSTERED,
     MASKS,
@@ -18,7 +16,9 @@ from properties.families import (
     TABLES,
     UNSUPERVISED,
 )
-from properties.outcomes import Refused, assert_same_numbers, assert_value_or_error
+from helpers.outcomes import Refused, assert_same_numbers, assert_value_or_error
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True, database=None)
 FEWER = settings(FEW, max_examples=5)

@@ -8,9 +8,9 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from properties.families import FAMILIES, is_result, public_names
-from properties.outcomes import numbers
-from properties.sound import RNG, X, Y, sound_calls
+from helpers.families import FAMILIES, is_result, public_names
+from helpers.outcomes import numbers
+from helpers.sound import RNG, X, Y, sound_calls
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline

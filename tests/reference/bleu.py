@@ -1,4 +1,4 @@
-"""Slow and obvious: BLEU with n-grams as tuples, counted by loops."""
+"""BLEU with n-grams as tuples, counted by loops."""
 
 import math
 

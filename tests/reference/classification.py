@@ -1,4 +1,4 @@
-"""Slow and obvious: error norms, error rate, averaged precision, recall and F, mean cost."""
+"""Error norms, error rate, averaged precision, recall and F, mean cost."""
 
 import math
 

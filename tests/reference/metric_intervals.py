@@ -1,4 +1,4 @@
-"""Slow and obvious: DeLong by loops over pairs, F from a table of probabilities, gradients."""
+"""DeLong by loops over pairs, F from a table of probabilities, gradients."""
 
 import math
 
@@ -80,3 +80,17 @@ def numerical_variance(p, score, n, step=1e-6):
             covariance = (p[a[0]][a[1]] if a == b else 0.0) - p[a[0]][a[1]] * p[b[0]][b[1]]
             variance += gradient[a] * gradient[b] * covariance / n
     return variance
+
+
+def tables_of_the_region(share, radius, n_tries):
+    """Random 2 x 2 tables p with ``sum share^2 / p <= 1 + radius``, dense toward the borders."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    spread = np.sqrt(rng.uniform(0, 3 * radius, (n_tries, 1)))
+    tables = share.ravel() * np.exp(spread * rng.normal(size=(n_tries, 4)))
+    tables += radius * rng.dirichlet([0.3] * 4, n_tries) * (share.ravel() == 0)
+    tables /= tables.sum(axis=1, keepdims=True)
+    seen = share.ravel() > 0
+    distance = np.sum(share.ravel()[seen] ** 2 / tables[:, seen], axis=1)
+    return tables[distance <= 1 + radius].reshape(-1, 2, 2)

@@ -20,17 +20,24 @@ def null_distribution(estimator, X, y, splitter, permutations, metric, groups=No
     return scores
 
 
+def tolerance(statistic, null):
+    """Ties up to 1e-12 of the largest score, but no more than of 1 and of the middle one."""
+    sizes = sorted([abs(value) for value in null] + [abs(statistic)])
+    below, above = sizes[(len(sizes) - 1) // 2], sizes[len(sizes) // 2]
+    middle = (below + above) / 2
+    return 1e-12 * max(min(sizes[-1], max(1.0, middle)), abs(statistic))
+
+
 def pvalue(statistic, null):
-    return (1 + sum(value >= statistic - 1e-12 * abs(statistic) for value in null)) / (
-        1 + len(null)
-    )
+    lowest = statistic - tolerance(statistic, null)
+    return (1 + sum(value >= lowest for value in null)) / (1 + len(null))
 
 
 def sequential_pvalue(statistic, null, h):
     """Besag and Clifford (1991): look at one permutation after the other."""
-    count = 0
+    count, lowest = 0, statistic - tolerance(statistic, null)
     for used, value in enumerate(null, start=1):
-        count += value >= statistic - 1e-12 * abs(statistic)
+        count += value >= lowest
         if count == h:
             return h / used, used
     return (1 + count) / (1 + len(null)), len(null)

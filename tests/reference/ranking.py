@@ -1,4 +1,4 @@
-"""Slow and obvious: metrics over pairs and over every threshold."""
+"""Metrics over pairs and over every threshold."""
 
 
 def ranking_loss(positive, score, weight):

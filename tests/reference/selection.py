@@ -1,4 +1,4 @@
-"""Stability, consensus and F statistics by their definitions, slow and obvious."""
+"""Stability, consensus and F statistics by their definitions."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""Linear SVMs the slow and obvious way."""
+"""Linear SVMs by a general optimiser, one at a time."""
 
 import numpy as np
 

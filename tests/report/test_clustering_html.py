@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reference.html import Document
+from helpers.html import Document
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
@@ -23,7 +23,7 @@ def document(clustering_report):
 
 
 def test_answer_warnings_and_title(clustering_report, document):
-    assert clustering_report.verdict.startswith("Choice: 3 clusters, the largest k whose")
+    assert clustering_report.verdict.startswith("Choice: 3 clusters, the largest k with a")
     assert clustering_report.verdict in document.text
     assert clustering_report.to_dict()["verdict"] == clustering_report.verdict
     assert "3 is the largest k tried: a larger one may do as well." in document.text
@@ -33,9 +33,11 @@ def test_answer_warnings_and_title(clustering_report, document):
 
 def test_table_holds_the_numbers(clustering_report, document):
     heads = [cell for cell in document.all("th") if cell["scope"] == "col"]
-    assert len(heads) == 10 + 2  # k, five indices, stability, front, Rand, choice; versions
+    assert len(heads) == 11 + 2  # k, five indices, stability twice, front, Rand, choice; versions
     for row in clustering_report.rows():
         assert f"{row['silhouette']:.4f}" in document.text
+        assert f"{row['reference']:.3f}" in document.text
+    assert "To be cut alike in both halves is no evidence of groups" in document.text
     for name in ("silhouette larger", "davies bouldin smaller", "Pareto front", "choice"):
         assert name in document.text
     assert "for orientation only" in document.text

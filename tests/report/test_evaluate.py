@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import LeaveOneOut, StratifiedKFold
@@ -180,7 +181,7 @@ def test_no_warning_without_a_reason():
     [
         ({"confidence_level": 1}, "confidence_level must fulfil 0 < confidence_level < 1, got 1"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
-        ({"cv": 60}, "cv=60 folds need at least 60 members of each class, class 0 has 50"),
+        ({"cv": 60}, "cv=60 folds need a class of at least 60 members, the largest has 50"),
         ({"loss": "hinge"}, "loss must be None, a callable or one of .*got 'hinge'"),
         ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
     ],
@@ -188,6 +189,64 @@ def test_no_warning_without_a_reason():
 def test_bad_arguments(iris, change, message):
     with pytest.raises(ValueError, match=message):
         evaluate(GaussianNB(), *iris, **change)
+
+
+def test_an_ensemble_behind_a_selection():
+    """An unfitted ensemble has a length that raises: `classifier or default` asked for it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 25)), np.tile([0, 1], 20)
+    ensembles = RandomForestClassifier(3, random_state=0), BaggingClassifier(random_state=0)
+    for ensemble in ensembles:
+        rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=3, random_state=0)
+        report = evaluate(rule, X, y, cv=3, leave_one_out=False, random_state=0, **FEW)
+        assert report.selection_bias is not None
+
+
+FEW = {"n_bootstraps": 5, "n_permutations": 2, "n_resamples": 3}
+
+
+class FailsOn(GaussianNB):
+    """Cannot be fitted on some numbers of samples."""
+
+    def __init__(self, sizes=()):
+        super().__init__()
+        self.sizes = sizes
+
+    def fit(self, X, y):
+        if len(X) in self.sizes:
+            raise ValueError("not this many")
+        return super().fit(X, y)
+
+
+def test_a_hold_out_fit_that_fails_leaves_the_rest():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
+    with pytest.raises(ValueError, match="not this many"):
+        evaluate(FailsOn((40,)), X, y, random_state=0, **FEW)
+    report = evaluate(FailsOn((40,)), X, y, random_state=0, error_score=np.nan, **FEW)
+    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross-validation"]
+    assert any(s.startswith("There is no hold-out estimate: all 1 fits") for s in report.warnings)
+    assert "hold-out" in str(report)
+    report = evaluate(FailsOn((40, 59)), X, y, random_state=0, error_score=np.nan, **FEW)
+    assert not any(e.method in ("hold-out (1/3)", "leave-one-out") for e in report.estimates)
+    assert report._repr_html_()
+
+
+@pytest.mark.parametrize("n", [6, 9, 10])
+def test_few_samples_of_a_regression(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 1))
+    report = evaluate(Ridge(), X, X[:, 0], random_state=0, **FEW)
+    assert len(report["cross-validation"].fold_errors) == n
+    assert any(f"There are {n} samples, fewer than 10" in s for s in report.warnings) == (n < 10)
+
+
+def test_few_groups():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(60, 1)), np.tile([0, 1], 30), np.repeat(np.arange(6), 10)
+    report = evaluate(GaussianNB(), X, y, groups=groups, random_state=0, **FEW)
+    assert len(report["cross-validation"].fold_errors) == 6
+    assert any("There are 6 groups, fewer than 10 folds need" in s for s in report.warnings)
 
 
 def test_one_class(iris):

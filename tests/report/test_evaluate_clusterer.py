@@ -13,13 +13,14 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import scale
 
 from skeval.cluster import choose_n_clusters, compare_clusterings
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
 from skeval.report._evaluate_clusterer import plain_warnings
 
-IRIS, SPECIES = load_iris(return_X_y=True)
+IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
 KMEANS = KMeans(n_init=2)
 
@@ -69,8 +70,9 @@ def test_text_holds_the_numbers(report):
     assert float(cells[1]) == pytest.approx(row["silhouette"], abs=5e-5)
     assert float(cells[6]) == pytest.approx(row["prediction_strength"], abs=5e-4)
     assert float(cells[8]) == pytest.approx(row["standard_error"], abs=5e-4)
-    assert cells[9] == ("yes" if row["front"] else "no")
-    assert float(cells[10]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
+    assert float(cells[9]) == pytest.approx(row["reference"], abs=5e-4)
+    assert cells[10] == ("yes" if row["front"] else "no")
+    assert float(cells[11]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
     assert lines[3].endswith("<- chosen")
 
 
@@ -124,7 +126,7 @@ def test_no_structure_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(80, 2))
     report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
     assert report.n_clusters == 1
-    assert "Choice: one cluster, since no k tried reaches a mean prediction strength" in str(report)
+    assert "Choice: one cluster, since no k tried has a mean prediction strength" in str(report)
     assert "<- chosen" not in str(report)
     assert report.warnings == ()
     assert not any(row["chosen"] for row in report.rows())
@@ -136,27 +138,64 @@ def test_warnings_say_what_to_know_before_quoting_the_choice():
     labels = {k: KMeans(k, n_init=5, random_state=0).fit_predict(BLOBS) for k in (2, 3, 4)}
     comparison = compare_clusterings(BLOBS, {f"{k}": found for k, found in labels.items()})
     assert comparison.front_names == ("3",)
-    stability = choose_n_clusters(
-        KMEANS, BLOBS, n_clusters=labels, n_repeats=2, threshold=0.1, random_state=0
-    )
+    stability = choose_n_clusters(KMEANS, BLOBS, n_clusters=labels, n_repeats=2, random_state=0)
     wrong = replace(stability, n_clusters=2)
-    assert plain_warnings(comparison, wrong) == [
+    assert plain_warnings(comparison, wrong, 60) == [
         "On the internal indices k = 3 beats the choice, k = 2."
     ]
-    assert plain_warnings(comparison, replace(stability, n_clusters=3)) == []
+    assert plain_warnings(comparison, replace(stability, n_clusters=3), 60) == []
     empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
-    assert plain_warnings(empty, replace(stability, n_clusters=3)) == [
+    assert plain_warnings(empty, replace(stability, n_clusters=3), 60) == [
         "Asked for 4 clusters, the algorithm found 3."
     ]
 
 
-def test_infinite_indices_are_null_in_json():
+@pytest.mark.parametrize("n", [8, 12, 20])
+def test_few_samples_without_structure_are_one_cluster(n):
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    report = evaluate_clusterer(KMEANS, X, n_repeats=4, random_state=0)
+    assert list(report.partitions) == list(range(2, min(8, n // 2) + 1))
+    assert report.n_clusters == 1
+    most = n // 2 // 3
+    assert report.warnings[0] == (
+        f"Halves of {n // 2} samples cannot hold {max(most, 1) + 1} clusters or more of 3 each: "
+        "there is no evidence of so many."
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_choice_is_no_number_that_was_not_found():
+    X = np.repeat(np.eye(3), 20, axis=0)
+    report = evaluate_clusterer(KMEANS, X, n_repeats=3, random_state=0)
+    assert report.n_clusters == 3
+    assert [row["n_found"] for row in report.rows()] == [2, 3, 3, 3, 3, 3, 3]
+    assert [row["n_found"] for row in report.rows() if row["chosen"]] == [3]
+    assert "Asked for 8 clusters, the algorithm found 3." in report.warnings
+
+
+def test_a_cut_that_noise_has_too_is_named(report):
+    strength = replace(
+        report.stability,
+        n_clusters=1,
+        values=np.array([0.9, 0.5, 0.4]),
+        reference_values=np.array([0.85, 0.5, 0.4]),
+        limits=np.array([0.97, 0.9, 0.88]),
+    )
+    assert plain_warnings(report.comparison, strength, 150) == [
+        "Halves agree on k = 2 (0.90), but on data without structure, too (0.85)."
+    ]
+    text = str(replace(report, stability=strength))
+    assert "at least 2/3 of the way from that of data without structure (uniform in" in text
+    assert "The choice presumes clusters of the kind that the algorithm looks for" in text
+
+
+def test_infinite_indices_can_be_read_back_from_json():
     X = np.repeat(np.eye(3), 8, axis=0)
     report = evaluate_clusterer(
         AgglomerativeClustering(), X, n_clusters=[3], n_repeats=2, indices=["dunn"]
     )
     assert report.rows()[0]["dunn"] == np.inf
-    assert json.loads(report.to_json())["rows"][0]["dunn"] is None
+    assert float(json.loads(report.to_json())["rows"][0]["dunn"]) == np.inf
     assert "inf" in str(report)
 
 
@@ -177,6 +216,7 @@ def test_input_is_not_changed():
         ({"labels_true": [0, 1]}, "X and labels_true must have the same length, got 60 and 2"),
         ({"labels_true": np.linspace(0, 1, 60)}, "labels_true must be discrete labels"),
         ({"indices": ["gap"]}, "indices must be among .*; got 'gap'"),
+        ({"reference": "gap"}, "reference must be one of .* got 'gap'"),
         ({"stability": "gap"}, "stability must be one of .* got 'gap'"),
         ({"param_name": "clusters"}, "param_name must be a parameter of KMeans, got 'clusters'"),
     ],

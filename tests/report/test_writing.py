@@ -12,7 +12,11 @@ class Report(WritableReport):
         return {"a": float("nan"), "b": [1.5, float("inf")], "c": {"d": (-float("inf"), "e", 2)}}
 
 
-def test_what_is_not_finite_is_null(tmp_path):
+def test_infinity_is_a_string_and_nan_is_null(tmp_path):
     text = Report().to_json(tmp_path / "report.json")
-    assert json.loads(text) == {"a": None, "b": [1.5, None], "c": {"d": [None, "e", 2]}}
+    assert json.loads(text) == {
+        "a": None,
+        "b": [1.5, "Infinity"],
+        "c": {"d": ["-Infinity", "e", 2]},
+    }
     assert (tmp_path / "report.json").read_text() == text + "\n"

@@ -97,3 +97,11 @@ def test_bad_y(y, message):
 def test_finite_numbers_whose_sum_is_not():
     huge = np.array([[1.6e308, 1.6e308], [-1.6e308, -1.6e308]] * 8)
     np.testing.assert_array_equal(check_data("X", huge), huge)
+
+
+@pytest.mark.parametrize(
+    "labels", [[2**53, 2**53 + 1, 0.5], [2**63, 2**63 + 1, -1], [2**70, 2**70 + 1], ["a", 1]]
+)
+def test_labels_that_one_dtype_would_merge_are_refused(labels):
+    with pytest.raises(ValueError, match="y must hold numbers, booleans or strings alone, got"):
+        check_y("y", np.array(labels, dtype=object))

@@ -30,20 +30,20 @@ So the standard errors are a little too large, and yet the intervals of .632 and
 
 import numpy as np
 import pytest
+from helpers.batch_rules import BatchCentroid, BatchLDA, BatchNearestNeighbour
+from helpers.simulation import GaussianDesign, GroupedDesign, simulate
 from scipy.stats import binomtest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
-from validity.batch_rules import BatchCentroid, BatchLDA, BatchNearestNeighbour
-from validity.simulation import GaussianClasses, GroupedClasses, simulate
 
 from skeval.model_selection import bootstrap_error
 
 RULES = [BatchCentroid(), BatchLDA(), BatchNearestNeighbour()]
 SETTINGS = [
-    GaussianClasses(20, 2, 1.5),
-    GaussianClasses(50, 5, 1.0),
-    GaussianClasses(50, 5, 2.0),
-    GaussianClasses(100, 10, 2.0),
+    GaussianDesign(20, 2, 1.5),
+    GaussianDesign(50, 5, 1.0),
+    GaussianDesign(50, 5, 2.0),
+    GaussianDesign(100, 10, 2.0),
 ]
 
 
@@ -57,12 +57,13 @@ SETTINGS = [
     ids=str,
 )
 def test_batch_rules_are_scikit_learns(batch, plain):
-    X, y = GaussianClasses(40, 3, 1.0).draw(np.random.default_rng(0))
-    fast, slow = (
-        bootstrap_error(rule, X, y, n_resamples=60, random_state=0) for rule in (batch, plain)
+    data = GaussianDesign(40, 3, 1.0).draw(np.random.default_rng(0))
+    batched, looped = (
+        bootstrap_error(rule, data.X, data.y, n_resamples=60, random_state=0)
+        for rule in (batch, plain)
     )
-    np.testing.assert_array_equal(fast.replicates, slow.replicates)
-    assert fast.to_dict() == slow.to_dict()
+    np.testing.assert_array_equal(batched.replicates, looped.replicates)
+    assert batched.to_dict() == looped.to_dict()
 
 
 def assert_near(ratio):
@@ -84,16 +85,16 @@ def test_short():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=str)
-@pytest.mark.parametrize("classes", SETTINGS, ids=str)
+@pytest.mark.parametrize("design", SETTINGS, ids=str)
 @pytest.mark.parametrize("options", [{}, {"stratify": True}, {"average": "bootstraps"}], ids=str)
-def test_long(rule, classes, options):
+def test_long(rule, design, options):
     if options.get("stratify"):
-        classes = GaussianClasses(
-            classes.n_samples, classes.n_features, classes.separation, balanced=True
+        design = GaussianDesign(
+            design.n_samples, design.n_features, design.separation, balanced=True
         )
-    seed = classes.n_samples + classes.n_features
-    result = simulate(rule, classes, n_sets=400, n_resamples=200, seed=seed, **options)
-    print(rule, classes, options, "ratio", result.ratio.round(3))
+    seed = design.n_samples + design.n_features
+    result = simulate(rule, design, n_sets=400, n_resamples=200, seed=seed, **options)
+    print(rule, design, options, "ratio", result.ratio.round(3))
     assert_near(result.ratio)
     if not isinstance(rule, BatchNearestNeighbour):
         conditional = result.coverage(result.true_errors)
@@ -107,11 +108,11 @@ def test_long(rule, classes, options):
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_groups(rule):
     """With dependent samples only the bootstrap of groups has the right standard error."""
-    classes = GroupedClasses(160, 3, 1.5)
+    design = GroupedDesign(160, 3, 1.5)
     options = {"n_sets": 300, "n_resamples": 200, "seed": 1}
-    by_group = simulate(rule, classes, groups=classes.groups, **options)
+    by_group = simulate(rule, design, groups=design.groups, **options)
     print(rule, "groups", by_group.ratio.round(3))
     assert_near(by_group.ratio)
-    by_sample = simulate(rule, classes, **options)
+    by_sample = simulate(rule, design, **options)
     print(rule, "samples", by_sample.ratio.round(3))
     assert np.all(by_sample.ratio < by_group.ratio)

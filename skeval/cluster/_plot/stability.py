@@ -11,7 +11,7 @@ __all__ = ["StabilityDisplay"]
 
 
 class StabilityDisplay:
-    """Stability against the number of clusters, with the choice.
+    """Stability against the number of clusters, with that of the reference and the choice.
 
     It is recommended to use `from_result` to create a display.
 
@@ -23,17 +23,21 @@ class StabilityDisplay:
         Mean stability and its standard error.
     n_clusters : int
         The choice.
+    reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
+        The same of data without structure.
+    limits : ndarray of shape (n_candidates,)
+        The value that each candidate had to reach.
     method : str
         Name of the measure of stability.
-    threshold : float
-        The value that the choice had to reach.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         What `plot` drew on.
-    errorbar_ : matplotlib ErrorbarContainer
-        The curve with its error bars.
+    errorbar_, reference_ : matplotlib ErrorbarContainer
+        The curves of the data and of the reference with their error bars.
+    limits_ : matplotlib Line2D
+        The limits.
 
     See Also
     --------
@@ -59,15 +63,19 @@ class StabilityDisplay:
         values: np.ndarray,
         standard_errors: np.ndarray,
         n_clusters: int,
+        reference_values: np.ndarray,
+        reference_standard_errors: np.ndarray,
+        limits: np.ndarray,
         method: str,
-        threshold: float,
     ) -> None:
         self.candidates = candidates
         self.values = values
         self.standard_errors = standard_errors
         self.n_clusters = n_clusters
+        self.reference_values = reference_values
+        self.reference_standard_errors = reference_standard_errors
+        self.limits = limits
         self.method = method
-        self.threshold = threshold
 
     @classmethod
     def from_result(cls, choice: NClustersChoice, *, ax: Any = None) -> "StabilityDisplay":
@@ -89,12 +97,14 @@ class StabilityDisplay:
             values=choice.values,
             standard_errors=choice.standard_errors,
             n_clusters=choice.n_clusters,
+            reference_values=choice.reference_values,
+            reference_standard_errors=choice.reference_standard_errors,
+            limits=choice.limits,
             method=choice.method,
-            threshold=choice.threshold,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "StabilityDisplay":
-        """Draw the curve, its error bars, the threshold and the choice.
+        """Draw both curves with their error bars, the limits and the choice.
 
         Parameters
         ----------
@@ -107,11 +117,21 @@ class StabilityDisplay:
             The display itself.
         """
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+        style = {"marker": "o", "capsize": 3}
         self.errorbar_ = ax.errorbar(
-            self.candidates, self.values, yerr=self.standard_errors, marker="o", capsize=3
+            self.candidates, self.values, yerr=self.standard_errors, label="data", **style
         )
-        limit = f"limit of the rule: {self.threshold:.3g}"
-        ax.axhline(self.threshold, color="grey", linestyle="--", label=limit)
+        self.reference_ = ax.errorbar(
+            self.candidates,
+            self.reference_values,
+            yerr=self.reference_standard_errors,
+            color="grey",
+            label="data without structure",
+            **style,
+        )
+        (self.limits_,) = ax.plot(
+            self.candidates, self.limits, color="grey", linestyle="--", label="limit of the rule"
+        )
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")

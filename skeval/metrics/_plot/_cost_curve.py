@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from skeval.metrics._cost import CostCurve, cost_curve
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
-from skeval.metrics._plot._scores import axes_and_figure, positive_scores
+from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["CostCurveDisplay"]
 
 
-class CostCurveDisplay:
+class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
     Parameters
@@ -63,6 +63,7 @@ class CostCurveDisplay:
         *,
         baseline: ArrayLike | None = None,
         pos_label: object = None,
+        sample_weight: ArrayLike | None = None,
         level: float | None = None,
         n_resamples: int = 1000,
         random_state: Any = None,
@@ -83,8 +84,10 @@ class CostCurveDisplay:
             A second score: the difference of the two curves is drawn, at `level` 0.95 by default.
         pos_label : int, float, bool or str, default=None
             The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The share of each sample in the rates.
         level : float, default=None
-            Pointwise coverage of a bootstrap band; None draws none.
+            Pointwise coverage of a band; None draws none.
         n_resamples : int, default=1000
             Resamples of the band.
         random_state : int, RandomState, Generator or None, default=None
@@ -104,45 +107,19 @@ class CostCurveDisplay:
         """
         curve = band = None
         if baseline is None:
-            curve = cost_curve(y_true, y_score, pos_label=pos_label)
+            curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         if baseline is not None or level is not None:
             band = cost_curve_band(
                 y_true,
                 y_score,
                 baseline=baseline,
                 pos_label=pos_label,
+                sample_weight=sample_weight,
                 level=0.95 if level is None else level,
                 n_resamples=n_resamples,
                 random_state=random_state,
             )
         return cls(curve, band=band, name=name).plot(ax, lines=lines, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
-    ) -> "CostCurveDisplay":
-        """Draw the cost curve of a fitted classifier of two classes.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted; its `decision_function`, or else `predict_proba`, gives the score.
-        X : array-like of shape (n_samples, n_features)
-            Held-out samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of ``estimator.classes_``.
-        **kwargs : dict
-            Passed to `from_predictions`.
-
-        Returns
-        -------
-        display : CostCurveDisplay
-        """
-        score, positive = positive_scores(estimator, X, pos_label)
-        kwargs.setdefault("name", type(estimator).__name__)
-        return cls.from_predictions(y, score, pos_label=positive, **kwargs)
 
     def plot(
         self, ax: "Axes | None" = None, *, lines: bool = False, **kwargs: Any

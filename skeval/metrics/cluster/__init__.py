@@ -3,7 +3,6 @@
 from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from skeval.metrics.cluster._cluster_distances import BetweenClusterDistances, ClusterDistances
 from skeval.metrics.cluster._coassociation import coassociation_matrix
 from skeval.metrics.cluster._compactness import (
     centroid_distances,
@@ -33,7 +32,12 @@ from skeval.metrics.cluster._pair_scores import (
 )
 from skeval.metrics.cluster._pairs import PairCounts
 from skeval.metrics.cluster._plot.contingency import ContingencyDisplay
-from skeval.metrics.cluster._separation import between_cluster_distances, within_cluster_distances
+from skeval.metrics.cluster._separation import (
+    BetweenClusterDistances,
+    ClusterDistances,
+    between_cluster_distances,
+    within_cluster_distances,
+)
 from skeval.metrics.cluster._silhouette import silhouette_samples, silhouette_score
 from skeval.metrics.cluster._spanning_tree import mst_compactness
 

@@ -5,10 +5,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._centroids import to_centroids
-from skeval.metrics.cluster._cluster_distances import ClusterDistances
+from skeval.metrics.cluster._centroids import mean_to_centroid, to_centroids
 from skeval.metrics.cluster._partition import Partition
-from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule, need_centroids
+from skeval.metrics.cluster._samples import (
+    CONSTRAINTS,
+    METRIC_CONSTRAINTS,
+    check_samples,
+    need_centroids,
+)
+from skeval.metrics.cluster._separation import ClusterDistances
 from skeval.utils._compat import validate_params
 
 __all__ = [
@@ -18,23 +23,16 @@ __all__ = [
     "within_cluster_variance",
 ]
 
-RULES: dict[str, list] = {
-    "X": ["array-like", "sparse matrix"],
-    "labels": ["array-like"],
-    "noise": NOISE_RULE,
-}
-METRIC_RULES = RULES | {"metric": metric_rule()}
-
 
 def _to_own_centroid(
     X: ArrayLike, labels: ArrayLike, metric: str | Callable, noise: str | None
 ) -> tuple[np.ndarray, Partition]:
     need_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise)
-    return to_centroids(samples.points, samples.partition.members, metric), samples.partition
+    return to_centroids(samples.points, samples.partition, metric), samples.partition
 
 
-@validate_params(METRIC_RULES, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
 def compactness_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -58,7 +56,7 @@ def compactness_score(
         Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
         samples: not "precomputed", and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
 
     Returns
@@ -96,7 +94,7 @@ def compactness_score(
     return float(np.sqrt(distances.mean()))
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
 def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the sum of squared errors, which K-means minimises.
 
@@ -110,7 +108,7 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
 
     Returns
@@ -147,7 +145,7 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
     return float(squared.sum())
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
 def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the within-cluster variance.
 
@@ -161,7 +159,7 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
 
     Returns
@@ -198,7 +196,7 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
     return float(squared.mean())
 
 
-@validate_params(METRIC_RULES, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
 def centroid_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -221,7 +219,7 @@ def centroid_distances(
         Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
         samples: not "precomputed", and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
 
     Returns
@@ -260,6 +258,6 @@ def centroid_distances(
     return ClusterDistances(
         labels=partition.names,
         sizes=partition.sizes,
-        mean=np.add.reduceat(distances, partition.starts) / partition.sizes,
+        mean=mean_to_centroid(distances, partition),
         max=np.maximum.reduceat(distances, partition.starts),
     )

@@ -7,11 +7,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._neighbours import (
+from skeval.metrics.cluster._kernels.neighbours import (
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
 )
-from skeval.metrics.cluster._samples import NOISE_RULE, Samples, check_samples, metric_rule
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
 from skeval.utils._checks import check_count
 from skeval.utils._compat import Interval, validate_params
 
@@ -42,14 +42,7 @@ def connectivity_of(
 
 
 @validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "labels": ["array-like"],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "metric": metric_rule(),
-        "noise": NOISE_RULE,
-        "n_jobs": [Integral, None],
-    },
+    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
     prefer_skip_nested_validation=True,
 )
 def connectivity_score(
@@ -70,7 +63,8 @@ def connectivity_score(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     n_neighbors : int, default=10
@@ -78,7 +72,7 @@ def connectivity_score(
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads.

@@ -1,47 +1,35 @@
 """The Davies-Bouldin index, with the pairwise and with the centroid dispersion."""
 
 from collections.abc import Callable
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._centroids import between_centroids, to_centroids
-from skeval.metrics.cluster._distance_pass import within_pass
-from skeval.metrics.cluster._partition import Partition
-from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule, need_centroids
+from skeval.metrics.cluster._centroids import (
+    between_centroids,
+    centroid_distances_of,
+    mean_to_centroid,
+)
+from skeval.metrics.cluster._kernels.distance_pass import mean_within, within_pass
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, need_centroids
 from skeval.utils._compat import StrOptions, validate_params
 
-__all__ = ["davies_bouldin_index", "davies_bouldin_score", "mean_of_pairs", "mean_to_centroid"]
+__all__ = ["davies_bouldin_index", "davies_bouldin_score"]
 
 
 def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
     """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf where centroids coincide."""
-    total = dispersion[:, None] + dispersion
-    ratio = np.divide(total, between, out=np.full(total.shape, np.inf), where=between > 0)
-    np.fill_diagonal(ratio, -np.inf)
-    return float(ratio.max(axis=1).mean())
-
-
-def mean_of_pairs(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the mean distance of the pairs of each cluster from their sum; 0 for singletons."""
-    return totals / np.maximum(sizes * (sizes - 1) / 2, 1)
-
-
-def mean_to_centroid(to_centroid: np.ndarray, partition: Partition) -> np.ndarray:
-    """Return the (K,) mean distance to the centroid."""
-    return np.add.reduceat(to_centroid, partition.starts) / partition.sizes
+    worst = np.empty(len(dispersion))
+    for k, distance in enumerate(between):
+        ratio = np.full(len(dispersion), np.inf)
+        np.divide(dispersion[k] + dispersion, distance, out=ratio, where=distance > 0)
+        ratio[k] = -np.inf
+        worst[k] = ratio.max()
+    return float(worst.mean())
 
 
 @validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "labels": ["array-like"],
-        "dispersion": [StrOptions({"pairwise", "centroid"})],
-        "metric": metric_rule(),
-        "noise": NOISE_RULE,
-        "n_jobs": [Integral, None],
-    },
+    PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]},
     prefer_skip_nested_validation=True,
 )
 def davies_bouldin_score(
@@ -71,7 +59,7 @@ def davies_bouldin_score(
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean
         of samples: not "precomputed", and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -117,7 +105,7 @@ def davies_bouldin_score(
     points, partition = samples.points, samples.partition
     if dispersion == "pairwise":
         totals, _ = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
-        spread = mean_of_pairs(totals, partition.sizes)
-    else:
-        spread = mean_to_centroid(to_centroids(points, partition.members, metric), partition)
-    return davies_bouldin_index(spread, between_centroids(points, partition.members, metric))
+        spread = mean_within(totals, partition.sizes)
+        return davies_bouldin_index(spread, between_centroids(points, partition, metric))
+    to_centroid, between = centroid_distances_of(points, partition, metric)
+    return davies_bouldin_index(mean_to_centroid(to_centroid, partition), between)

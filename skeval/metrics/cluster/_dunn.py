@@ -2,14 +2,13 @@
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
 
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.metrics.cluster._distance_pass import distance_pass
-from skeval.metrics.cluster._nearest_farthest import largest_diameter, nearest_between
-from skeval.metrics.cluster._samples import NOISE_RULE, Samples, check_samples, metric_rule
+from skeval.metrics.cluster._kernels.distance_pass import distance_pass
+from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
 from skeval.utils._compat import validate_params
 
 __all__ = ["dunn_ratio", "dunn_score"]
@@ -32,16 +31,7 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
     return float("nan")
 
 
-@validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "labels": ["array-like"],
-        "metric": metric_rule(),
-        "noise": NOISE_RULE,
-        "n_jobs": [Integral, None],
-    },
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def dunn_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -59,13 +49,14 @@ def dunn_score(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -116,6 +107,11 @@ def _extremes(samples: Samples, *, n_jobs: int | None) -> tuple[float, float]:
         nearest = nearest_between(samples.points, partition.cluster, n_jobs=n_jobs)
         return nearest, largest_diameter(samples.points, partition.members)
     reduced = distance_pass(
-        samples.tiles, partition.starts, partition.n_samples, sums=False, n_jobs=n_jobs
+        samples.tiles,
+        partition.starts,
+        partition.n_samples,
+        sums=False,
+        by_pair=False,
+        n_jobs=n_jobs,
     )
     return float(reduced.smallest.min()), float(reduced.largest.max())

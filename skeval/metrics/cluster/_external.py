@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skeval.metrics.cluster import _pairs
-from skeval.metrics.cluster._labels import BETA, LABELS, checked_contingency
+from skeval.metrics.cluster._labels import (
+    BETA,
+    LABELS,
+    checked_contingency,
+    checked_counts,
+    f_weights,
+)
 from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._compat import validate_params
@@ -130,12 +136,13 @@ def inverse_purity_score(
 
 
 def best_class_f(table: Contingency, beta: float) -> float:
-    """Return ``sum_t |S_t|/n max_k F_b``, with ``F_b = (1+b^2) n_kt / (b^2 |S_t| + |C_k|)``."""
+    """Return ``sum_t |S_t|/n max_k F_b``; ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
     if not len(table.cells):
         return 1.0
-    sizes = beta**2 * table.row_sums[table.rows] + table.column_sums[table.columns]
+    of_cluster, of_class = f_weights(beta)
+    sizes = of_class * table.row_sums[table.rows] + of_cluster * table.column_sums[table.columns]
     best = np.zeros(len(table.row_sums))
-    np.maximum.at(best, table.rows, (1 + beta**2) * table.cells / sizes)
+    np.maximum.at(best, table.rows, table.cells / sizes)
     return float(best @ table.row_sums / table.total)
 
 
@@ -158,7 +165,7 @@ def class_f_measure(
     labels_true, labels_pred : array-like of shape (n_samples,)
         The reference classes and the clusters; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, not negative; 0 counts precision alone.
+        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 
@@ -171,7 +178,7 @@ def class_f_measure(
     ------
     ValueError
         If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative.
+        all are zero; if `beta` is negative or nan.
 
     References
     ----------
@@ -261,8 +268,8 @@ def external_indices(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero.
+        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative,
+        all are zero, or a product of two is infinite or next to 0.
 
     Warns
     -----
@@ -301,5 +308,5 @@ def external_indices(
         adjusted_rand=_pairs.adjusted_rand(pairs),
         fowlkes_mallows=_pairs.fowlkes_mallows(pairs),
         minkowski=_pairs.minkowski(pairs),
-        pairs=pairs,
+        pairs=checked_counts(table),
     )

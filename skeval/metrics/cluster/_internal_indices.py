@@ -10,26 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import calinski_harabasz_score
 
-from skeval.metrics.cluster._centroids import between_centroids, to_centroids
+from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
 from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
-from skeval.metrics.cluster._davies_bouldin import (
-    davies_bouldin_index,
-    mean_of_pairs,
-    mean_to_centroid,
-)
-from skeval.metrics.cluster._distance_pass import distance_pass
+from skeval.metrics.cluster._davies_bouldin import davies_bouldin_index
 from skeval.metrics.cluster._dunn import dunn_ratio
-from skeval.metrics.cluster._neighbours import neighbour_reach
-from skeval.metrics.cluster._samples import (
-    NOISE_RULE,
-    Samples,
-    check_samples,
-    has_centroids,
-    metric_rule,
-)
-from skeval.metrics.cluster._separation import mean_between
+from skeval.metrics.cluster._kernels.distance_pass import add_to_totals, mean_between, mean_within
+from skeval.metrics.cluster._kernels.distances import squared_norms
+from skeval.metrics.cluster._kernels.neighbours import neighbour_reach
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
 from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._compat import Interval, validate_params
 
@@ -65,7 +54,7 @@ class InternalIndices:
     dunn, davies_bouldin, davies_bouldin_centroid : float
         Dunn index, and Davies-Bouldin index with the pairwise and the centroid dispersion.
     calinski_harabasz : float
-        Calinski-Harabasz index by scikit-learn, Euclidean.
+        Calinski-Harabasz index, Euclidean; inf where the samples of each cluster are equal.
     connectivity : float
         Connectivity with ``n_neighbors`` neighbours.
     mean_within, max_within : ndarray of shape (n_clusters,)
@@ -114,14 +103,7 @@ class InternalIndices:
 
 
 @validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "labels": ["array-like"],
-        "metric": metric_rule(),
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "noise": NOISE_RULE,
-        "n_jobs": [Integral, None],
-    },
+    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
     prefer_skip_nested_validation=True,
 )
 def internal_indices(
@@ -141,7 +123,8 @@ def internal_indices(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
@@ -149,7 +132,7 @@ def internal_indices(
     n_neighbors : int, default=10
         The number of neighbours of the connectivity, smaller than the number of samples.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -169,7 +152,7 @@ def internal_indices(
     -----
     UndefinedMetricWarning
         If some index is nan: those that need centroids, for a metric without them;
-        Calinski-Harabasz, for sparse X or only singletons; Dunn, where it is 0 / 0.
+        Calinski-Harabasz, for sparse X, only singletons, or where it is 0 / 0; Dunn, where it is.
 
     See Also
     --------
@@ -207,39 +190,39 @@ def internal_indices(
     check_n_neighbors(n_neighbors, partition.n_samples)
     n, tiles = partition.n_samples, samples.tiles
     reach = neighbour_reach(tiles, n, n_neighbors)
-    reduced = distance_pass(tiles, partition.starts, n, reach=reach, n_jobs=n_jobs)
-    own_sums = reduced.sums[partition.cluster, np.arange(n)]
-    within = mean_of_pairs(np.add.reduceat(own_sums, partition.starts) / 2, partition.sizes)
-    silhouette = silhouettes(reduced.sums, partition)
+    reduced, strips = samples.reduce_distances(reach=reach, n_jobs=n_jobs)
+    silhouette, totals = np.empty(n), np.zeros_like(reduced.smallest)
+    for rows, sums in strips:
+        silhouette[rows] = silhouettes(sums, partition, rows)
+        add_to_totals(totals, sums, rows, partition.starts)
+    within = mean_within(np.diagonal(totals) / 2, partition.sizes)
+    dunn = dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max()))
+    np.fill_diagonal(reduced.smallest, np.nan)
     indices = InternalIndices(
         silhouette=float(silhouette.mean()),
         silhouette_samples=partition.unsort(silhouette),
-        dunn=dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max())),
+        dunn=dunn,
         connectivity=connectivity_of(samples, reduced.border, n_neighbors, n_jobs=n_jobs),
         mean_within=within,
         max_within=reduced.largest,
-        mean_between=mean_between(reduced.sums, partition),
-        min_between=_without_diagonal(reduced.smallest),
+        mean_between=mean_between(totals, partition.sizes),
+        min_between=reduced.smallest,
         labels=partition.names,
         sizes=partition.sizes,
-        calinski_harabasz=_calinski_harabasz(samples),
         **_centroid_indices(samples, within),
     )
     _warn_of_undefined(indices)
     return indices
 
 
-def _without_diagonal(smallest: np.ndarray) -> np.ndarray:
-    return np.where(np.eye(len(smallest), dtype=bool), np.nan, smallest)
-
-
 def _centroid_indices(samples: Samples, within: np.ndarray) -> dict:
     """Return the indices that need centroids by name; nan where the metric has none."""
     partition, points, metric = samples.partition, samples.points, samples.metric
-    members, K = partition.members, partition.n_clusters
+    K = partition.n_clusters
     undefined = np.nan
-    sse = to_centroids(points, members, "sqeuclidean").sum() if samples.has_points else undefined
+    sse = to_centroids(points, partition, "sqeuclidean").sum() if samples.has_points else undefined
     result = {
+        "calinski_harabasz": _calinski_harabasz(samples, sse),
         "sse": float(sse),
         "compactness": float(np.sqrt(sse / partition.n_samples)),
         "centroid_between": np.full((K, K), undefined),
@@ -247,20 +230,26 @@ def _centroid_indices(samples: Samples, within: np.ndarray) -> dict:
         "davies_bouldin_centroid": undefined,
     }
     if has_centroids(metric):
-        between = between_centroids(points, members, metric)
-        spread = mean_to_centroid(to_centroids(points, members, metric), partition)
+        to_centroid, between = centroid_distances_of(points, partition, metric)
+        spread = mean_to_centroid(to_centroid, partition)
         result["centroid_between"] = between
         result["davies_bouldin"] = davies_bouldin_index(within, between)
         result["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
     return result
 
 
-def _calinski_harabasz(samples: Samples) -> float:
-    """Ask scikit-learn, where it has an answer."""
+def _calinski_harabasz(samples: Samples, sse: float) -> float:
+    """Return ``[sum_k n_k |mu_k - mu|^2 / (K - 1)] / [sse / (n - K)]``; inf where only sse is 0."""
     points, partition = samples.points, samples.partition
-    if not samples.has_points or issparse(points) or partition.n_clusters == partition.n_samples:
+    n, K = partition.n_samples, partition.n_clusters
+    if not samples.has_points or issparse(points) or n == K:
         return float("nan")
-    return float(calinski_harabasz_score(points - points.mean(axis=0), partition.cluster))
+    means = np.add.reduceat(points - points[0], partition.starts, axis=0) / partition.sizes[:, None]
+    deviations = means - partition.sizes @ means / n
+    between = partition.sizes @ squared_norms(deviations) / (K - 1)
+    if sse == 0:
+        return float("inf") if between > 0 else float("nan")
+    return float(between / sse * (n - K))
 
 
 def _warn_of_undefined(indices: InternalIndices) -> None:

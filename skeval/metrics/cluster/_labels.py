@@ -1,5 +1,6 @@
 """Checked label vectors of two partitions, and the contingency table made of them."""
 
+from dataclasses import astuple
 from numbers import Real
 
 import numpy as np
@@ -10,7 +11,15 @@ from skeval.metrics.cluster._pairs import Contingency, PairCounts, contingency, 
 from skeval.utils._checks import check_data, naming
 from skeval.utils._compat import Interval, check_sample_weight
 
-__all__ = ["BETA", "LABELS", "check_labels", "checked_contingency", "checked_pairs"]
+__all__ = [
+    "BETA",
+    "LABELS",
+    "check_labels",
+    "checked_contingency",
+    "checked_counts",
+    "checked_pairs",
+    "f_weights",
+]
 
 # What validate_params checks of every external index.
 LABELS = {
@@ -18,7 +27,7 @@ LABELS = {
     "labels_pred": ["array-like"],
     "sample_weight": ["array-like", None],
 }
-BETA = {"beta": [Interval(Real, 0, None, closed="left")]}
+BETA = {"beta": [Interval(Real, 0, None, closed="both")]}
 
 
 def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
@@ -62,5 +71,33 @@ def checked_contingency(
 def checked_pairs(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> PairCounts:
-    """Check the input of a pair-counting index and return its pair counts."""
+    """Check the input of a pair-counting index and return its pair counts, to a common factor."""
     return count_pairs(checked_contingency(labels_true, labels_pred, sample_weight))
+
+
+def checked_counts(table: Contingency) -> PairCounts:
+    """Return the pair counts themselves, or raise where a float cannot hold them."""
+    pairs = count_pairs(table)
+    if not table.exponent:
+        return pairs
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = np.array(astuple(pairs))
+        counts = np.ldexp(scaled, 2 * table.exponent)
+    if not np.all((scaled == 0) | ((counts >= np.finfo(float).tiny) & np.isfinite(counts))):
+        raise ValueError(
+            "sample_weight must be such that products of two weights are neither infinite nor next "
+            f"to 0, got weights of about 2**{table.exponent}; scale sample_weight."
+        )
+    return PairCounts(*counts.tolist())
+
+
+def f_weights(beta: float) -> tuple[float, float]:
+    """Return ``1 / (1 + b^2)`` and ``b^2 / (1 + b^2)``, the weights of precision and recall.
+
+    With them ``F_b = TP / (TP + (1 - v) FP + v FN)``; 0 and infinite `beta` are their own limits.
+    """
+    if beta > 1:
+        recall, precision = f_weights(1 / beta)
+        return precision, recall
+    square = float(beta) ** 2
+    return 1 / (1 + square), square / (1 + square)

@@ -6,7 +6,14 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster import _pairs
-from skeval.metrics.cluster._labels import BETA, LABELS, checked_pairs
+from skeval.metrics.cluster._labels import (
+    BETA,
+    LABELS,
+    checked_contingency,
+    checked_counts,
+    checked_pairs,
+    f_weights,
+)
 from skeval.metrics.cluster._pairs import PairCounts
 from skeval.utils._compat import validate_params
 
@@ -17,6 +24,7 @@ __all__ = [
     "pair_fbeta_score",
     "pair_jaccard_score",
     "pair_precision_recall_fscore",
+    "precision_recall_f",
 ]
 
 
@@ -45,8 +53,8 @@ def pair_counts(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero.
+        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative,
+        all are zero, or a product of two is infinite or next to 0.
 
     See Also
     --------
@@ -70,7 +78,7 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     PairCounts(both=1, true_only=1, pred_only=2, neither=2)
     """
-    return checked_pairs(labels_true, labels_pred, sample_weight)
+    return checked_counts(checked_contingency(labels_true, labels_pred, sample_weight))
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -83,11 +91,12 @@ def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, fl
 
 
 def pair_f(pairs: PairCounts, beta: float) -> float:
-    """Return ``(1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``."""
+    """Return ``SS / (SS + v FN + (1 - v) FP)`` with ``v = b^2 / (1 + b^2)``."""
     if pairs.identical:
         return 1.0
-    hits = (1 + beta**2) * pairs.both
-    return float(hits / (hits + beta**2 * pairs.true_only + pairs.pred_only)) if hits else 0.0
+    false_positives, false_negatives = f_weights(beta)
+    wrong = false_positives * pairs.pred_only + false_negatives * pairs.true_only
+    return float(pairs.both / (pairs.both + wrong)) if pairs.both else 0.0
 
 
 def _ratio(part: float, whole: float, name: str, side: str) -> float:
@@ -120,7 +129,7 @@ def pair_precision_recall_fscore(
     labels_true, labels_pred : array-like of shape (n_samples,)
         The reference and the predicted partition; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, not negative.
+        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, which act as `pair_counts` says.
 
@@ -133,7 +142,7 @@ def pair_precision_recall_fscore(
     ------
     ValueError
         If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative.
+        all are zero; if `beta` is negative or nan.
 
     Warns
     -----
@@ -174,7 +183,7 @@ def pair_fbeta_score(
     labels_true, labels_pred : array-like of shape (n_samples,)
         The reference and the predicted partition; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, not negative.
+        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights, which act as `pair_counts` says.
 
@@ -187,7 +196,7 @@ def pair_fbeta_score(
     ------
     ValueError
         If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative.
+        all are zero; if `beta` is negative or nan.
 
     See Also
     --------

@@ -1,14 +1,23 @@
 """The contingency table of two partitions and its pair counts: the one source of every index."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval.utils._text import aligned
 
-__all__ = ["Contingency", "PairCounts", "contingency", "count_pairs", "encode"]
+__all__ = [
+    "Contingency",
+    "PairCounts",
+    "adjusted_rand",
+    "contingency",
+    "count_pairs",
+    "encode",
+    "margin",
+    "rand",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,24 +30,33 @@ class Contingency:
         Class and cluster of each cell.
     cells : ndarray of shape (n_cells,)
         Number, or total weight, of the samples in each cell.
-    own : ndarray of shape (n_cells,)
-        ``sum min(w_i, w_i^2)`` over the samples of each cell: what its square holds beyond
-        twice its pairs. Without weights this is the number of samples.
+    within : float or None
+        The pairs of samples of one cell, in units of ``4**exponent``; None without weights, where
+        the cells tell them exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
+    exponent : int, default=0
+        Weights are held in units of ``2**exponent``, so that their products neither overflow nor
+        vanish.
     """
 
     rows: np.ndarray
     columns: np.ndarray
     cells: np.ndarray
-    own: np.ndarray
+    within: float | None
     row_sums: np.ndarray
     column_sums: np.ndarray
+    exponent: int = 0
 
     @property
     def total(self) -> Any:
-        """Number of samples, or their total weight."""
+        """Number of samples, or their total weight in units of ``2**exponent``."""
         return exact_sum(self.cells)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The cells in the unit of the caller's weights."""
+        return self.cells if self.within is None else np.ldexp(self.cells, self.exponent)
 
 
 @dataclass(frozen=True)
@@ -113,11 +131,15 @@ def contingency(
         key, size = key.reshape(-1), len(used)
     else:
         used = None
+    exponent, within = 0, None
     if sample_weight is None:
-        table = own = np.bincount(key, minlength=size)
+        table = np.bincount(key, minlength=size)
     else:
-        table = np.bincount(key, sample_weight, size)
-        own = np.bincount(key, np.minimum(sample_weight, sample_weight**2), size)
+        exponent = int(np.frexp(sample_weight.max())[1])
+        weight = np.ldexp(sample_weight, -exponent)  # at most 1; exact
+        table = np.bincount(key, weight, size)
+        copies = weight * np.maximum(weight - np.ldexp(1.0, -exponent), 0)
+        within = pair_products(weight, key, size) + exact_sum(copies) / 2
     filled = np.flatnonzero(table)
     rows, columns = np.divmod(filled if used is None else used[filled], max(n_columns, 1))
     cells = table[filled]
@@ -125,9 +147,10 @@ def contingency(
         rows,
         columns,
         cells,
-        own[filled],
+        within,
         margin(rows, cells, n_rows),
         margin(columns, cells, n_columns),
+        exponent,
     )
 
 
@@ -141,34 +164,53 @@ def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
 def count_pairs(table: Contingency) -> PairCounts:
     """Return the pairs of a table; Python integers, exact at any size, where it holds counts.
 
+    Pairs of weighted samples are in units of ``4**table.exponent``, which no ratio of them feels.
+
     With weights a pair weighs ``w_i w_j``, and a sample with ``w_i > 1`` also makes
     ``w_i (w_i - 1)/2`` pairs with itself, together in both: whole weights repeat the sample.
     """
-    cells, own = table.cells, table.own
+    cells, total = table.cells, table.total
+    if table.within is not None:
+        true_only = pair_products(cells, table.rows, len(table.row_sums))
+        pred_only = pair_products(cells, table.columns, len(table.column_sums))
+        apart = pair_products(table.row_sums, np.zeros(len(table.row_sums), np.intp), 1)
+        neither = max(apart - pred_only, 0.0)  # but for rounding never negative
+        return PairCounts(table.within, true_only, pred_only, neither)
     squares = sum_of_squares(cells)
     in_rows, in_columns = sum_of_squares(table.row_sums), sum_of_squares(table.column_sums)
-    both = half(squares - exact_sum(own))
-    true_only, pred_only = half(in_rows - squares), half(in_columns - squares)
-    pairs = half(table.total**2 - exact_sum(own))
-    neither = max(pairs - both - true_only - pred_only, 0)  # rounding of weights only
-    return PairCounts(both, true_only, pred_only, neither)
+    both, true_only, pred_only = squares - total, in_rows - squares, in_columns - squares
+    neither = total * total - total - both - true_only - pred_only
+    return PairCounts(both // 2, true_only // 2, pred_only // 2, neither // 2)
 
 
-def sum_of_squares(values: np.ndarray) -> Any:
-    """Return the sum of squares; of counts an int that never overflows."""
-    if values.dtype.kind == "i" and int(values.sum()) >= 1 << 31:
+def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
+    """Return the sum of ``v_i v_j`` over the pairs of each group.
+
+    As ``m S + (S^2 - sum v^2) / 2`` with m the largest value of a group and S the sum of the
+    others, it loses nothing where one value dwarfs them.
+    """
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, groups, values)
+    others = values.copy()
+    position = np.zeros(n_groups, np.intp)
+    is_largest = np.flatnonzero(values == largest[groups])
+    position[groups[is_largest]] = is_largest  # one of them where several are equal
+    others[position[largest > 0]] = 0.0
+    rest = np.bincount(groups, others, n_groups)
+    squares = np.bincount(groups, others**2, n_groups)
+    return exact_sum(largest * rest + np.maximum(rest**2 - squares, 0.0) / 2)
+
+
+def sum_of_squares(values: np.ndarray) -> int:
+    """Return the sum of squares of counts as an int that never overflows."""
+    if int(values.sum()) >= 1 << 31:
         values = values.astype(object)
-    return exact_sum(values * values)
+    return int((values * values).sum())
 
 
 def exact_sum(values: np.ndarray) -> Any:
     """Return an int, or the correctly rounded float, so that the order never matters."""
     return math.fsum(values) if values.dtype.kind == "f" else int(values.sum())
-
-
-def half(difference: Any) -> Any:
-    """Return half of a difference that is even, or a float, and never negative."""
-    return difference // 2 if isinstance(difference, int) else max(difference / 2, 0.0)
 
 
 def rand(pairs: PairCounts) -> float:
@@ -180,7 +222,9 @@ def adjusted_rand(pairs: PairCounts) -> float:
     """Return Hubert and Arabie's index in the form of Steinley (2004)."""
     if pairs.identical:
         return 1.0
-    ss, sd, ds, dd = pairs.both, pairs.true_only, pairs.pred_only, pairs.neither
+    ss, sd, ds, dd = astuple(pairs)
+    if isinstance(ss, float):  # so that no product vanishes
+        ss, sd, ds, dd = (count / pairs.total for count in (ss, sd, ds, dd))
     return float(2 * (ss * dd - sd * ds) / ((ss + sd) * (sd + dd) + (ss + ds) * (ds + dd)))
 
 

@@ -11,6 +11,7 @@ from skeval.utils._checks import naming, native_labels
 __all__ = ["Partition", "make_partition"]
 
 NOISE = -1
+NOISE_AS_TEXT = ("-1", "-1.0")  # as a table of strings holds it
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,33 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
             UserWarning,
             stacklevel=5,
         )
-    names, number = np.unique(values[kept], return_inverse=True)
+    names, number = _number_values(values[kept])
     if noise == "singletons":
         names, number = _split_noise(names, number, noisy)
     sizes = np.bincount(number, minlength=len(names))
-    order = kept[np.argsort(number, kind="stable")]
+    few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
+    order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
     return Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
 
 
+def _number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `np.unique` does with inverses; integers of a narrow range are not sorted."""
+    if values.dtype.kind == "i":
+        low, high = int(values.min()), int(values.max())
+        if high - low < max(1024, len(values)):
+            codes = values.astype(np.int64) - low
+            used = np.bincount(codes) > 0
+            return (np.flatnonzero(used) + low).astype(values.dtype), (np.cumsum(used) - 1)[codes]
+    names, number = np.unique(values, return_inverse=True)
+    return names, number.reshape(-1)
+
+
 def _is_noise(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind not in "ifO":  # strings, unsigned and booleans have no -1
-        return np.zeros(len(values), dtype=bool)
-    return np.asarray(values == NOISE, dtype=bool)
+    if values.dtype.kind in "if":
+        return np.asarray(values == NOISE)
+    if values.dtype.kind in "OUST":
+        return np.isin(values.astype(str), NOISE_AS_TEXT)
+    return np.zeros(len(values), dtype=bool)  # unsigned and booleans have no -1
 
 
 def _split_noise(
@@ -97,4 +113,4 @@ def _split_noise(
     n_real = int(is_name.sum())
     renumbered = (np.cumsum(is_name) - 1)[number]
     renumbered[noisy] = n_real + np.arange(n_noise)
-    return np.concatenate([names[is_name], np.repeat(names[~is_name], n_noise)]), renumbered
+    return np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)]), renumbered

@@ -3,46 +3,67 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-from skeval.metrics.cluster._distances import (
+from skeval.metrics.cluster._kernels.distance_pass import (
+    ClusterSums,
+    Reductions,
+    distance_pass,
+    sums_by_strips,
+    sums_of_matrix,
+)
+from skeval.metrics.cluster._kernels.distances import (
     DIRECT_FEATURES,
+    EUCLIDEAN,
     Points,
     Tiles,
+    check_distances,
     distance_function,
     euclidean_tiles,
     matrix_tiles,
     point_tiles,
+    sparse_tiles,
 )
 from skeval.metrics.cluster._partition import Partition, make_partition
 from skeval.utils._checks import check_data
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 __all__ = [
-    "NOISE_RULE",
+    "CONSTRAINTS",
+    "METRIC_CONSTRAINTS",
+    "PASS_CONSTRAINTS",
     "Samples",
     "check_magnitude",
     "check_samples",
     "has_centroids",
-    "metric_rule",
     "need_centroids",
 ]
 
-EUCLIDEAN = ("euclidean", "l2")
-ROWS_AT_ONCE = 512
-MATRIX_TOLERANCE = 1e-10  # of the largest distance; what rounding may do to symmetry
+TILE = 256
+TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
+# A product of sparse rows costs more time than one of so few features, or of so few numbers.
+FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+IRRATIONAL = (5**0.5 - 1) / 2
+# What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
+# of the matrix, as scikit-learn allows; to symmetry that, or 1e-10.
+MATRIX_TOLERANCE, MATRIX_ULPS = 1e-10, 100
+PRECISIONS = [np.float64, np.float32, np.float16]
 SMALLEST, LARGEST = 1e-140, 1e140
 
-NOISE_RULE = [StrOptions({"cluster", "drop", "singletons"}), None]
-
-
-def metric_rule(*, precomputed: bool = True) -> list:
-    """Return the rule that validate_params checks `metric` against."""
-    names = set(PAIRWISE_METRICS) - {"precomputed"}
-    return [StrOptions(names | {"precomputed"} if precomputed else names), callable]
+# What validate_params checks of an internal index: always, with a metric, with a pass over pairs.
+CONSTRAINTS: dict[str, list] = {
+    "X": ["array-like", "sparse matrix"],
+    "labels": ["array-like"],
+    "noise": [StrOptions({"cluster", "drop", "singletons"}), None],
+}
+METRIC_CONSTRAINTS = CONSTRAINTS | {
+    "metric": [StrOptions(set(PAIRWISE_METRICS) | {"precomputed"}), callable]
+}
+PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
 @dataclass(frozen=True)
@@ -69,9 +90,40 @@ class Samples:
     def tiles(self) -> Tiles:
         if not self.has_points:
             return matrix_tiles(self.points, self.partition.order)
-        if self.is_dense_euclidean and self.points.shape[1] > DIRECT_FEATURES:
-            return euclidean_tiles(self.points, self.partition.starts)
-        return point_tiles(distance_function(self.metric, self.points), self.points)
+        points = self.points
+        if self.metric in EUCLIDEAN and issparse(points):
+            if not _is_cheaper_dense(*points.shape):
+                return sparse_tiles(points)
+            points = points.toarray()
+        if self.metric in EUCLIDEAN and points.shape[1] > DIRECT_FEATURES:
+            return euclidean_tiles(points, self.partition.starts)
+        return point_tiles(distance_function(self.metric, points), points, self._check)
+
+    def reduce_distances(
+        self, *, extremes: bool = True, reach: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> tuple[Reductions, ClusterSums]:
+        """Return the extremes of the distances by clusters, and the sums from rows to clusters.
+
+        Those of points come from the same pass, if a table holds them.
+        """
+        partition = self.partition
+        starts, n = partition.starts, partition.n_samples
+        in_table = n * partition.n_clusters <= TABLE_NUMBERS
+        sums = in_table and self.has_points
+        reduced = distance_pass(
+            self.tiles, starts, n, sums=sums, extremes=extremes, reach=reach, n_jobs=n_jobs
+        )
+        if sums:
+            return reduced, iter([(slice(0, n), reduced.sums)])
+        if in_table:
+            return reduced, sums_of_matrix(self.points, partition.order, partition.members)
+        return reduced, sums_by_strips(self.tiles, starts, n)
+
+    def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
+        if self.metric in (*EUCLIDEAN, "sqeuclidean"):
+            return  # of finite coordinates in the range of check_magnitude
+        first, second = self.partition.order[rows], self.partition.order[columns]
+        check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
 
 
 def check_samples(
@@ -84,17 +136,22 @@ def check_samples(
 ) -> Samples:
     """Validate data and labels, settle the noise, and sort the points by cluster."""
     precomputed = metric == "precomputed"
-    data = check_data("X", X, accept_sparse=False if precomputed else "csr", dtype=np.float64)
     if precomputed:
-        _check_distance_matrix(data)
+        data = _check_matrix(X)
     else:
-        check_magnitude(data)
+        options = {"accept_sparse": "csr", "dtype": np.float64}
+        data = check_data("X", X, ensure_all_finite=False, **options)
+        if not _is_moderate(data):
+            check_magnitude(check_data("X", data, **options))
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
             f"labels must hold at least {min_clusters} clusters, got {partition.n_clusters}."
         )
-    return Samples(data if precomputed else data[partition.order], partition, metric)
+    if not precomputed:
+        order = partition.order
+        data = data[order] if issparse(data) else data.take(order, axis=0)
+    return Samples(data, partition, metric)
 
 
 def check_magnitude(data: Points) -> None:
@@ -110,21 +167,89 @@ def check_magnitude(data: Points) -> None:
         )
 
 
-def _check_distance_matrix(matrix: np.ndarray) -> None:
+def _is_cheaper_dense(n: int, p: int) -> bool:
+    return n * p <= (MOST_NUMBERS if p <= FEW_FEATURES else FEW_NUMBERS)
+
+
+def _is_moderate(data: Points) -> bool:
+    """Tell from the sum of squares alone that the data are finite, and neither huge nor tiny."""
+    values = data.data if issparse(data) else data.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.dot(values, values))
+    return len(values) * SMALLEST**2 <= total <= LARGEST**2
+
+
+def _check_matrix(X: object) -> np.ndarray:
+    """Return a distance matrix in its own precision."""
+    options = {"accept_sparse": "csr", "dtype": PRECISIONS}
+    matrix = check_data("X", X, ensure_all_finite=False, **options)
+    if issparse(matrix):
+        matrix = _to_dense_matrix(check_data("X", matrix, **options))
+    smallest, largest = float(matrix.min()), float(matrix.max())
+    if not (np.isfinite(smallest) and np.isfinite(largest)):
+        check_data("X", matrix, **options)  # which raises
     rule = "X must be a square, symmetric, non-negative matrix with zero diagonal"
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{rule}, got shape {matrix.shape}.")
-    smallest, largest = matrix.min(), matrix.max()
     if smallest < 0:
         raise ValueError(f"{rule}, got a distance of {smallest}.")
-    if np.diagonal(matrix).max() > MATRIX_TOLERANCE * largest:
+    rounding = MATRIX_ULPS * float(np.finfo(matrix.dtype).eps)
+    if np.diagonal(matrix).max() > largest * rounding:
         raise ValueError(f"{rule}, got {np.diagonal(matrix).max()} on the diagonal.")
-    for start in range(0, len(matrix), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
-        gap = np.abs(matrix[rows] - matrix[:, rows].T).max()
-        if gap > MATRIX_TOLERANCE * largest:
-            raise ValueError(f"{rule}, got two distances of one pair that differ by {gap}.")
+    tolerance = largest * max(MATRIX_TOLERANCE, rounding)
+    gap = _asymmetry(matrix, tolerance)
+    if gap > tolerance:
+        raise ValueError(f"{rule}, got two distances of one pair that differ by {gap}.")
+    return matrix
+
+
+def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
+    """Return the largest difference of two distances of a pair, or 0 where it is below tolerance.
+
+    Products with a vector of irregular weights (Freivalds' check) show it unless the differences
+    of a row happen to cancel; where they show any, all pairs are looked at.
+    """
+    weights = (0.5 + np.arange(len(matrix)) ** 2.0 * IRRATIONAL % 0.5).astype(matrix.dtype)
+    if matrix.dtype != np.float16 and np.abs(matrix @ weights - weights @ matrix).max() <= (
+        tolerance / 2
+    ):
+        return 0.0
+    gap = 0.0
+    for start in range(0, len(matrix), TILE):
+        rows = slice(start, start + TILE)
+        for first in range(start, len(matrix), TILE):  # both tiles fit the cache
+            columns = slice(first, first + TILE)
+            difference = matrix[rows, columns] - matrix[columns, rows].T
+            gap = max(gap, float(difference.max()), -float(difference.min()))
+    return gap
+
+
+def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
+    """Return a sparse matrix of distances as a dense one; what it does not store is 0.
+
+    Being at distance 0 must then be an equivalence of rows, which it is not in a graph of
+    neighbours: there the pairs that are not stored are far apart.
+    """
+    n, matrix = matrix.shape[0], matrix.copy()
+    matrix.sum_duplicates()
+    if matrix.shape[0] == matrix.shape[1]:
+        stored = matrix.astype(bool).tocoo()
+        off_diagonal = stored.row != stored.col
+        row, column = stored.row[off_diagonal & stored.data], stored.col[off_diagonal & stored.data]
+        n_zeros = n - np.bincount(row, minlength=n)
+        position = np.arange(len(row)) - np.searchsorted(row, row)
+        first_zero = n - n_zeros  # where all columns before it are stored
+        gaps = column != position
+        np.minimum.at(first_zero, row[gaps], position[gaps])
+        sizes = np.bincount(first_zero, minlength=n)
+        if (n_zeros != sizes[first_zero]).any() or (first_zero[row] == first_zero[column]).any():
+            raise ValueError(
+                'a sparse X must hold all distances that are not 0 when metric="precomputed", got '
+                "samples at distance 0 from one another whose distances to a third one differ; a "
+                "graph of neighbours is no distance matrix."
+            )
+    return matrix.toarray()
 
 
 def need_centroids(metric: str | Callable) -> None:

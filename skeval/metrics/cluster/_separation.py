@@ -2,40 +2,109 @@
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._centroids import between_centroids
-from skeval.metrics.cluster._cluster_distances import BetweenClusterDistances, ClusterDistances
-from skeval.metrics.cluster._davies_bouldin import mean_of_pairs
-from skeval.metrics.cluster._distance_pass import distance_pass, within_pass
-from skeval.metrics.cluster._partition import Partition
-from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, has_centroids, metric_rule
+from skeval.metrics.cluster._kernels.distance_pass import (
+    add_to_totals,
+    mean_between,
+    mean_within,
+    within_pass,
+)
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, has_centroids
 from skeval.utils._compat import validate_params
 
-__all__ = ["between_cluster_distances", "mean_between", "within_cluster_distances"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-RULES: dict[str, list] = {
-    "X": ["array-like", "sparse matrix"],
-    "labels": ["array-like"],
-    "metric": metric_rule(),
-    "noise": NOISE_RULE,
-    "n_jobs": [Integral, None],
-}
-
-
-def mean_between(sums: np.ndarray, partition: Partition) -> np.ndarray:
-    """Return the (K, K) mean distances between clusters from the (K, n) sums; nan to itself."""
-    totals = np.add.reduceat(sums, partition.starts, axis=1)
-    means = totals / (partition.sizes[:, None] * partition.sizes)
-    np.fill_diagonal(means, np.nan)
-    return means
+__all__ = [
+    "BetweenClusterDistances",
+    "ClusterDistances",
+    "between_cluster_distances",
+    "within_cluster_distances",
+]
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@dataclass(frozen=True)
+class ClusterDistances:
+    """The mean and the largest of some distances of each cluster.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_clusters,)
+        The label of each cluster, sorted.
+    sizes : ndarray of shape (n_clusters,)
+        The number of samples of each cluster.
+    mean, max : ndarray of shape (n_clusters,)
+        The mean and the largest distance, in the unit of the metric; 0 for a singleton.
+    """
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    mean: np.ndarray
+    max: np.ndarray
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per cluster."""
+        import pandas as pd
+
+        columns = {"size": self.sizes, "mean": self.mean, "max": self.max}
+        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+
+    def __str__(self) -> str:
+        rows = zip(self.labels, self.sizes, self.mean, self.max, strict=True)
+        lines = [
+            f"{name!s:>12}{size:>8d}{mean:>12.6g}{high:>12.6g}" for name, size, mean, high in rows
+        ]
+        return "\n".join([f"{'label':>12}{'size':>8}{'mean':>12}{'max':>12}", *lines])
+
+
+@dataclass(frozen=True)
+class BetweenClusterDistances:
+    """The distances between every two clusters.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_clusters,)
+        The label of each cluster, sorted.
+    mean, min : ndarray of shape (n_clusters, n_clusters)
+        The mean and the smallest distance of a sample of one cluster to one of the other;
+        nan on the diagonal.
+    centroid : ndarray of shape (n_clusters, n_clusters)
+        The distance between the centroids; nan where the metric has none.
+    """
+
+    labels: np.ndarray
+    mean: np.ndarray
+    min: np.ndarray
+    centroid: np.ndarray
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row per pair of clusters, each pair once."""
+        import pandas as pd
+
+        first, second = np.triu_indices(len(self.labels), k=1)
+        index = pd.MultiIndex.from_arrays(
+            [self.labels[first], self.labels[second]], names=["label", "other"]
+        )
+        tables = {"mean": self.mean, "min": self.min, "centroid": self.centroid}
+        return pd.DataFrame({name: t[first, second] for name, t in tables.items()}, index=index)
+
+    def __str__(self) -> str:
+        lines = [f"{'label':>12}{'other':>12}{'mean':>12}{'min':>12}{'centroid':>12}"]
+        for i, j in zip(*np.triu_indices(len(self.labels), k=1), strict=True):
+            values = self.mean[i, j], self.min[i, j], self.centroid[i, j]
+            cells = "".join(f"{value:>12.6g}" for value in values)
+            lines.append(f"{self.labels[i]!s:>12}{self.labels[j]!s:>12}{cells}")
+        return "\n".join(lines)
+
+
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def within_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -52,13 +121,14 @@ def within_cluster_distances(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -100,11 +170,11 @@ def within_cluster_distances(
     samples = check_samples(X, labels, metric=metric, noise=noise)
     partition = samples.partition
     totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
-    mean = mean_of_pairs(totals, partition.sizes)
+    mean = mean_within(totals, partition.sizes)
     return ClusterDistances(partition.names, partition.sizes, mean, largest)
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def between_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -121,13 +191,14 @@ def between_cluster_distances(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -171,10 +242,13 @@ def between_cluster_distances(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
-    reduced = distance_pass(samples.tiles, partition.starts, partition.n_samples, n_jobs=n_jobs)
+    reduced, strips = samples.reduce_distances(n_jobs=n_jobs)
+    totals = np.zeros_like(reduced.smallest)
+    for rows, sums in strips:
+        add_to_totals(totals, sums, rows, partition.starts)
     np.fill_diagonal(reduced.smallest, np.nan)
     if has_centroids(metric):
-        centroid = between_centroids(samples.points, partition.members, metric)
+        centroid = between_centroids(samples.points, partition, metric)
     else:
         warnings.warn(
             f"centroid is nan: metric={metric!r} has no centroids.",
@@ -184,7 +258,7 @@ def between_cluster_distances(
         centroid = np.full_like(reduced.smallest, np.nan)
     return BetweenClusterDistances(
         labels=partition.names,
-        mean=mean_between(reduced.sums, partition),
+        mean=mean_between(totals, partition.sizes),
         min=reduced.smallest,
         centroid=centroid,
     )

@@ -1,41 +1,31 @@
 """The silhouette: is each sample nearer to its own cluster than to the next one?"""
 
 from collections.abc import Callable
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._distance_pass import distance_pass
 from skeval.metrics.cluster._partition import Partition
-from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
 from skeval.utils._compat import validate_params
 
 __all__ = ["silhouette_samples", "silhouette_score", "silhouettes"]
 
-RULES: dict[str, list] = {
-    "X": ["array-like", "sparse matrix"],
-    "labels": ["array-like"],
-    "metric": metric_rule(),
-    "noise": NOISE_RULE,
-    "n_jobs": [Integral, None],
-}
 
-
-def silhouettes(sums: np.ndarray, partition: Partition) -> np.ndarray:
-    """Return the (n,) silhouettes of sorted rows from their (K, n) distance sums to clusters."""
-    cluster, sizes = partition.cluster, partition.sizes
-    rows = np.arange(len(cluster))
-    own = sums[cluster, rows] / np.maximum(sizes[cluster] - 1, 1)
+def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
+    """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
+    cluster, sizes = partition.cluster[rows], partition.sizes
+    column = np.arange(len(cluster))
+    own = sums[cluster, column] / np.maximum(sizes[cluster] - 1, 1)
     means = sums / sizes[:, None]
-    means[cluster, rows] = np.inf
+    means[cluster, column] = np.inf
     other = means.min(axis=0)
     larger = np.maximum(own, other)
     defined = (sizes[cluster] > 1) & (larger > 0)
-    return np.divide(other - own, larger, out=np.zeros(len(rows)), where=defined)
+    return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def silhouette_samples(
     X: ArrayLike,
     labels: ArrayLike,
@@ -53,13 +43,14 @@ def silhouette_samples(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
@@ -98,13 +89,12 @@ def silhouette_samples(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     partition = samples.partition
-    reduced = distance_pass(
-        samples.tiles, partition.starts, partition.n_samples, extremes=False, n_jobs=n_jobs
-    )
-    return partition.unsort(silhouettes(reduced.sums, partition))
+    _, strips = samples.reduce_distances(extremes=False, n_jobs=n_jobs)
+    found = [silhouettes(sums, partition, rows) for rows, sums in strips]
+    return partition.unsort(np.concatenate(found))
 
 
-@validate_params(RULES, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def silhouette_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -122,13 +112,14 @@ def silhouette_score(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.

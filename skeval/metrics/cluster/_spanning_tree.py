@@ -1,30 +1,20 @@
 """Compactness along the minimum spanning tree, for clusters of any shape."""
 
 from collections.abc import Callable
-from numbers import Integral
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._cluster_distances import ClusterDistances
-from skeval.metrics.cluster._distances import Tiles
-from skeval.metrics.cluster._samples import NOISE_RULE, check_samples, metric_rule
+from skeval.metrics.cluster._kernels.distances import Tiles
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
+from skeval.metrics.cluster._separation import ClusterDistances
 from skeval.utils._compat import validate_params
 
 __all__ = ["mst_compactness"]
 
 
-@validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "labels": ["array-like"],
-        "metric": metric_rule(),
-        "noise": NOISE_RULE,
-        "n_jobs": [Integral, None],
-    },
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
 def mst_compactness(
     X: ArrayLike,
     labels: ArrayLike,
@@ -42,13 +32,14 @@ def mst_compactness(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``.
+        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
+        distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1 means: a cluster like any other ("cluster"; None does the same and warns),
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection import ErrorEstimate
-from skeval.report._report import EvaluationReport, rows_of
+from skeval.report._estimates_table import name_estimates
+from skeval.report._report import EvaluationReport
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import mean_loss_name
 
@@ -101,7 +102,7 @@ class ErrorEstimatesDisplay:
         """
         if isinstance(result, EvaluationReport):
             level = result.confidence_level if level is None else level
-            rows = rows_of(result)
+            rows = name_estimates(result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
         losses = sorted({estimate.loss for _, estimate in rows})

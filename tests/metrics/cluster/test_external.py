@@ -245,7 +245,7 @@ def test_counts_are_exact_beyond_int64():
 
     cells = np.array([3 * 10**9, 2 * 10**9 + 1])  # their squares do not fit in int64
     table = Contingency(
-        np.array([0, 0]), np.array([0, 1]), cells, cells, np.array([cells.sum()]), cells
+        np.array([0, 0]), np.array([0, 1]), cells, None, np.array([cells.sum()]), cells
     )
     pairs = count_pairs(table)
     first, second = map(int, cells)
@@ -369,3 +369,56 @@ def test_bad_beta(function, beta):
 def test_bad_labels_of_coassociation():
     with pytest.raises(ValueError, match=r"labels must be 1-D, got an array of shape \(1, 2\)"):
         coassociation_matrix([[0, 1]])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e-8])
+@settings(max_examples=25, deadline=None)
+@given(data=weighted_partitions(st.floats(0.1, 1)))
+def test_the_scale_of_small_weights_changes_no_index(data, scale):
+    true, pred, weight = data
+    for function in SINGLE.values():
+        expected = quiet(function, true, pred, sample_weight=weight)
+        found = quiet(function, true, pred, sample_weight=np.multiply(weight, scale))
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("scale", [2.0**60, 2.0**500, 2.0**660, 2.0**1000])
+@settings(max_examples=25, deadline=None)
+@given(data=weighted_partitions(st.floats(0.1, 1)))
+def test_huge_weights_reach_the_limit_of_many_copies(data, scale):
+    """Beside the pairs of copies of a sample the ``-1`` of ``w (w - 1)`` vanishes."""
+    true, pred, weight = data
+    for function in SINGLE.values():
+        expected = quiet(function, true, pred, sample_weight=np.multiply(weight, 2.0**60))
+        found = quiet(function, true, pred, sample_weight=np.multiply(weight, scale))
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-9, 1e-100, 1e-140])
+def test_light_samples_count_beside_a_heavy_one(small):
+    """One sample of weight 1, apart in both partitions, shares no pair with the others."""
+    true, pred = ["x", "a", "a", "b"], ["x", "a", "b", "b"]
+    weight = [1.0, small, small, small]
+    alone = external_indices(true[1:], pred[1:])
+    for name in ("pair_jaccard", "pair_f1", "fowlkes_mallows", "minkowski"):
+        expected = getattr(alone, name)
+        assert SINGLE[name](true, pred, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
+def test_pair_counts_that_no_float_holds_are_refused(scale):
+    for function in (pair_counts, external_indices):
+        with pytest.raises(ValueError, match=r"sample_weight must be .* about 2\*\*"):
+            function(TRUE, PRED, sample_weight=np.full(17, scale))
+
+
+@pytest.mark.parametrize(
+    "beta", [1e-200, 1e-160, 1e154, 1e200, 10**400, np.inf], ids=lambda beta: str(beta)[:6]
+)
+@settings(max_examples=25, deadline=None)
+@given(pair=partitions())
+def test_extreme_beta_is_precision_or_recall(pair, beta):
+    limit = 0.0 if beta < 1 else 1e7
+    for function in (class_f_measure, pair_fbeta_score):
+        expected = quiet(function, *pair, beta=limit)
+        assert quiet(function, *pair, beta=beta) == pytest.approx(expected, rel=1e-9)

@@ -115,7 +115,7 @@ class ContingencyDisplay:
         clusters, columns = np.unique(pred, return_inverse=True)
         cells = checked_contingency(rows, columns, sample_weight)
         table = np.zeros((len(classes), len(clusters)), cells.cells.dtype)
-        table[cells.rows, cells.columns] = cells.cells
+        table[cells.rows, cells.columns] = cells.counts
         row_order, column_order = matched_first(table)
         display = cls(
             table[np.ix_(row_order, column_order)],

@@ -1,0 +1,151 @@
+"""Confidence intervals of a proportion or a mean: numbers in, (low, high) out."""
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from scipy.stats import beta
+
+from skeval._inference.means import normal_interval, normal_quantile
+
+__all__ = [
+    "PROPORTION_INTERVALS",
+    "area_interval",
+    "effective_size",
+    "exact_interval",
+    "log_interval",
+    "log_odds_interval",
+    "stratified_wilson_interval",
+    "wald_interval",
+    "wilson_interval",
+]
+
+
+def log_interval(estimate: float, standard_error: float, level: float) -> tuple[float, float]:
+    """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
+
+    It holds no negative number, whatever the standard error of a mean of non-negative losses.
+    """
+    if estimate == 0:
+        return 0.0, 0.0
+    half = normal_quantile(level) * standard_error / estimate
+    with np.errstate(over="ignore"):
+        return float(estimate * np.exp(-half)), float(estimate * np.exp(half))
+
+
+def log_odds_interval(estimate: float, standard_error: float, level: float) -> tuple[float, float]:
+    """Return the normal interval of the log-odds of a rate; nan where it is 0 or 1."""
+    scale = estimate * (1 - estimate)
+    if not (scale > 0 and standard_error > _ROUNDING):
+        return np.nan, np.nan
+    low, high = expit(normal_interval(float(logit(estimate)), standard_error / scale, level))
+    return float(low), float(high)
+
+
+def effective_size(
+    proportion: float, standard_error: float, n_samples: float, n_units: float | None = None
+) -> float:
+    """Return how many independent samples would give a proportion its standard error.
+
+    That is ``p (1 - p) / se^2``, but never more than `n_samples`, nor less than 1: nothing between
+    0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no spread to tell
+    it by: there it is the number of independent units, the samples unless groups are given.
+    """
+    variance = proportion * (1 - proportion)
+    if variance <= 0:
+        return n_samples if n_units is None else n_units
+    if variance >= n_samples * standard_error**2:
+        return n_samples
+    return max(1.0, variance / standard_error**2)
+
+
+# The three functions below take a real-valued number of errors, which weighted samples and repeated
+# cross-validation produce; for whole numbers they equal scipy.stats.binomtest.proportion_ci.
+
+
+def wilson_interval(
+    errors: float, n: float, level: float, z: float | None = None
+) -> tuple[float, float]:
+    """Return the score interval of Wilson (1927)."""
+    z = normal_quantile(level) if z is None else z
+    p = errors / n
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low = 0.0 if errors == 0 else min(max(0.0, centre - half), p)  # p is inside but for rounding
+    high = 1.0 if errors == n else max(min(1.0, centre + half), p)
+    return float(low), float(high)
+
+
+def exact_interval(errors: float, n: float, level: float) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson (1934)."""
+    tail = (1 - level) / 2
+    low = beta.ppf(tail, errors, n - errors + 1) if errors > 0 else 0.0
+    high = beta.isf(tail, errors + 1, n - errors) if errors < n else 1.0
+    return float(low), float(high)
+
+
+def wald_interval(errors: float, n: float, level: float) -> tuple[float, float]:
+    """Return the normal interval on the plug-in variance; too short near 0 and 1."""
+    p = errors / n
+    return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), level, (0.0, 1.0))
+
+
+PROPORTION_INTERVALS = {
+    "wilson": wilson_interval,
+    "exact": exact_interval,
+    "wald": wald_interval,
+}
+
+
+def stratified_wilson_interval(
+    errors: np.ndarray, sizes: np.ndarray, priors: np.ndarray, level: float
+) -> tuple[float, float]:
+    """Return the stratified Wilson interval of Yan and Su (2010) with the priors as weights.
+
+    Each stratum's Wilson limits are taken at the quantile
+    ``z sqrt(sum P_c^2 V_c) / sum P_c sqrt(V_c)`` and averaged with weights ``P_c``.
+    """
+    rates = errors / sizes
+    variances = rates * (1 - rates) / sizes
+    z = normal_quantile(level)
+    if not np.any(priors * variances):  # 0/0: take the variances at Wilson's centres instead
+        centres = (errors + z**2 / 2) / (sizes + z**2)
+        variances = centres * (1 - centres) / (sizes + z**2)
+    z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))
+    limits = np.array([wilson_interval(k, n, level, z) for k, n in zip(errors, sizes, strict=True)])
+    low, high = priors @ limits
+    return float(low), float(high)
+
+
+def area_interval(
+    area: float, standard_error: float, sizes: tuple[int, int], level: float
+) -> tuple[float, float]:
+    """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
+
+    V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
+    variance over V(A): a ratio that, where it is below 1, is shrunk toward 1 with the weight of 4
+    samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
+    positives and negatives.
+    """
+    n = min(sizes)
+    model = _area_variance(area, sizes)
+    ratio = 1.0
+    if model > 0 and np.isfinite(standard_error):
+        ratio = standard_error**2 / model
+        ratio = max(ratio, (n * ratio + 4) / (n + 4))
+    z2 = normal_quantile(level) ** 2 * ratio
+
+    def excess(t: float) -> float:
+        return (area - t) ** 2 - z2 * _area_variance(t, sizes)
+
+    # The area itself is a root where V(A) = 0, and not the one that is wanted.
+    low = brentq(excess, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
+    high = brentq(excess, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    return float(low), float(high)
+
+
+_BESIDE = _ROUNDING = 1e-12
+
+
+def _area_variance(t: float, sizes: tuple[int, int]) -> float:
+    more = (sizes[0] + sizes[1]) / 2 - 1
+    return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])

@@ -1,0 +1,3 @@
+"""How it is repeated: plans, the one loop over fits, jobs and what is kept of them."""
+
+__all__: list[str] = []

@@ -1,0 +1,80 @@
+"""What hands the fits of an estimator to a solver, where one serves it."""
+
+from functools import singledispatch
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.target import Target
+from skeval.utils._compat import has_valid_parameters
+
+__all__ = ["Adapter", "CostedAdapter", "Decisions", "adapter_for", "find_adapter"]
+
+
+class Decisions(NamedTuple):
+    """The decision values that a solver finds for the fits of a block.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_fits, n_samples)
+        Decision values of all samples; the second class is predicted where they are >= 0.
+    solved : bool ndarray of shape (n_fits,)
+        The fits that they hold for; the estimator itself does the others.
+    """
+
+    values: np.ndarray
+    solved: np.ndarray
+
+
+class Adapter(Protocol):
+    """Solves all fits of a block of a two-class problem at once."""
+
+    def __call__(self, block: PlanBlock) -> Decisions:
+        """Return the decisions of a block."""
+
+
+@runtime_checkable
+class CostedAdapter(Protocol):
+    """An adapter that is not always faster than the loop."""
+
+    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+        """Whether so many fits, to labels like these, take less time here than in a loop.
+
+        The answer depends on the data and on the number of fits, and on nothing that is timed:
+        the numbers are the same on every machine and for any `n_jobs`.
+        """
+
+
+@singledispatch
+def adapter_for(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
+    """Return the adapter that serves an estimator behind some transformers, None if none does.
+
+    The subpackage of an estimator registers an implementation for its type; it returns None for
+    parameters, subclasses, transformers or data that its solver does not serve.
+    """
+    return None
+
+
+def find_adapter(estimator: Any, X: Any, target: Target, plan: ResamplingPlan) -> Adapter | None:
+    """Return the adapter that does a plan faster than a loop, None if there is none.
+
+    Parameters that the estimator itself would refuse are left to it: it raises, as in a loop.
+    """
+    if not has_valid_parameters(estimator):
+        return None
+    adapter = adapter_of_steps(estimator, X, target)
+    if not isinstance(adapter, CostedAdapter):
+        return adapter
+    order = plan.draw(plan.n_repetitions - 1).order  # where labels are shuffled, so is the last
+    codes = target.codes if order is None else target.codes[order[0]]
+    return adapter if adapter.pays(plan.n_fits, codes) else None
+
+
+def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
+    """Return the adapter of a bare estimator or of a pipeline that ends in one."""
+    if type(estimator) is not Pipeline or estimator.memory is not None:
+        return adapter_for(estimator, X, target, ())
+    *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
+    return adapter_for(final, X, target, tuple(before))

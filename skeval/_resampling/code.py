@@ -1,0 +1,130 @@
+"""The code of functions and classes as texts, the same in every process that runs it."""
+
+import inspect
+import sys
+from functools import partial
+from pathlib import Path
+from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from typing import Any
+
+import joblib
+import numpy as np
+
+__all__ = ["code_text", "installed_version", "source"]
+
+CONSTANTS = (NoneType, EllipsisType, bool, int, float, complex, str, bytes)
+OF_CODE = (
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_freevars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_flags",
+    "co_exceptiontable",
+)
+DATA = (*CONSTANTS, list, tuple, dict, set, frozenset, slice, np.ndarray, np.generic)
+
+
+def installed_version(code: Any) -> tuple[str, str] | None:
+    """Return package and version of a function or class, None where its code may be edited.
+
+    skeval goes by its version wherever it lies: processes may import it from different places.
+    """
+    package = (code.__module__ or "").partition(".")[0]
+    module = sys.modules.get(package)
+    version = getattr(module, "__version__", None)
+    folders = Path(getattr(module, "__file__", None) or "").parts
+    installed = package == "skeval" or bool({"site-packages", "dist-packages"} & set(folders))
+    return (package, str(version)) if version and installed else None
+
+
+def source(code: Any) -> str:
+    """Return the source of a function or class, where Python knows it."""
+    try:
+        return inspect.getsource(code)
+    except (OSError, TypeError):
+        return ""
+
+
+def code_text(value: Any, *, above: frozenset[int] = frozenset()) -> str:
+    """Return the compiled code of a function, or of all functions of a class.
+
+    Its defaults, closures and class attributes, which may change while a program runs, are in it;
+    no address, file, line or order of a set is.
+    """
+    if type(value) in CONSTANTS:
+        return repr(value)
+    if id(value) in above:
+        return "recursion"
+    inner = partial(code_text, above=above | {id(value)})
+    if isinstance(value, type):
+        parts = [] if above else members(value)
+    elif isinstance(value, set | frozenset):
+        parts = sorted(map(inner, value))
+    elif isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+        parts = [str(joblib.hash(value, coerce_mmap=True))]
+    else:
+        parts = [inner(part) for part in contents(value)]
+    return f"{name_of(value)}({', '.join(parts)})"
+
+
+def name_of(value: Any) -> str:
+    """Return the name of a class or module, of anything else that of its type."""
+    if isinstance(value, ModuleType):
+        return value.__name__
+    kind = value if isinstance(value, type) else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def members(value: type) -> list[str]:
+    """Return the texts of what stands in the body of a class."""
+    texts = []
+    for name, member in sorted(vars(value).items()):
+        inside = f"{value.__qualname__}."
+        nested = isinstance(member, type) and member.__qualname__.startswith(inside)
+        above = frozenset() if nested else frozenset([id(value)])
+        special = name.startswith("__") and name.endswith("__")
+        if not (special and isinstance(member, DATA)):
+            texts.append(f"{name}={code_text(member, above=above)}")
+    return texts
+
+
+def contents(value: Any) -> list[Any]:
+    """Return what a function, code object, collection or wrapper consists of."""
+    match value:
+        case ModuleType():
+            return []
+        case CodeType():
+            return [getattr(value, name) for name in OF_CODE]
+        case FunctionType():
+            captured = [cell_value(cell) for cell in value.__closure__ or ()]
+            return [value.__code__, value.__defaults__, value.__kwdefaults__, *captured]
+        case list() | tuple():
+            return list(value)
+        case dict():
+            return list(value.items())
+        case slice():
+            return [value.start, value.stop, value.step]
+        case staticmethod() | classmethod():
+            return [value.__func__]
+        case property():
+            return [value.fget, value.fset, value.fdel]
+        case partial():
+            return [value.func, value.args, value.keywords]
+    return [*filter(is_function, getattr(value, "__dict__", {}).values())]
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value has Python code."""
+    return isinstance(value, FunctionType)
+
+
+def cell_value(cell: CellType) -> Any:
+    """Return what a closure holds; None while it holds nothing."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

@@ -1,0 +1,141 @@
+"""Folds: what an argument `cv` means, and the plan of fitting each training part once."""
+
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+)
+
+from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.target import Target
+from skeval.utils._checks import check_count
+from skeval.utils._seeds import RandomStateLike, root_seed
+
+__all__ = [
+    "DEFAULT_FOLDS",
+    "default_folds",
+    "fold_indices",
+    "fold_plan",
+    "make_splitter",
+    "read_splits",
+    "resolve_folds",
+    "resolve_splitter",
+]
+
+DEFAULT_FOLDS = 10
+
+
+def fold_plan(n_samples: int, folds: Iterable[tuple[np.ndarray, np.ndarray]]) -> ResamplingPlan:
+    """One fit for each (training indices, test indices), as a scikit-learn splitter yields them.
+
+    A training set that is all but the test set is not kept, so leave-one-out takes n numbers.
+    """
+    kept = [_compact(n_samples, train, test) for train, test in folds]
+    if not kept:
+        raise ValueError("cv must yield at least one pair (train, test), got none.")
+
+    def draw(fold: int) -> PlanBlock:
+        train, test = kept[fold]
+        tested = np.zeros((1, n_samples), dtype=bool)
+        tested[0, test] = True
+        if train is None:
+            return PlanBlock((~tested).astype(np.intp), tested)
+        return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested)
+
+    return ResamplingPlan(n_samples, len(kept), draw)
+
+
+def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
+    """Return the rows that a fold names, by index or by a boolean mask, as indices."""
+    rows = np.asarray(rows)
+    if rows.dtype.kind == "b" and rows.shape == (n_samples,):
+        rows = np.flatnonzero(rows)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1 or not rows.size:
+        raise ValueError(
+            f"cv must yield {part} sets that are not empty, as integer indices or as boolean "
+            f"masks of {n_samples} samples; got shape {rows.shape}, dtype {rows.dtype}."
+        )
+    if rows.min() < 0 or rows.max() >= n_samples:
+        raise ValueError(
+            f"cv must yield {part} indices from 0 to {n_samples - 1}, "
+            f"got {rows.min()} to {rows.max()}."
+        )
+    return rows
+
+
+def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    train, test = fold_indices(n_samples, "train", train), fold_indices(n_samples, "test", test)
+    if np.bincount(test).max() > 1:
+        raise ValueError("cv must yield test sets without repetitions, got a sample twice.")
+    covered = np.bincount(train, minlength=n_samples) + np.bincount(test, minlength=n_samples)
+    return (None if np.all(covered == 1) else train), test
+
+
+def resolve_folds(
+    cv: Any, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the (train, test) indices that an argument `cv` means."""
+    splitter, n = resolve_splitter(cv, target, groups, random_state), len(target)
+    for train, test in splitter.split(X, target.y, groups):
+        yield fold_indices(n, "train", train), fold_indices(n, "test", test)
+
+
+def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
+    """Return the splitter that an argument `cv` means."""
+    if cv is None or isinstance(cv, Integral):
+        n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
+        return make_splitter(n_folds, target, groups, random_state)
+    return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
+
+
+def default_folds(target: Target, groups: Any) -> int:
+    """Return the number of folds for ``cv=None``: 10, or as many as can be made."""
+    most = len(target) if target.classes is None else int(np.bincount(target.codes).max())
+    if groups is not None:
+        most = min(most, len(np.unique(groups)))
+    return max(2, min(DEFAULT_FOLDS, most))
+
+
+def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the splits of an iterable of (train, test), of which there must be one."""
+    wanted = "cv must be a number of folds, a splitter, or an iterable of (train, test) indices"
+    try:
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{wanted}, got {cv!r}.") from error
+    if not splits:
+        raise ValueError("cv must yield at least one pair (train, test), got none.")
+    return splits
+
+
+def make_splitter(
+    n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
+) -> BaseCrossValidator:
+    """Return shuffled folds, stratified by class and never splitting a group."""
+    seed = int(root_seed(random_state).generate_state(1)[0])
+    if groups is not None and len(np.unique(groups)) < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
+        )
+    if target.classes is None:
+        if groups is None and len(target) < n_folds:
+            raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")
+        if groups is None:
+            return KFold(n_folds, shuffle=True, random_state=seed)
+        return GroupKFold(n_folds, shuffle=True, random_state=seed)
+    largest = np.bincount(target.codes).max()
+    if largest < n_folds:
+        raise ValueError(
+            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has "
+            f"{largest}."
+        )
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return splitter(n_folds, shuffle=True, random_state=seed)

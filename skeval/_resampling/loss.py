@@ -1,0 +1,70 @@
+"""The loss of a single prediction."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import Target
+
+__all__ = ["Loss", "LossLike", "resolve_loss"]
+
+LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
+
+LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
+    # as floats: the difference of small unsigned integers would wrap around
+    "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
+    "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
+}
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A per-sample loss and its name."""
+
+    name: str
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def __call__(self, y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
+        """Return the loss of each prediction, shape (n,)."""
+        values = np.asarray(self.function(y_true, y_pred), dtype=float)
+        if values.shape != y_true.shape:
+            raise ValueError(
+                f"loss must return one value for each sample, shape {y_true.shape}; "
+                f"got shape {values.shape}."
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(f"loss must be finite, got {values[~np.isfinite(values)][0]}.")
+        return values
+
+    def of_block(self, target: Target, block: PlanBlock, predictions: np.ndarray) -> np.ndarray:
+        """Return the losses of the tested samples, shape (n_fits, n_samples), nan elsewhere."""
+        truth = np.broadcast_to(target.codes, predictions.shape)
+        if block.order is not None:
+            truth = target.codes[block.order]
+        losses = np.full(predictions.shape, np.nan)
+        if self.name == "zero_one":
+            losses[block.test] = truth[block.test] != predictions[block.test]
+            return losses
+        for row, test, true, predicted in zip(losses, block.test, truth, predictions, strict=True):
+            row[test] = self(target.decode(true[test]), target.decode(predicted[test]))
+        return losses
+
+
+def resolve_loss(loss: LossLike, target: Target) -> Loss:
+    """Return the loss that an argument `loss` names."""
+    if callable(loss):
+        name = getattr(loss, "__name__", type(loss).__name__)
+        # the name decides shortcuts and intervals, so a callable must not bear that of another
+        return Loss(f"{name}()" if name in LOSSES else name, loss)
+    if loss is None:
+        loss = "squared" if target.classes is None else "zero_one"
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise ValueError(
+            f"loss must be None, a callable or one of {', '.join(map(repr, LOSSES))}; got {loss!r}."
+        )
+    if loss != "zero_one" and target.y.dtype.kind not in "fiu":
+        raise ValueError(f"loss={loss!r} needs numbers in y, got dtype {target.y.dtype}.")
+    return Loss(loss, LOSSES[loss])

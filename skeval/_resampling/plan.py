@@ -1,0 +1,98 @@
+"""Who trains with which weight, who is tested, under which labels: resampling as arrays."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["PlanBlock", "ResamplingPlan", "concatenate_blocks", "whole_plan"]
+
+BLOCK_ELEMENTS = 2**22
+"""Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanBlock:
+    """Some consecutive fits of a plan.
+
+    Attributes
+    ----------
+    train : ndarray of shape (n_fits, n_samples)
+        Integers say how often a sample is repeated in the training set; floats are sample
+        weights. Samples of weight 0 are not in the training set.
+    test : bool ndarray of shape (n_fits, n_samples)
+        The samples that are predicted.
+    order : int ndarray of shape (n_fits, n_samples) or None
+        Fit `r` is trained and tested under the labels ``y[order[r]]``; None leaves `y` as it is.
+    n_redrawn : int
+        Number of degenerate draws that were thrown away while the block was made.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    order: np.ndarray | None = None
+    n_redrawn: int = 0
+
+    def __len__(self) -> int:
+        return len(self.train)
+
+    def take(self, fits: np.ndarray) -> "PlanBlock":
+        """Return the block of some of the fits."""
+        order = None if self.order is None else self.order[fits]
+        return PlanBlock(self.train[fits], self.test[fits], order)
+
+
+@dataclass(frozen=True, eq=False)
+class ResamplingPlan:
+    """Repetitions that are drawn one by one and handed out in blocks.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_repetitions : int
+    draw : callable
+        ``draw(r)`` returns the `PlanBlock` of repetition `r`, the same however often it is
+        called: all randomness of a resampling lives here, in the calling process.
+    fits_per_repetition : int
+        Number of fits in each repetition: 1, or the number of folds that cross it.
+    """
+
+    n_samples: int
+    n_repetitions: int
+    draw: Callable[[int], PlanBlock]
+    fits_per_repetition: int = 1
+
+    @property
+    def n_fits(self) -> int:
+        """Number of fits of the whole plan."""
+        return self.n_repetitions * self.fits_per_repetition
+
+    def blocks(self, max_fits: int | None = None, first: int | None = None) -> Iterator[PlanBlock]:
+        """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
+
+        The first block has at most `first` repetitions; each block then doubles those before it.
+        """
+        fits = BLOCK_ELEMENTS // self.n_samples
+        largest = max(1, min(fits, max_fits or fits) // self.fits_per_repetition)
+        size, start = first or largest, 0
+        while start < self.n_repetitions:
+            stop = min(start + min(size, largest), self.n_repetitions)
+            yield concatenate_blocks([self.draw(r) for r in range(start, stop)])
+            start, size = stop, max(size, stop)
+
+
+def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
+    """Return consecutive repetitions as one block."""
+    order = None if parts[0].order is None else np.concatenate([part.order for part in parts])
+    return PlanBlock(
+        np.concatenate([part.train for part in parts]),
+        np.concatenate([part.test for part in parts]),
+        order,
+        sum(part.n_redrawn for part in parts),
+    )
+
+
+def whole_plan(n_samples: int) -> ResamplingPlan:
+    """Train on all samples once, test on all of them: resubstitution."""
+    everything = PlanBlock(np.ones((1, n_samples), dtype=np.intp), np.ones((1, n_samples), bool))
+    return ResamplingPlan(n_samples, 1, lambda _: everything)

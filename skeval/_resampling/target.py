@@ -1,0 +1,125 @@
+"""The target of a supervised task: classes as codes, or numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
+
+from skeval.utils._checks import check_data, check_methods, check_same_length, check_y, naming
+from skeval.utils._compat import num_samples, safe_indexing
+
+__all__ = ["Target", "check_task", "permute_labels"]
+
+UNTESTED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target as the estimators see it (`given`) and as the reductions do (`y`, `codes`).
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels or numbers.
+    classes : ndarray of shape (n_classes,) or None
+        The sorted labels; None for regression.
+    codes : ndarray of shape (n_samples,)
+        Positions in `classes`; `y` itself for regression.
+    given : ndarray or Series of shape (n_samples,)
+        The Series that the user gave, with its index and dtype; `y` where it was none.
+    """
+
+    y: np.ndarray
+    classes: np.ndarray | None
+    codes: np.ndarray
+    given: Any = None
+
+    def __post_init__(self) -> None:
+        if self.given is None:
+            object.__setattr__(self, "given", self.y)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def empty_predictions(self, n_fits: int) -> np.ndarray:
+        """Return predictions of which none is made yet."""
+        fill: float = np.nan if self.classes is None else UNTESTED
+        return np.full((n_fits, len(self)), fill, dtype=float if self.classes is None else np.intp)
+
+    def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
+        """Return what is predicted for so many samples: labels as codes, numbers as they are."""
+        predicted = np.asarray(predicted)
+        if predicted.shape != (n_tested,):
+            raise ValueError(
+                f"estimator must predict one value for each sample, shape ({n_tested},), "
+                f"got an array of shape {predicted.shape}."
+            )
+        if self.classes is None:
+            what = "predictions of estimator"
+            return check_data(what, predicted, ensure_2d=False, dtype=np.float64)
+        codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
+        unknown = self.classes[codes] != predicted
+        if np.any(unknown):
+            first = predicted[unknown].tolist()[0]
+            raise ValueError(f"estimator must predict labels that are in y, got {first!r}.")
+        return codes
+
+    def decode(self, codes: np.ndarray) -> np.ndarray:
+        """Return codes as the labels they stand for."""
+        return codes if self.classes is None else self.classes[codes]
+
+
+def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
+    """Check what every estimator of error is given; return indexable X, the target and groups."""
+    check_methods("estimator", estimator, "fit", "predict", "get_params")
+    with naming("X"):
+        num_samples(X)
+    check_same_length(X=X, y=y, groups=groups)
+    with naming("X", "groups"):
+        X, groups = indexable(X, groups)
+    if get_tags(estimator).input_tags.pairwise:
+        X = check_pairwise(X)
+    y, given = check_y("y", y), y
+    given = series_of(given, y)
+    if not is_classifier(estimator):
+        return X, Target(y, None, y, given), groups
+    with naming("y"):
+        check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
+    return X, Target(y, classes, codes, given), groups
+
+
+def series_of(given: Any, y: np.ndarray) -> Any:
+    """Return a Series as it was given, None for anything else.
+
+    Numbers that it holds as objects, of which scikit-learn makes no classes, get a dtype.
+    """
+    if not hasattr(given, "iloc") or given.ndim != 1:
+        return None
+    dtype = getattr(given, "dtype", y.dtype)
+    held_as_objects = dtype == np.dtype(object) and y.dtype != object
+    return given.astype(y.dtype) if held_as_objects else given
+
+
+def permute_labels(y: Any, order: np.ndarray | None) -> Any:
+    """Return labels in another order; the index of a Series stays, for it names the samples."""
+    if order is None:
+        return y
+    labels = safe_indexing(y, order)
+    return labels.set_axis(y.index) if hasattr(y, "set_axis") else labels
+
+
+def check_pairwise(X: Any) -> Any:
+    """Return the kernels or distances between all samples as an array that splits can index."""
+    X = check_data("X", X, accept_sparse="csr")
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "X must be square, a kernel or distance between each two samples, for this estimator; "
+            f"got shape {X.shape}."
+        )
+    return X

@@ -1,0 +1,3 @@
+"""Many problems at once: arrays in, arrays out. No estimator, no validation, no randomness."""
+
+__all__: list[str] = []

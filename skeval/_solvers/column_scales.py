@@ -1,0 +1,55 @@
+"""Means and scales of the columns of X under many sample weightings, as a StandardScaler's."""
+
+import numpy as np
+
+__all__ = ["ColumnScales"]
+
+_EPS = np.finfo(np.float64).eps
+
+
+class ColumnScales:
+    """The columns of X that vary, standardised over all samples, and their scales.
+
+    A linear SVM with an intercept does not see shifts, so the columns can be centred on all
+    samples whatever a problem trains on, and a column that is constant can be dropped.
+    Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2``.
+    """
+
+    def __init__(self, X):
+        varies = X.max(axis=0) > X.min(axis=0)
+        self.raw = X[:, varies]
+        self.mean = self.raw.mean(axis=0)
+        self.standard = self.raw - self.mean
+        self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
+        self.standard /= self.scale
+
+    def gram(self, ridge):
+        """Return the Gram matrix under a ridge (p,), or the matrices (B, n, n) of ridges (B, p)."""
+        if ridge.ndim == 1:
+            scaled = self.standard / np.sqrt(ridge)
+            return scaled @ scaled.T
+        return np.stack([self.gram(one) for one in ridge])
+
+    def ridge(self, weights=None):
+        """Return the ridge of no scaling (p,), or of a StandardScaler's under weights (B, p)."""
+        unscaled = 1.0 / self.scale**2
+        if weights is None:
+            return unscaled
+        total = weights.sum(axis=1, keepdims=True)
+        mean = weights @ self.standard / total
+        second = weights @ self.standard**2 / total
+        variance = second - mean**2
+        self._recompute(variance, weights, variance <= 1e-6 * second)
+        # scikit-learn's rule for a column that is constant up to rounding: it is not scaled.
+        raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
+        rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
+        return np.where(raw_variance <= rounding, unscaled, variance)
+
+    def _recompute(self, variance, weights, suspect):
+        """Compute in two passes the variances that cancellation has spoilt, in place."""
+        for problem, column in zip(*np.nonzero(suspect), strict=True):
+            w, x = weights[problem], self.raw[:, column]
+            total = w.sum()
+            deviation = x - w @ x / total
+            spread = w @ deviation**2 - (w @ deviation) ** 2 / total
+            variance[problem, column] = spread / total / self.scale[column] ** 2

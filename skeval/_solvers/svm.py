@@ -1,0 +1,299 @@
+"""Many linear two-class SVMs over the same samples, solved together.
+
+The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves the sample out, an
+integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
+the columns. Arrays in, arrays out: what a result means is the caller's business.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from skeval._solvers.active_set import strictly_free
+from skeval._solvers.column_scales import ColumnScales
+from skeval._solvers.newton import FeatureSystem, GramSystem, OwnFeatures
+from skeval._solvers.screening import screen
+from skeval._solvers.svm_solver import optimal, solve_from_sets, solve_from_values
+
+__all__ = [
+    "BatchSolution",
+    "LinearSVMBatch",
+    "solve_feature_svms",
+    "solve_gram_svms",
+    "solve_training_svms",
+    "uses_features",
+]
+
+# Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
+# problems: what the solvers touch in one round should stay in the cache.
+_BLOCK = 2**15
+_GRAM_BLOCK = 2**18
+_N_PILOTS = 24
+# How far off, in margins, a start is: nothing known, or the solution of the mean problem.
+_COLD, _WARM = 1.0, 0.3
+
+
+class BatchSolution(NamedTuple):
+    """Solutions of B problems over n samples; those that did not converge are nan.
+
+    `decision` (B, n) of every sample, trained on or not; `alpha` (B, n); `intercept` (B,), for
+    columns centred on all samples; `converged` (B,), False too where all training samples are
+    of one class.
+    """
+
+    decision: np.ndarray
+    alpha: np.ndarray
+    intercept: np.ndarray
+    converged: np.ndarray
+
+    @classmethod
+    def empty(cls, n_problems, n_samples):
+        return cls(
+            np.full((n_problems, n_samples), np.nan),
+            np.full((n_problems, n_samples), np.nan),
+            np.full(n_problems, np.nan),
+            np.zeros(n_problems, dtype=bool),
+        )
+
+    def put(self, problems, system, signs, box, found):
+        """Store those of an `ActiveSet` that are optimal; `problems` are their places here."""
+        fine = found.settled & optimal(system, signs, box, found)
+        at = problems[fine]
+        self.decision[at] = signs[fine] * (found.margin[fine] + 1.0)
+        self.alpha[at] = box[fine] * found.a[fine]
+        self.intercept[at] = found.b[fine]
+        self.converged[at] = True
+
+
+class LinearSVMBatch:
+    """Linear SVMs on the rows of X (n, p), which is prepared once.
+
+    Where features are few nothing of size n x n is formed; elsewhere the Gram matrix, at most
+    twice the size of X, is the faster way.
+    """
+
+    @np.errstate(all="ignore")  # numbers beyond 1e150: nothing converges
+    def __init__(self, X: np.ndarray) -> None:
+        self._columns = ColumnScales(X)
+        n, p = self._columns.standard.shape
+        ridge = self._columns.ridge()
+        self._unit = unit_of(np.sum(1.0 / ridge))
+        self._system: FeatureSystem | GramSystem
+        if uses_features(n, p):
+            self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
+        else:
+            self._system = GramSystem(self._columns.gram(self._unit * ridge))
+
+    @np.errstate(all="ignore")  # a problem that diverges ends as nan, unconverged
+    def solve(
+        self,
+        signs: np.ndarray,
+        box: np.ndarray,
+        *,
+        scale_weights: np.ndarray | None = None,
+        max_iter: int = 120,
+    ) -> BatchSolution:
+        """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
+
+        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Given `scale_weights` (B, n), problem
+        ``b`` sees the columns as a StandardScaler fitted with these sample weights leaves them.
+        """
+        unit = self._unit if scale_weights is None else 1.0
+
+        def system_of(problems):
+            if scale_weights is None:
+                return self._system
+            ridge = self._columns.ridge(scale_weights[problems])
+            if isinstance(self._system, FeatureSystem):
+                return self._system.with_ridge(ridge)
+            return GramSystem(self._columns.gram(ridge))
+
+        if isinstance(self._system, FeatureSystem):
+            solution = _FeatureProblems(system_of, signs, unit * box, max_iter).solve_all()
+        else:
+            same = scale_weights is None
+            solution = _solve_grams(system_of, same, signs, unit * box, max_iter)
+        return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+
+
+@np.errstate(all="ignore")
+def solve_gram_svms(
+    K: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
+) -> BatchSolution:
+    """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
+    unit = unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
+    system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
+    solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box, max_iter)
+    return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+
+
+@np.errstate(all="ignore")
+def solve_feature_svms(
+    X: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
+) -> BatchSolution:
+    """Solve SVMs that have features X (B, n, p) of their own, centred on all samples."""
+    scale = np.sqrt(np.mean(X**2, axis=1))
+    scale[scale == 0] = 1.0
+    unit = unit_of(np.sum(scale**2, axis=1))[:, None]
+    system = OwnFeatures(X / scale[:, None, :], unit / scale**2)
+    solution = _FeatureProblems(system.take, signs, unit * box, max_iter).solve_all()
+    return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+
+
+def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
+    """Solve the same by way of Gram matrices, where features are many.
+
+    The solver is given the training samples alone; problems that have fewer than the largest are
+    filled up with samples of box 0. The decisions are those of all samples.
+    """
+    gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0
+    rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
+    problems = np.arange(len(box))[:, None]
+    inner = gram[problems[:, :, None], rows[:, :, None], rows[:, None, :]]
+    found = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
+    alpha = np.zeros(box.shape)
+    alpha[problems, rows] = found.alpha
+    decision = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0] + found.intercept[:, None]
+    return BatchSolution(decision, alpha, found.intercept, found.converged)
+
+
+def unit_of(scale):
+    """Return the powers of 2 nearest to mean kernel values ``K_ii``, 1 where these are 0.
+
+    Only C K matters to the decisions, so the solvers are given K / unit and C unit, and all that
+    they compare with 1 is of the size of 1. Powers of 2 round nothing.
+    """
+    _, exponent = np.frexp(np.asarray(scale, dtype=float))
+    return np.ldexp(1.0, exponent)
+
+
+def uses_features(n_samples: int, n_features: int) -> bool:
+    """Whether systems of the size of the features are faster to solve than Gram matrices."""
+    return 3 * n_features < 2 * n_samples
+
+
+def _solvable(signs, box):
+    """Return the problems that train on both classes."""
+    trained, positive = box > 0, signs > 0
+    return np.flatnonzero((trained & positive).any(axis=1) & (trained & ~positive).any(axis=1))
+
+
+def _blocks(problems, size):
+    return (problems[i : i + size] for i in range(0, len(problems), size))
+
+
+class _Start(NamedTuple):
+    """Where problems start: coefficients (1, p) and intercepts (1,) or zeros, and how far off."""
+
+    v: np.ndarray | None
+    b: np.ndarray | None
+    mu: float
+
+    def repeat(self, system, count):
+        if self.v is None or self.b is None:
+            return system.zeros(count), np.zeros(count)
+        return np.repeat(self.v, count, axis=0), np.repeat(self.b, count)
+
+
+class _FeatureProblems:
+    """Problems on few features: from their mean problem and on a strip, where labels are equal."""
+
+    def __init__(self, system_of, signs, box, max_iter):
+        self.system_of, self.max_iter = system_of, max_iter
+        self.same_labels = signs.ndim == 1
+        self.signs, self.box = np.broadcast_to(signs, box.shape), box
+        self.size = max(8, _BLOCK // box.shape[1])
+        self.solution = BatchSolution.empty(*box.shape)
+
+    def solve_all(self):
+        left = _solvable(self.signs, self.box)
+        start, strip = _Start(None, None, _COLD), None
+        if self.same_labels and len(left):
+            start = self._mean_start(left, start)
+        if self.same_labels and len(left) >= 4 * _N_PILOTS:
+            strip = self._pilot_strip(left, start)
+        if strip is not None:
+            left = self._unsolved(left)
+            near = left[strip.admits(self.signs[left], self.box[left])]
+            part = self.system_of(left[:1]).take_samples(strip.inside)
+            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
+        self._solve(self._unsolved(left), start, solve_from_values, self.size)
+        # A start far from every bound frees what got stuck.
+        far = _Start(None, None, 10.0 * _COLD)
+        self._solve(self._unsolved(left), far, solve_from_values, self.size)
+        return self.solution
+
+    def _unsolved(self, problems):
+        return problems[~self.solution.converged[problems]]
+
+    def _solve(self, problems, start, solver, size):
+        for at in _blocks(problems, size):
+            system, signs, box = self.system_of(at), self.signs[at], self.box[at]
+            v, b = start.repeat(system, len(at))
+            found = solver(system, signs, box, v, b, mu=start.mu, max_iter=self.max_iter)
+            self.solution.put(at, system, signs, box, found)
+
+    def _mean_start(self, problems, start):
+        system, mean = self.system_of(problems[:1]), self.box[problems].mean(axis=0)[None]
+        v, b = start.repeat(system, 1)
+        found = solve_from_values(
+            system, self.signs[:1], mean, v, b, mu=start.mu, max_iter=self.max_iter
+        )
+        return _Start(found.v, found.b, _WARM) if found.settled[0] else start
+
+    def _pilot_strip(self, problems, start):
+        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
+        self._solve(pilots, start, solve_from_values, self.size)
+        done = pilots[self.solution.converged[pilots]]
+        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
+
+
+def _solve_grams(system_of, same_gram, signs, box, max_iter):
+    """Many features: active sets from the mean problem's, or from all samples on the margin."""
+    same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
+    n = box.shape[1]
+    solution = BatchSolution.empty(*box.shape)
+    left = _solvable(signs, box)
+    guess = None
+    if same_labels and same_gram and len(left):
+        _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
+        left = left[~solution.converged[left]]
+    if same_labels and len(left):
+        mean = box[left].mean(axis=0, keepdims=True)
+        guess = _solve_from_margins(system_of(left[:1]), signs[:1], mean, max_iter)
+    for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
+        system, y, C = system_of(at), signs[at], box[at]
+        if guess is None:
+            found = _solve_from_margins(system, y, C, max_iter)
+        else:
+            a, b = np.repeat(guess.a, len(at), axis=0), np.repeat(guess.b, len(at))
+            found = solve_from_sets(system, y, C, a <= 0.0, a >= 1.0, a, b, max_iter=max_iter)
+        solution.put(at, system, y, C, found)
+    return solution
+
+
+def _solve_from_margins(system, signs, box, max_iter):
+    """Start with every sample on its margin: right at once where features abound."""
+    bound = np.zeros(box.shape, dtype=bool)
+    a, b = np.zeros(box.shape), np.zeros(len(box))
+    return solve_from_sets(system, signs, box, bound, bound, a, b, max_iter=max_iter)
+
+
+def _solve_unbound(system, signs, box, problems, max_iter, solution):
+    """Solve the problem of the loosest box: where a box holds its solution, it is the solution.
+
+    Every box is a part of the loosest, so an optimum of the latter that lies in the former is
+    the optimum there too.
+    """
+    C = box[problems]
+    loosest = C.max(axis=0, keepdims=True)
+    found = _solve_from_margins(system, signs[:1], loosest, max_iter)
+    alpha = found.a * loosest
+    # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
+    holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
+    at = problems[holds & found.settled & optimal(system, signs[:1], loosest, found)]
+    solution.decision[at] = signs[:1] * (found.margin + 1.0)
+    solution.alpha[at] = alpha
+    solution.intercept[at] = found.b
+    solution.converged[at] = True

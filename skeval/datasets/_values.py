@@ -1,0 +1,223 @@
+"""What a field of a table may hold: the rules that every kind of file shares."""
+
+import re
+import reprlib
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "LARGEST_EXACT",
+    "check_matrix",
+    "class_labels",
+    "looks_like_value",
+    "no_label",
+    "no_name",
+    "numbers",
+    "refusal",
+    "rounding",
+    "stored_labels",
+    "unnamed",
+]
+
+LARGEST_EXACT = 2**53  # up to here every whole number is a float of its own
+UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # the latter is what pandas calls the former
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
+BOOLEANS = {"true", "false"}
+MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # what others write for a missing value
+
+
+def number(text: str) -> float:
+    """Return the number that a text is; nan where it is none.
+
+    Python reads "1_000" and the digits of any script as numbers; in a table they are text.
+    """
+    try:
+        return float(text) if text.isascii() and "_" not in text else np.nan
+    except ValueError:
+        return np.nan
+
+
+def numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
+    """Return rows of texts as a matrix, with nan for every text that is no number."""
+    texts = list(chain.from_iterable(rows))
+    joined = "".join(texts)
+    read = float if joined.isascii() and "_" not in joined else number
+    try:
+        flat = np.fromiter(map(read, texts), float, len(texts))
+    except ValueError:
+        flat = np.fromiter(map(number, texts), float, len(texts))
+    return flat.reshape(len(rows), -1)
+
+
+def looks_like_value(text: str) -> bool:
+    """Whether a text in the place of a column's name could be a value instead."""
+    word = text.strip().lower()
+    return word in BOOLEANS | MISSING or not np.isnan(number(word.replace(",", ".", 1)))
+
+
+def unnamed(name: str, target: str | None = None) -> bool:
+    """Whether a column has no name of its own and is not the one asked for."""
+    return name != target and UNNAMED.fullmatch(name) is not None
+
+
+def no_name(source: str, position: int, name: str) -> ValueError:
+    """Return the error of a column that has no name."""
+    return ValueError(
+        f"{source}: column {position + 1} has no name in the header, but {name!r}; name it if it "
+        "is a feature, delete it if it is a row number or label."
+    )
+
+
+def refusal(source: str, position: int, name: str, record: str, value: Any) -> ValueError:
+    """Return the error of a feature's value that is no finite number."""
+    if unnamed(name):  # row names, most likely
+        return no_name(source, position, name)
+    text = str(value)
+    word = text.strip().lower()
+    if not word or value is None or value != value:
+        return ValueError(f"{source}: column {name!r} has no value in {record}; impute or drop it.")
+    if word in MISSING:
+        advice = "impute what is missing or drop it"
+    elif word in BOOLEANS:
+        advice = "write 1 and 0"
+    elif DECIMAL_COMMA.fullmatch(text):
+        advice = "write decimals with a point"
+    elif np.isinf(number(text)):
+        advice = "they must be finite"
+    else:
+        advice = "encode it (one-hot, for example), drop it, or name it as the target"
+    shown = reprlib.repr(text) if isinstance(value, str) else text
+    return ValueError(
+        f"{source}: column {name!r} must hold numbers, {record} has {shown}; {advice}."
+    )
+
+
+def rounding(source: str, name: str, record: str, value: Any) -> str | None:
+    """Return what to note of a whole number that no float equals; None for any other value."""
+    text = str(value)
+    if not WHOLE.fullmatch(text) or Decimal(text) == Decimal(float(text)):
+        return None
+    return (
+        f"{source}: column {name!r} holds whole numbers beyond 2**53, which are rounded: {record} "
+        f"has {text.strip()}, read as {int(float(text))}."
+    )
+
+
+def check_matrix(
+    columns: Sequence[np.ndarray], names: Sequence[str], source: str, notes: list[str]
+) -> np.ndarray:
+    """Return columns of stored numbers side by side as floats; raise where one has no value."""
+    X = np.empty((len(columns[0]), len(columns)))
+    for position, (name, column) in enumerate(zip(names, columns, strict=True)):
+        X[:, position] = (
+            numbers(column[:, None].tolist())[:, 0] if column.dtype == object else column
+        )
+        bad = np.flatnonzero(~np.isfinite(X[:, position]))
+        if bad.size:
+            raise refusal(source, position, name, f"row {bad[0] + 1}", column[bad[0]])
+        large = np.flatnonzero(np.abs(X[:, position]) >= LARGEST_EXACT)
+        found = (rounding(source, name, f"row {row + 1}", column[row]) for row in large)
+        notes += [note for note in found if note][:1]
+    return X
+
+
+def class_labels(
+    texts: list[str], records: Sequence[str], name: str, source: str, notes: list[str]
+) -> np.ndarray:
+    """Return the labels that distinct texts stand for: one label for each text."""
+    for text, record in zip(texts, records, strict=True):
+        if not text.strip():
+            raise no_label(source, name, record)
+        check_no_nul(text, name, source)
+    values = [number(text) for text in texts]
+    if all(
+        value == value or NAN.fullmatch(text) for value, text in zip(values, texts, strict=True)
+    ):
+        for value, text, record in zip(values, texts, records, strict=True):
+            if not np.isfinite(value):
+                raise infinite_label(source, name, record, text)
+    labels = written_numbers(texts)
+    if labels is not None:
+        return labels
+    note_missing(texts, name, source, notes)
+    return np.array(texts)
+
+
+def written_numbers(texts: list[str]) -> np.ndarray | None:
+    """Return the numbers from which one way of writing makes all the texts, or None.
+
+    The ways are whole numbers, shortest decimals, and a fixed number of decimals with or without
+    an exponent. So "01" and "1" stay two classes, and "1.50" and "2.00" are numbers.
+    """
+    decimals = len(re.split("[eE]", texts[0])[0].partition(".")[2])
+    ways: list[tuple[Callable[[str], Any], Callable[[Any], str]]] = [
+        (int, str),
+        (float, repr),
+        (float, f"{{:.{decimals}f}}".format),
+        (float, f"{{:.{decimals}e}}".format),
+    ]
+    for read, write in ways:
+        try:
+            values = [read(text) for text in texts]
+        except ValueError:
+            continue
+        distinct = len(set(values)) == len(texts) and max(map(abs, values)) <= LARGEST_EXACT
+        if distinct and list(map(write, values)) == texts:
+            return np.array(values)
+    return None
+
+
+def stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np.ndarray:
+    """Return labels that are stored with a type; raise where one is missing or not finite."""
+    if y.dtype.kind == "S":
+        y = np.char.decode(y, "utf-8")
+    if y.dtype == object:
+        check_no_nul("".join(y), name, source)
+        y = y.astype(str)
+    if y.dtype.kind == "U":
+        blank = np.flatnonzero(np.char.strip(y) == "")
+        note_missing(np.unique(y).tolist(), name, source, notes)
+    else:
+        blank = np.flatnonzero(np.isnan(y))
+    if blank.size:
+        raise no_label(source, name, f"row {blank[0] + 1}")
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        row = int(np.argmax(np.isinf(y)))
+        raise infinite_label(source, name, f"row {row + 1}", str(y[row]))
+    if y.dtype.kind in "iu" and ((y > LARGEST_EXACT) | (y < -LARGEST_EXACT)).any():
+        return y.astype(str)  # names made of digits: as floats, neighbours would be one class
+    return y
+
+
+def check_no_nul(text: str, name: str, source: str) -> None:
+    """Raise where an array of labels would lose the end of a text."""
+    if "\0" in text:
+        raise ValueError(f"{source}: the target column {name!r} has a label with a NUL character.")
+
+
+def no_label(source: str, name: str, record: str) -> ValueError:
+    """Return the error of a sample without a label."""
+    return ValueError(f"{source}: the target column {name!r} has no value in {record}.")
+
+
+def infinite_label(source: str, name: str, record: str, text: str) -> ValueError:
+    """Return the error of a numeric label that is not finite."""
+    return ValueError(
+        f"{source}: the target column {name!r} must be finite, {record} has {text!r}."
+    )
+
+
+def note_missing(texts: list[str], name: str, source: str, notes: list[str]) -> None:
+    """Note the classes that are called as others call a missing value."""
+    notes += [
+        f"{source}: {text!r} in the target column {name!r} is read as the name of a class; delete "
+        "its rows if it marks missing labels."
+        for text in texts
+        if text.strip().lower() in MISSING
+    ]

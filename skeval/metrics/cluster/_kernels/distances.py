@@ -1,0 +1,314 @@
+"""Blocks of a distance matrix, correct to about 1e-12 even between near-duplicates.
+
+Equations: doc/derivations/distance_pass.rst.
+"""
+
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+__all__ = [
+    "DIRECT_FEATURES",
+    "EUCLIDEAN",
+    "BlockCheck",
+    "BlockDistance",
+    "Points",
+    "Strip",
+    "Tiles",
+    "check_distances",
+    "distance_function",
+    "euclidean",
+    "euclidean_tiles",
+    "left_operands",
+    "matrix_tiles",
+    "operands",
+    "point_tiles",
+    "sparse_tiles",
+    "squared_euclidean",
+    "squared_norms",
+]
+
+EUCLIDEAN = ("euclidean", "l2")
+
+Points = Any
+"""An (n, p) ndarray or CSR matrix."""
+BlockDistance = Callable[[Points, Points], np.ndarray]
+"""(r, p) points and (c, p) points -> (r, c) distances."""
+BlockCheck = Callable[[np.ndarray, slice, slice], None]
+"""A block of distances, its rows and its columns: raises where one of them is no distance."""
+Strip = Callable[[slice], np.ndarray]
+"""Slice of columns -> that block of a strip of the distance matrix, which may be overwritten."""
+Tiles = Callable[[slice], Strip]
+"""Slice of rows, sorted by cluster -> their strip."""
+
+# The product form (eq. 8) cancels where two points are close. Close pairs (eq. 10) are computed
+# again: one by one from the differences of coordinates or, where they are many, all the rows
+# concerned from centres nearer to them.
+CLOSE = 1e-2  # tau of eq. 10
+ONE_BY_ONE = 16  # cost of a pair computed from differences, in units of a pair of a matrix product
+HALVINGS = 4  # how often rows are halved to find nearer centres
+DENSE_NUMBERS = 2**23  # numbers of a sparse block that may be held as dense
+CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
+DIRECT_FEATURES = 4  # up to here differences cost no more than a matrix product
+NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
+
+
+def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
+    """Return the function that computes blocks of distances; `points` sets data-driven scales."""
+    if metric in EUCLIDEAN:
+        return euclidean
+    if metric == "sqeuclidean":
+        return squared_euclidean
+    if metric in PAIRWISE_BOOLEAN_FUNCTIONS:
+        return lambda a, b: pairwise_distances(a.astype(bool), b.astype(bool), metric=metric)
+    if callable(metric) and not issparse(points):
+        return partial(_pair_by_pair, metric)
+    options = _scale(metric, points)
+    if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
+        return partial(cdist, metric="cityblock")
+    if metric not in distance_metrics() and not issparse(points):  # scikit-learn has it from SciPy
+        return partial(cdist, metric=metric, **options)
+    return partial(pairwise_distances, metric=metric, **options)
+
+
+def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Call a symmetric metric once for each pair."""
+    block, rows = np.zeros((len(a), len(b))), list(b)
+    for i, x in enumerate(a):
+        first = i + 1 if a is b else 0
+        block[i, first:] = [metric(x, y) for y in rows[first:]]
+        if a is b:
+            block[first:, i] = block[i, first:]
+    return block
+
+
+def check_distances(
+    block: np.ndarray, metric: str | Callable, pair: Callable[[int, int], str]
+) -> None:
+    """Raise unless all distances are finite and not negative; `pair` names what (i, j) are."""
+    if isinstance(metric, str):
+        np.maximum(block, 0.0, out=block)  # rounding; nan stays
+    if block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf:
+        return  # both comparisons are false for nan
+    i, j = np.argwhere(~((block >= 0) & (block < np.inf)))[0]
+    raise ValueError(
+        f"metric must give finite distances that are not negative, got {block[i, j]} by "
+        f"metric={metric!r} between {pair(i, j)}."
+    )
+
+
+def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
+    """Return what the metric takes from all the points, which a block alone could not tell."""
+    if metric == "seuclidean" and not issparse(points):
+        return {"V": np.var(points, axis=0, ddof=1)}
+    if metric == "mahalanobis" and not issparse(points):
+        covariance = np.atleast_2d(np.cov(points.T))
+        scale = np.sqrt(np.diagonal(covariance))
+        if not scale.all() or np.linalg.matrix_rank(covariance / scale / scale[:, None]) < len(
+            scale
+        ):
+            raise ValueError(
+                "metric='mahalanobis' needs features of X that are linearly independent and not "
+                "constant, got a singular covariance matrix."
+            )
+        return {"VI": np.linalg.inv(covariance)}
+    return {}
+
+
+def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | None = None) -> Tiles:
+    """Return the tiles of the distance matrix of `points`; its diagonal is exactly 0."""
+
+    def strip(rows: slice) -> Strip:
+        a = points[rows]
+
+        def block(columns: slice) -> np.ndarray:
+            b = a if columns == rows else points[columns]
+            found = _fill_diagonal(distance(a, b), rows, columns)
+            if check is not None:
+                check(found, rows, columns)
+            return found
+
+        return block
+
+    return strip
+
+
+def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
+    """Return the tiles of the Euclidean distance matrix of points sorted by cluster.
+
+    The strips of a cluster share its centre, and so one copy of the operands of all columns. It is
+    a median, which outliers do not move away from the others.
+    """
+    stops = np.append(starts[1:], len(points))
+
+    @lru_cache(maxsize=1)
+    def around(cluster: int) -> np.ndarray:
+        start, stop = starts[cluster], stops[cluster]
+        some = points[start : stop : 1 + (stop - start) // CENTRE_SAMPLE]
+        return operands(points, np.partition(some, len(some) // 2, axis=0)[len(some) // 2])
+
+    def strip(rows: slice) -> Strip:
+        right = around(int(np.searchsorted(starts, rows.start, side="right")) - 1)
+        left = left_operands(right[rows])
+
+        def block(columns: slice) -> np.ndarray:
+            squared = left @ right[columns].T  # eq. 8, (r, c)
+            _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
+            aa, bb = left[:, -1], right[columns, -2]
+            _with_close_pairs(squared, points[rows], points[columns], aa, bb, halvings=HALVINGS)
+            return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
+
+        return block
+
+    return strip
+
+
+def sparse_tiles(points: Points) -> Tiles:
+    """Return the tiles of the Euclidean distance matrix of the rows of a CSR matrix."""
+    norms = squared_norms(points)
+    ones, lengths = csr_matrix(np.ones((len(norms), 1))), csr_matrix(norms[:, None])
+    left = hstack([-2.0 * points, ones, lengths], format="csr")
+    right = hstack([points, lengths, ones], format="csr")
+
+    @cache
+    def operand(start: int, stop: int) -> Points:
+        return right[start:stop].T.tocsr()
+
+    def strip(rows: slice) -> Strip:
+        a = left[rows]
+
+        def block(columns: slice) -> np.ndarray:
+            b = operand(columns.start, columns.stop)
+            squared = np.asarray(safe_sparse_dot(a, b, dense_output=True))  # eq. 8, (r, c)
+            _fill_diagonal(squared, rows, columns, np.inf)
+            aa, bb = norms[rows], norms[columns]
+            if len(_rows_of_close_pairs(squared, aa, bb)):
+                _with_close_pairs(squared, points[rows], points[columns], aa, bb, halvings=HALVINGS)
+            return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
+
+        return block
+
+    return strip
+
+
+def matrix_tiles(matrix: np.ndarray, order: np.ndarray) -> Tiles:
+    """Return the tiles of a distance matrix whose rows and columns are taken in `order`."""
+
+    def strip(rows: slice) -> Strip:
+        whole = matrix[order[rows]]
+
+        def block(columns: slice) -> np.ndarray:
+            taken = whole[:, order[columns]].astype(np.float64, copy=False)
+            return _fill_diagonal(taken, rows, columns)
+
+        return block
+
+    return strip
+
+
+def _fill_diagonal(
+    block: np.ndarray, rows: slice, columns: slice, value: float = 0.0
+) -> np.ndarray:
+    """Write a value, in place, where the block meets the diagonal of the whole matrix."""
+    both = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
+    block[both - rows.start, both - columns.start] = value
+    return block
+
+
+def euclidean(a: Points, b: Points) -> np.ndarray:
+    """Return the (r, c) Euclidean distances."""
+    squared = squared_euclidean(a, b)
+    return np.sqrt(squared, out=squared)
+
+
+def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.ndarray:
+    """Return the (r, c) squared Euclidean distances between dense or sparse points.
+
+    Where `a` does not fit one centre it is halved, that often at most.
+    """
+    if issparse(a):
+        aa, bb = squared_norms(a), squared_norms(b)
+        squared = safe_sparse_dot(a, b.T, dense_output=True)
+        squared *= -2.0
+        squared += aa[:, None]
+        squared += bb
+        return _with_close_pairs(squared, a, b, aa, bb, halvings=halvings)
+    if a.shape[1] <= DIRECT_FEATURES or not halvings:
+        return cdist(a, b, "sqeuclidean")
+    centre = a[0] + (a - a[0]).mean(axis=0)  # near the rows, so that little cancels
+    left, right = left_operands(operands(a, centre)), operands(b, centre)
+    aa, bb = left[:, -1], right[:, -2]
+    return _with_close_pairs(left @ right.T, a, b, aa, bb, halvings=halvings)
+
+
+def operands(points: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Return the rows (x, |x|^2, 1) of the centred points, the right operand of eq. 8."""
+    right = np.empty((len(points), len(centre) + 2))  # (n, p + 2)
+    centred = np.subtract(points, centre, out=right[:, :-2])
+    right[:, -2] = squared_norms(centred)
+    right[:, -1] = 1.0
+    return right
+
+
+def left_operands(right: np.ndarray) -> np.ndarray:
+    """Turn (x, |x|^2, 1) into (-2x, 1, |x|^2), the left operand of eq. 8."""
+    return np.column_stack([-2.0 * right[:, :-2], right[:, -1], right[:, -2]])
+
+
+def _with_close_pairs(
+    squared: np.ndarray, a: Points, b: Points, aa: np.ndarray, bb: np.ndarray, *, halvings: int
+) -> np.ndarray:
+    """Replace, in place, what cancellation has made inexact; aa (r,) and bb (c,) are the norms."""
+    rows = _rows_of_close_pairs(squared, aa, bb)
+    if not len(rows):
+        return squared
+    close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
+    if ONE_BY_ONE * np.count_nonzero(close) > squared.size and _fits_dense(a, b):
+        squared[rows] = _by_halves(a[rows], b, halvings=halvings)
+        return squared
+    i, j = np.nonzero(close)
+    i = rows[i]
+    step = max(1, NUMBERS_AT_ONCE // a.shape[1])
+    for start in range(0, len(i), step):
+        pairs = i[start : start + step], j[start : start + step]
+        squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
+    return squared
+
+
+def _rows_of_close_pairs(squared: np.ndarray, aa: np.ndarray, bb: np.ndarray) -> np.ndarray:
+    """Return the rows that have close pairs; the bound of a row may take in a few others."""
+    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())  # eq. 12
+    if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):
+        return np.empty(0, dtype=np.intp)
+    return np.flatnonzero(squared.min(axis=1) < CLOSE * (aa + bb.max()))
+
+
+def _fits_dense(a: Points, b: Points) -> bool:
+    return not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
+
+
+def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
+    """Cut the rows of `a` in two where they spread most, and let each half have its centre."""
+    if issparse(a):
+        return squared_euclidean(a.toarray(), b.toarray())
+    widest = np.ptp(a, axis=0).argmax()
+    upper = a[:, widest] > a[:, widest].min() / 2 + a[:, widest].max() / 2
+    squared = np.empty((len(a), len(b)))
+    for half in (upper, ~upper):
+        if half.any():
+            squared[half] = squared_euclidean(a[half], b, halvings=halvings - 1)
+    return squared
+
+
+def squared_norms(points: Points) -> np.ndarray:
+    """Return the squared Euclidean length of each row of a dense or sparse matrix."""
+    if issparse(points):
+        return row_norms(points, squared=True)
+    return np.einsum("ij,ij->i", points, points)

@@ -1,0 +1,168 @@
+"""The exact nearest pair between clusters and the exact diameter, without all n^2 distances.
+
+Equations: doc/derivations/nearest_farthest.rst.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.spatial import cKDTree
+
+from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
+from skeval.metrics.cluster._kernels.distances import left_operands, operands, squared_norms
+
+__all__ = ["largest_diameter", "nearest_between"]
+
+FIRST_BATCH = 1024  # queries before the bound is used
+LEAF = 16  # points in a leaf, at most
+PAIRS_AT_ONCE = 2**13  # pairs of boxes bounded together
+LEAF_COST = 16  # cost of a pair of leaves, in units of a pair of boxes
+PAIRS_PER_BOX = 128  # so many distances by matrix products cost as much as a pair of boxes
+SLACK = 1e-9  # bounds are rounded, so that all are relaxed by this share
+
+
+def nearest_between(points: np.ndarray, cluster: np.ndarray, *, n_jobs: int | None = None) -> float:
+    """Return the smallest distance between rows of different clusters; inf for one cluster.
+
+    The binary digits of the cluster numbers, (n,) integers, divide the points into two sides each;
+    the nearest of the pairs on different sides of some digit is the nearest of all (eq. 2).
+    """
+    best = np.inf
+    for digit in range(int(cluster.max()).bit_length()):  # eq. 2
+        side = (cluster >> digit) & 1 == 1  # (n,)
+        few, many = sorted((points[side], points[~side]), key=len)
+        best = _nearest(cKDTree(few), many, best, workers=effective_n_jobs(n_jobs))
+    return float(best)
+
+
+def _nearest(tree: cKDTree, queries: np.ndarray, best: float, *, workers: int) -> float:
+    """Query in growing batches spread over the rows, so that the bound of eq. 3 is tight early."""
+    step, done = -(-len(queries) // FIRST_BATCH), 0
+    spread = np.concatenate([np.arange(first, len(queries), step) for first in range(step)])  # (q,)
+    while done < len(queries) and best > 0:
+        batch = queries[spread[done : 2 * done + FIRST_BATCH]]
+        distance, _ = tree.query(batch, distance_upper_bound=best, workers=workers)
+        best, done = min(best, np.min(distance)), done + len(batch)
+    return best
+
+
+def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
+    """Return the largest distance within any cluster (eq. 4); 0 if all are singletons."""
+    clusters = [points[rows] - points[rows].mean(axis=0) for rows in members]
+    radii = [np.sqrt(squared_norms(cluster)) for cluster in clusters]
+    best = 0.0
+    for k in np.argsort([-radius.max() for radius in radii]):
+        best = _diameter(clusters[k], radii[k], best)
+    return best
+
+
+def _diameter(points: np.ndarray, radii: np.ndarray, best: float) -> float:
+    """Return the diameter of centred (m, p) points with (m,) norms, or `best` if that is larger."""
+    if 2 * radii.max() <= best * (1 - SLACK):  # eq. 6, left
+        return best
+    best = max(best, _sweep(points, int(radii.argmax())))
+    outer = points[radii + radii.max() > best * (1 - SLACK)]  # eq. 6, right
+    if len(outer) < 2:
+        return best
+    farther = _BoxTree(outer).farthest(best, budget=len(outer) ** 2 // PAIRS_PER_BOX)
+    return max(best, _farthest_of_all(outer)) if farther is None else farther
+
+
+def _farthest_of_all(points: np.ndarray) -> float:
+    """Return the distance of the farthest pair, found by products of centred points (eq. 9)."""
+    right = operands(points, points.mean(axis=0))
+    left, largest, pair = left_operands(right), -1.0, (0, 0)
+    for rows in slices(len(points), TILE_ROWS):
+        for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
+            squared = left[rows] @ right[columns].T
+            i, j = np.unravel_index(squared.argmax(), squared.shape)
+            if squared[i, j] > largest:
+                largest, pair = squared[i, j], (rows.start + i, columns.start + j)
+    return float(np.linalg.norm(points[pair[0]] - points[pair[1]]))
+
+
+def _sweep(points: np.ndarray, start: int) -> float:
+    """Go from a point to the farthest from it until the distance no longer grows (eq. 7)."""
+    best = 0.0
+    while True:
+        squared = squared_norms(points - points[start])
+        start = int(squared.argmax())
+        if squared[start] <= best:
+            return float(np.sqrt(best))
+        best = squared[start]
+
+
+class _BoxTree:
+    """A balanced binary tree of bounding boxes; box b of a level has the children 2b and 2b + 1.
+
+    low, high: for each level, from the root, the (2^level, p) corners of its boxes. leaves
+    (2^depth, size, p): the points of each leaf.
+    """
+
+    def __init__(self, points: np.ndarray) -> None:
+        self.depth = max(0, int(np.ceil(np.log2(len(points) / LEAF))))
+        n_leaves = 2**self.depth
+        size = -(-len(points) // n_leaves)
+        # points are repeated to fill the leaves, which changes no largest distance
+        cells = points[np.arange(n_leaves * size) % len(points)][None]  # (boxes, points in each, p)
+        self.low, self.high = [cells.min(axis=1)], [cells.max(axis=1)]
+        for _ in range(self.depth):
+            cells = _halve_cells(cells)
+            self.low.append(cells.min(axis=1))
+            self.high.append(cells.max(axis=1))
+        self.leaves = cells
+
+    def farthest(self, best: float, *, budget: float = np.inf) -> float | None:
+        """Return the larger of `best` and the farthest pair, by depth-first branch and bound.
+
+        None if that takes more than a budget of pairs of boxes: their bounds exclude too little.
+        Each entry of the stack is a level, (m,) boxes a and b of that level, and their (m,) bounds.
+        """
+        root = np.zeros(1, dtype=np.intp)
+        stack = [(0, root, root, np.array([np.inf]))]
+        while stack:
+            level, a, b, bound = stack.pop()
+            above = bound > best  # which has grown since
+            a, b = a[above], b[above]
+            budget -= len(a) * (LEAF_COST if level == self.depth else 1)
+            if budget < 0:
+                return None
+            if level == self.depth:
+                best = max(best, self._farthest_in_leaves(a, b))
+            else:
+                stack.extend(self._branches(level + 1, a, b, best))
+        return best
+
+    def _branches(
+        self, level: int, a: np.ndarray, b: np.ndarray, best: float
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the pairs of children that may hold a farther pair, largest bounds last."""
+        left = np.concatenate([2 * a, 2 * a, 2 * a + 1, (2 * a + 1)[a != b]])
+        right = np.concatenate([2 * b, 2 * b + 1, 2 * b + 1, (2 * b)[a != b]])
+        low, high = self.low[level], self.high[level]
+        extent = np.maximum(high[left] - low[right], high[right] - low[left])  # (m, p)
+        bound = np.sqrt(squared_norms(extent)) * (1 + SLACK)  # eq. 8
+        keep = np.flatnonzero(bound > best)
+        keep = keep[np.argsort(bound[keep])]
+        for start in range(0, len(keep), PAIRS_AT_ONCE):
+            chunk = keep[start : start + PAIRS_AT_ONCE]
+            yield level, left[chunk], right[chunk], bound[chunk]
+
+    def _farthest_in_leaves(self, a: np.ndarray, b: np.ndarray) -> float:
+        """Return the largest distance between the points of leaves a and b, both (m,)."""
+        best = 0.0
+        for i in range(self.leaves.shape[1]):  # one point of each leaf against all of the other
+            difference = self.leaves[a, i, None] - self.leaves[b]  # (m, size, p)
+            squared = np.einsum("mjp,mjp->mj", difference, difference)  # (m, size)
+            best = max(best, squared.max(initial=0.0))
+        return float(np.sqrt(best))
+
+
+def _halve_cells(cells: np.ndarray) -> np.ndarray:
+    """Cut each (m, p) cell at the median of its widest feature into two cells of m / 2."""
+    widest = np.ptp(cells, axis=1).argmax(axis=1)
+    keys = np.take_along_axis(cells, widest[:, None, None], axis=2)[..., 0]
+    order = np.argpartition(keys, cells.shape[1] // 2, axis=1)
+    cells = np.take_along_axis(cells, order[..., None], axis=1)
+    return cells.reshape(2 * len(cells), -1, cells.shape[2])

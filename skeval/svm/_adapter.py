@@ -1,0 +1,176 @@
+"""Which fits go to the solvers: those of a linear two-class SVC, plain, standardised or selecting.
+
+The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
+"""
+
+import warnings
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import check_array
+
+from skeval._resampling.adapters import Adapter, Decisions, adapter_for
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import Target
+from skeval._solvers.f_statistics import TwoClassF
+from skeval._solvers.svm import (
+    LinearSVMBatch,
+    solve_feature_svms,
+    solve_training_svms,
+    uses_features,
+)
+from skeval.svm._costs import FitShape, batch_pays
+
+__all__ = ["KBestSVMAdapter", "LinearSVMAdapter"]
+
+BLOCK_ELEMENTS = 2**22
+"""Numbers in one stack of selected columns or Gram matrices."""
+
+
+@adapter_for.register
+def svc_adapter(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Adapter | None:
+    """Return the adapter of an SVC alone, behind a StandardScaler, or behind SelectKBest."""
+    if not is_served(estimator, target) or issparse(X) or len(transformers) > 1:
+        return None
+    step = transformers[0] if transformers else None
+    if type(step) is SelectKBest:
+        return KBestSVMAdapter(step, estimator, X, target) if selects_as_we_do(step, X) else None
+    if step is not None:
+        plain = type(step) is StandardScaler and step.with_mean and step.with_std
+        # A scaler keeps single precision, which the solver does not.
+        if not plain or np.asarray(X).dtype == np.float32:
+            return None
+    X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
+    return LinearSVMAdapter(make_pipeline(*transformers, estimator), X, target)
+
+
+def is_served(estimator: SVC, target: Target) -> bool:
+    """Whether the solver reaches the optimum that this classifier looks for."""
+    return (
+        type(estimator) is SVC
+        and estimator.kernel == "linear"
+        and estimator.max_iter == -1
+        and estimator.class_weight in (None, {})
+        and estimator.probability is not True  # "deprecated" is its newer default
+        and target.classes is not None
+        and len(target.classes) == 2
+    )
+
+
+def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
+    """Whether the F statistics of these columns are computed here as `f_classif` does."""
+    return (
+        selector.score_func is f_classif
+        and type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.int64)
+        and isinstance(selector.k, Integral)
+        and 1 <= int(selector.k) <= X.shape[1]
+        and bool(np.isfinite(X).all())
+    )
+
+
+def labels_of(target: Target, block: PlanBlock) -> np.ndarray:
+    """Return the codes (0 or 1) that each fit is given, shape (n_fits, n_samples)."""
+    if block.order is None:
+        return np.broadcast_to(target.codes, block.train.shape)
+    return target.codes[block.order]
+
+
+class LinearSVMAdapter:
+    """The fits of a StandardScaler (or none) and an SVC, on samples that are prepared once."""
+
+    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target) -> None:
+        self.pipeline = pipeline
+        self.X = X
+        self.target = target
+
+    @cached_property
+    def _batch(self) -> LinearSVMBatch:
+        return LinearSVMBatch(self.X)
+
+    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+        """Whether so many fits, to labels like these, take less time here than in a loop."""
+        n, p = self.X.shape
+        shape = FitShape(n, p, p, scaled=len(self.pipeline) > 1)
+        return batch_pays(self.pipeline, self.X, codes, shape, n_fits)
+
+    def __call__(self, block: PlanBlock) -> Decisions:
+        """Return the decisions of a block."""
+        weights = block.train.astype(float)
+        codes = self.target.codes if block.order is None else labels_of(self.target, block)
+        solution = self._batch.solve(
+            signs=2.0 * codes - 1.0,
+            box=self.pipeline[-1].C * weights,
+            scale_weights=weights if len(self.pipeline) > 1 else None,
+        )
+        return Decisions(solution.decision, solution.converged)
+
+
+class KBestSVMAdapter:
+    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects."""
+
+    def __init__(
+        self, selector: SelectKBest, classifier: SVC, X: np.ndarray, target: Target
+    ) -> None:
+        self.selector = selector
+        self.classifier = classifier
+        self.X = X
+        self.target = target
+        numbers = X.astype(float)
+        self._statistics = TwoClassF(numbers)
+        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+
+    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+        """Whether so many fits, to labels like these, take less time here than in a loop."""
+        pipeline = make_pipeline(self.selector, self.classifier)
+        n, p = self.X.shape
+        shape = FitShape(n, p, int(self.selector.k), own=True)
+        return batch_pays(pipeline, self.X, codes, shape, n_fits)
+
+    def __call__(self, block: PlanBlock) -> Decisions:
+        """Return the decisions of a block."""
+        trained, positive = block.train > 0, labels_of(self.target, block) == 1
+        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        values = np.full(block.train.shape, np.nan)
+        if solved.any():
+            values[solved] = self._solve(block.train[solved], positive[solved])
+        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
+
+    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """Return the features (n_fits, k) that the selector selects in each fit."""
+        # SelectKBest takes no weights: whatever weighs something is there once.
+        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
+        features, certain, constant = self._statistics.select(counts, positive, self.selector.k)
+        if constant.any():
+            warnings.warn(
+                f"Features {np.flatnonzero(constant)} are constant in a training set.", stacklevel=2
+            )
+        for r in np.flatnonzero(~certain):
+            rows = np.repeat(np.arange(len(self.X)), counts[r])
+            fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
+            features[r] = fitted.get_support(indices=True)
+        return features
+
+    def _solve(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """Return the decision values of all samples, nan for fits that are not settled."""
+        features = self.select(train, positive)
+        n, k = train.shape[1], features.shape[1]
+        few = uses_features(n, k)
+        solve = solve_feature_svms if few else solve_training_svms
+        values = np.empty(train.shape)
+        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
+        for start in range(0, len(train), size):
+            part = slice(start, start + size)
+            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
+            signs = np.where(positive[part], 1.0, -1.0)
+            values[part] = solve(columns, signs, float(self.classifier.C) * train[part]).decision
+        return values

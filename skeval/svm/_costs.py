@@ -1,0 +1,86 @@
+"""What one linear SVM costs in a batch and in libsvm, so that no adapter takes what it does slower.
+
+Seconds of one core, fitted to ``benchmarks/solver_cost.py``; only their ratio matters, and that is
+much the same on other machines. Nothing is timed, so the choice depends on the data alone.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from skeval._solvers.svm import uses_features
+
+__all__ = ["FitShape", "batch_pays"]
+
+_CALL = 2.5e-3  # of fit and predict of an SVC, whatever the data
+_KERNEL, _CELL = 7e-10, 15  # libsvm, for each product in a kernel value, and how many more it costs
+_STEP = 3.5e-9  # libsvm, for each sample in each step
+_GROWTH = 1.4  # support vectors and steps from half of the samples to all: 1 if separable, else 2
+_MARGIN = 1.1
+
+
+class FitShape(NamedTuple):
+    """The size of one fit.
+
+    `n_solved` is the number of columns that the SVM sees of `n_features`; `own` says that each
+    fit has columns, `scaled` that it has scales, of its own.
+    """
+
+    n_samples: int
+    n_features: int
+    n_solved: int
+    own: bool = False
+    scaled: bool = False
+
+    def batch_seconds(self, n_fits: int) -> float:
+        """Return the time of one of so many fits: Newton systems in features or in samples."""
+        n, k = float(self.n_samples), float(self.n_solved)
+        start = 2e-4 + 8e-3 / n_fits
+        if uses_features(self.n_samples, self.n_solved):
+            system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
+            system *= 2.5 if self.own else 1.0 + 8.0 / n_fits  # the mean problem goes before
+        else:
+            system = 1.5e-7 * n**2 + 2.5e-10 * n**3
+            if self.own or self.scaled:
+                system += 1e-10 * n**2 * k
+        select = 4e-9 * n * self.n_features if self.own else 0.0
+        return start + system + select
+
+    def loop_seconds(self, n_support: float, n_steps: float) -> float:
+        """Return the time of one fit by scikit-learn, given what libsvm went through."""
+        n, cells = float(self.n_samples), float(self.n_samples * self.n_features)
+        transform = 2e-3 + 1.2e-8 * cells if self.own else 0.0
+        transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
+        kernel = _KERNEL * n_support * n * (self.n_solved + _CELL)
+        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n
+
+
+def batch_pays(
+    pipeline: Pipeline, X: np.ndarray, codes: np.ndarray, shape: FitShape, n_fits: int
+) -> bool:
+    """Whether a batch of fits takes less time than a loop of them.
+
+    What libsvm takes depends on the data: from ten steps where classes lie far apart to millions.
+    Unless its calls alone cost more than the batch, a fit to half of the samples tells, which is
+    stopped where a whole fit would have cost more than the batch.
+    """
+    batch = _MARGIN * shape.batch_seconds(n_fits)
+    if batch <= shape.loop_seconds(0, 0):
+        return True
+    budget = int(batch / (_GROWTH * _STEP * shape.n_samples)) + 1
+    pilot = clone(pipeline)
+    pilot[-1].set_params(max_iter=budget, verbose=False)
+    half = np.concatenate([np.flatnonzero(codes == code)[::2] for code in np.unique(codes)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", ConvergenceWarning)
+        try:
+            svc = pilot.fit(X[half], codes[half])[-1]
+        except ConvergenceWarning:
+            return True
+    n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
+    return batch <= shape.loop_seconds(_GROWTH * n_support, _GROWTH * n_steps)

@@ -1,0 +1,198 @@
+"""Influence values: the printed formula over all n^n resamples, and numerical derivatives."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from reference import bootstrap as reference
+from sklearn.datasets import load_iris
+from sklearn.neighbors import NearestCentroid
+
+from skeval._inference import influence as _bootstrap_variance
+from skeval._inference.influence import (
+    no_information,
+    out_of_bag_influence,
+    pairwise_means,
+    sampling_influence,
+    standard_error,
+)
+from skeval._resampling.loss import LOSSES, Loss
+from skeval._resampling.units import DrawingUnits
+from skeval.model_selection import bootstrap_error
+
+
+def engine(Q, unit_counts, units, n_blocks=1):
+    """What `bootstrap_error` hands the engine, of a full loss matrix Q (B, n)."""
+    counts = unit_counts[:, units.unit]
+    left_out = counts == 0
+    sample_errors = (Q * left_out).sum(axis=0) / left_out.sum(axis=0)
+    scores = (Q * left_out) @ (1 / units.left_out_probability)
+    return out_of_bag_influence(
+        sample_errors, scores, iter(np.array_split(counts, n_blocks)), units
+    )
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_centring_changes_nothing_over_all_resamples(n, seed):
+    counts = reference.all_resamples([np.arange(n)])
+    assert len(counts) == n**n
+    Q = np.random.default_rng(seed).normal(size=counts.shape)
+    units = DrawingUnits(np.arange(n), (np.arange(n),))
+    influence = engine(Q, counts, units)
+    np.testing.assert_allclose(
+        influence.sampling + influence.training, reference.paper_influence(Q, counts), atol=1e-14
+    )
+
+
+DESIGNS = {
+    "plain": ([0, 1, 2, 3], [[0, 1, 2, 3]]),
+    "stratified": ([0, 1, 2, 3, 4], [[0, 2, 3], [1, 4]]),
+    "groups": ([0, 1, 1, 2, 3, 3, 3], [[0, 1, 2, 3]]),
+}
+
+
+def design_of(name):
+    """Unit of each sample, units of each stratum, and the size of each unit's stratum."""
+    unit, strata = np.array(DESIGNS[name][0]), [np.array(s) for s in DESIGNS[name][1]]
+    size = np.empty(len(set(unit)))
+    for stratum in strata:
+        size[stratum] = len(stratum)
+    return unit, strata, size
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_influence_is_the_derivative_of_the_reweighted_estimate(design):
+    unit, strata, size = design_of(design)
+    counts = reference.all_resamples(strata)
+    Q = np.random.default_rng(2).random((len(counts), len(unit)))
+    functional = partial(reference.out_of_bag_functional, Q, unit, counts, size)
+    expected = reference.numerical_influence(functional, strata)
+    influence = engine(Q, counts, DrawingUnits(unit, tuple(strata)))
+    np.testing.assert_allclose(influence.sampling + influence.training, expected, atol=1e-9)
+
+
+def test_blocks_and_failed_fits():
+    units = DrawingUnits(np.arange(4), (np.arange(4),))
+    counts = reference.all_resamples([np.arange(4)])
+    rng = np.random.default_rng(0)
+    Q = rng.random(counts.shape)
+    whole, blocks = engine(Q, counts, units), engine(Q, counts, units, n_blocks=7)
+    np.testing.assert_allclose(whole.training, blocks.training, atol=1e-15)
+    assert whole.noise == pytest.approx(blocks.noise)
+    failed = rng.random(len(counts)) < 0.2
+    errors, scores = rng.random(4), rng.random(len(counts))
+    with_nan = np.where(failed, np.nan, scores)
+    left = out_of_bag_influence(errors, with_nan, iter(np.array_split(counts, 3)), units)
+    kept = out_of_bag_influence(errors, scores[~failed], iter([counts[~failed]]), units)
+    np.testing.assert_allclose(left.training, kept.training, atol=1e-15)
+    assert left.noise == pytest.approx(kept.noise)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_sampling_influence_is_the_derivative_of_the_mean(design):
+    unit, strata, size = design_of(design)
+    values = np.random.default_rng(1).normal(size=len(unit))
+
+    def functional(probability):
+        shares = (size * probability)[unit]
+        return np.sum(shares * values) / np.sum(shares)
+
+    expected = reference.numerical_influence(functional, strata)
+    units = DrawingUnits(unit, tuple(strata))
+    np.testing.assert_allclose(sampling_influence(values, units), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [*LOSSES, "callable"])
+def test_no_information_is_the_mean_over_pairs_and_moves_as_said(name, monkeypatch):
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.integers(0, 3, 9).astype(float), rng.integers(0, 3, 9).astype(float)
+    function = LOSSES.get(name, lambda true, pred: np.maximum(true - pred, 0) + 0.5 * (pred > true))
+    loss = Loss(name, function)
+
+    def gamma(probability):
+        pairs = [[function(truth[[i]], predicted[[j]])[0] for j in range(9)] for i in range(9)]
+        return probability @ np.array(pairs) @ probability
+
+    error, values = no_information(truth, predicted, None if name == "zero_one" else loss)
+    assert error == pytest.approx(gamma(np.full(9, 1 / 9)))
+    assert values.mean() == pytest.approx(error)
+    units = DrawingUnits(np.arange(9), (np.arange(9),))
+    expected = reference.numerical_influence(gamma, [np.arange(9)])
+    np.testing.assert_allclose(sampling_influence(values, units), expected, atol=1e-9)
+    whole = pairwise_means(truth, predicted, loss)
+    monkeypatch.setattr(_bootstrap_variance, "PAIR_ELEMENTS", 20)
+    np.testing.assert_allclose(pairwise_means(truth, predicted, loss), whole, atol=1e-15)
+
+
+def test_zero_one_no_information_equals_the_pairs_loop():
+    truth, predicted = np.array(["a", "b", "b", "c"]), np.array(["a", "b", "a", "b"])
+    fast = no_information(truth, predicted)
+    slow = no_information(truth, predicted, LOSSES["zero_one"])
+    assert fast[0] == pytest.approx(slow[0])
+    np.testing.assert_allclose(fast[1], slow[1])
+    # 1 - sum_c p_c q_c, by hand
+    assert fast[0] == pytest.approx(1 - (1 / 4 * 2 / 4 + 2 / 4 * 2 / 4 + 1 / 4 * 0))
+
+
+def test_monte_carlo_noise_is_taken_out():
+    """Over few resamples the corrected squares average to those of all resamples."""
+    n = 5
+    units = DrawingUnits(np.arange(n), (np.arange(n),))
+    counts = reference.all_resamples([np.arange(n)])
+    Q = np.random.default_rng(0).random(counts.shape)
+    left_out = counts == 0
+    errors = (Q * left_out).sum(axis=0) / left_out.sum(axis=0)
+    scores = (Q * left_out) @ (1 / units.left_out_probability)
+    exact = np.sum(engine(Q, counts, units).training ** 2)
+    rng = np.random.default_rng(1)
+    raw, corrected = [], []
+    for _ in range(2000):
+        rows = rng.integers(0, len(counts), 40)
+        part = out_of_bag_influence(errors, scores[rows], iter([counts[rows]]), units)
+        raw.append(np.sum(part.training**2))
+        corrected.append(raw[-1] - part.noise)
+    error = np.std(corrected) / 2000**0.5
+    assert np.mean(raw) - exact > 10 * error
+    assert abs(np.mean(corrected) - exact) < 4 * error
+
+
+def test_standard_error_by_hand():
+    units = DrawingUnits(np.arange(3), (np.arange(3),))
+    apparent = sampling_influence(np.array([0.0, 1.0, 0.0]), units)
+    gamma = sampling_influence(np.array([0.2, 0.4, 0.9]), units)
+    oob = _bootstrap_variance.Influence(
+        np.array([0.1, -0.2, 0.1]), np.array([0.3, 0.0, -0.1]), 0.01
+    )
+    gradient = np.array([0.4, 0.6, 0.2])
+    total = 0.0
+    for i in range(3):
+        moved = 0.6 * (oob.sampling[i] + oob.training[i]) + 0.4 * apparent[i] + 0.2 * gamma[i]
+        total += moved**2
+    expected = (total - 0.6**2 * 0.01) ** 0.5
+    assert standard_error(gradient, apparent, oob, gamma) == pytest.approx(expected)
+    noisy = _bootstrap_variance.Influence(oob.sampling, oob.training, 9.0)
+    sampled = 0.6 * oob.sampling + 0.4 * apparent + 0.2 * gamma
+    assert standard_error(gradient, apparent, noisy, gamma) == pytest.approx(
+        np.sum(sampled**2) ** 0.5
+    )
+
+
+def test_bootstrap_error_is_the_engine_on_the_losses_of_a_loop():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50::7], y[50::7]
+    n = len(y)
+    indices = np.random.default_rng(0).integers(n, size=(300, n))
+    found = bootstrap_error(NearestCentroid(), X, y, method="oob", indices=indices)
+    Q = [NearestCentroid().fit(X[rows], y[rows]).predict(X) != y for rows in indices]
+    counts = np.array([np.bincount(rows, minlength=n) for rows in indices])
+    influence = engine(np.array(Q, float), counts, DrawingUnits(np.arange(n), (np.arange(n),)))
+    expected = standard_error(np.array([0.0, 1.0, 0.0]), np.zeros(n), influence, np.zeros(n))
+    assert found.standard_error == pytest.approx(expected)
+    assert expected > standard_error(
+        np.array([0.0, 1.0, 0.0]),
+        np.zeros(n),
+        replace(influence, training=np.zeros(n)),
+        np.zeros(n),
+    )

@@ -1,0 +1,70 @@
+"""Intervals of proportions against SciPy, statsmodels, root finding and the printed formula."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from reference import holdout as reference
+from scipy.stats import binomtest, norm
+from statsmodels.stats.proportion import proportion_confint
+
+from skeval._inference.proportions import (
+    PROPORTION_INTERVALS,
+    stratified_wilson_interval,
+    wilson_interval,
+)
+
+counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+levels = st.floats(0.5, 0.999)
+
+
+@given(counts, levels)
+def test_wilson_and_exact_are_scipys(count, level):
+    k, n = count
+    for method in ("wilson", "exact"):
+        expected = binomtest(k, n).proportion_ci(level, method=method)
+        assert PROPORTION_INTERVALS[method](k, n, level) == pytest.approx(expected, abs=1e-12)
+
+
+@given(counts, levels)
+def test_all_are_statsmodels(count, level):
+    k, n = count
+    names = {"wilson": "wilson", "exact": "beta", "wald": "normal"}
+    for method, name in names.items():
+        expected = proportion_confint(k, n, alpha=1 - level, method=name)
+        interval = PROPORTION_INTERVALS[method](k, n, level)
+        assert interval == pytest.approx(np.clip(expected, 0, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0.5, 7.3), (3.25, 10), (0, 8.5), (8.5, 8.5)])
+def test_wilson_of_real_counts_solves_the_score_equation(k, n):
+    low, high = wilson_interval(k, n, 0.95)
+    expected = reference.wilson_by_roots(k, n, norm.ppf(0.975))
+    assert (low, high) == pytest.approx(expected, abs=1e-12)
+    assert low <= k / n <= high
+
+
+@given(st.lists(counts, min_size=1, max_size=4), levels)
+def test_stratified_wilson(strata, level):
+    assume(any(0 < k < n for k, n in strata))
+    wrong, sizes = np.array(strata, dtype=float).T
+    weights = np.arange(1, len(strata) + 1) / np.arange(1, len(strata) + 1).sum()
+    expected = reference.stratified_wilson(wrong, sizes, weights, level)
+    result = stratified_wilson_interval(wrong, sizes, weights, level)
+    assert result == pytest.approx(expected, abs=1e-9)
+
+
+def test_stratified_wilson_of_one_stratum_is_wilson():
+    one = stratified_wilson_interval(np.array([3.0]), np.array([20.0]), np.array([1.0]), 0.9)
+    assert one == pytest.approx(wilson_interval(3, 20, 0.9))
+
+
+@pytest.mark.parametrize("wrong", [[0, 0], [30, 12], [0, 12]])
+def test_stratified_wilson_without_any_variance(wrong):
+    wrong, sizes, weights = np.array(wrong, float), np.array([30.0, 12.0]), np.array([0.4, 0.6])
+    low, high = stratified_wilson_interval(wrong, sizes, weights, 0.95)
+    error = weights @ (wrong / sizes)
+    assert 0 <= low <= error <= high <= 1
+    assert high - low > 0.02
+    mirrored = stratified_wilson_interval(sizes - wrong, sizes, weights, 0.95)
+    assert mirrored == pytest.approx((1 - high, 1 - low))

@@ -1,0 +1,94 @@
+"""verbose=1 shows how far the work has come, on standard error, and changes nothing."""
+
+import re
+import sys
+
+import joblib
+import numpy as np
+import pytest
+from helpers.long_runs import RUNS, Logged, X, y
+from sklearn.svm import SVC
+
+from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
+
+STEPS = ["resubstitution", "hold-out", "cross-validation", "bootstrap", "permutation"]
+
+
+def bootstrap(n_resamples=40, **options):
+    return bootstrap_error(Logged(), X, y, n_resamples=n_resamples, random_state=0, **options)
+
+
+def last_counts(text):
+    """Return the last (done, total) of each bar."""
+    bars = [bar for bar in text.split("\n") if "it/s" in bar or "s/it" in bar]
+    return [tuple(map(int, re.findall(r"(\d+)/(\d+) \[", bar)[-1])) for bar in bars]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_nothing_without_verbose(name, capsys):
+    RUNS[name]()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_bar_on_standard_error(name, capsys):
+    pytest.importorskip("tqdm")
+    silent = RUNS[name]()
+    np.testing.assert_array_equal(RUNS[name](verbose=1), silent)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Done" not in err
+    counts = last_counts(err)
+    assert counts
+    assert all(done == total for done, total in counts)
+    if name == "evaluate":
+        assert [line[8:-4] for line in err.split("\n") if line.startswith("skeval: ")] == STEPS
+
+
+@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+def test_on_any_backend(backend, capsys):
+    pytest.importorskip("tqdm")
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        bootstrap(verbose=1)
+    assert last_counts(capsys.readouterr().err) == [(40, 40)]
+
+
+def test_joblib_has_its_say_where_there_is_no_tqdm(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    bootstrap(100, verbose=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "]: Done " in err
+
+
+def test_more_adds_the_lines_of_joblib(capsys):
+    pytest.importorskip("tqdm")
+    bootstrap(100, verbose=2)
+    err = capsys.readouterr().err
+    assert "100/100" in err
+    assert "]: Done " in err
+
+
+def test_what_was_kept_counts(capsys, tmp_path):
+    pytest.importorskip("tqdm")
+    for _ in range(2):
+        bootstrap(verbose=1, memory=tmp_path)
+        assert last_counts(capsys.readouterr().err) == [(40, 40)]
+
+
+def test_batch_engines_count(capsys):
+    pytest.importorskip("tqdm")
+    samples, svc = X[:, :4] / X[:, :4].std(axis=0), SVC(kernel="linear")
+    options = {"cv": 5, "random_state": 0, "verbose": 1}
+    perturbation_interval(svc, samples, y, n_resamples=80, **options)
+    permutation_test(svc, samples, y, n_permutations=79, **options)
+    assert last_counts(capsys.readouterr().err) == [(5, 5), (400, 400), (400, 400)]
+
+
+def test_a_sequential_test_stops_with_its_bar(capsys):
+    pytest.importorskip("tqdm")
+    options = {"n_permutations": 500, "max_exceedances": 3, "random_state": 0}
+    labels = np.random.default_rng(0).permutation(y)
+    result = permutation_test(Logged(), X, labels, cv=3, verbose=1, **options)
+    ((done, total),) = last_counts(capsys.readouterr().err)
+    assert 3 * result.n_permutations < done < total == 3 * 501  # blocks may overshoot

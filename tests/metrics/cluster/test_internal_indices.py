@@ -1,0 +1,340 @@
+"""Every internal index against its double loop: metrics, noise, singletons, duplicates, K = n."""
+
+import numpy as np
+import pytest
+from reference import internal as reference
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.metrics import cluster as sk
+from skeval.metrics.cluster._internal_indices import SCALARS
+
+rng = np.random.default_rng(0)
+N = 60
+BLOBS = rng.normal(size=(N, 6)) + 2.0 * rng.integers(0, 3, N)[:, None]
+PLANE = rng.normal(size=(N, 2))
+DUPLICATES = rng.integers(0, 3, size=(N, 3)).astype(float) + 1
+SPARSE = np.where(rng.random((N, 30)) < 0.2, rng.normal(size=(N, 30)), 0.0)
+SPARSE[:, 0] = 1.0  # cosine needs a length
+SETS = {"blobs": BLOBS, "plane": PLANE, "duplicates": DUPLICATES, "sparse": SPARSE}
+for data in SETS.values():
+    data.setflags(write=False)
+
+LABELS = {
+    "random": rng.integers(0, 4, N),
+    "two": np.repeat([0, 1], [1, N - 1]),
+    "strings": np.array(["b", "a", "c"])[rng.integers(0, 3, N)],
+    "singletons": np.arange(N)[::-1],
+    "noise": rng.integers(-1, 3, N),
+}
+
+
+def as_input(X, D, kind):
+    """Return X and the metric keyword of a way to hand over the same data."""
+    if kind == "precomputed":
+        return D, "precomputed"
+    if kind.startswith("csr"):
+        return {"csr_matrix": csr_matrix, "csr_array": csr_array}[kind](X), "euclidean"
+    return X, kind
+
+
+CASES = [
+    *[("blobs", name, "euclidean") for name in LABELS if name != "noise"],
+    *[("plane", name, "euclidean") for name in LABELS if name != "noise"],
+    *[("duplicates", name, "euclidean") for name in LABELS if name != "noise"],
+    *[(data, "random", "manhattan") for data in ("blobs", "duplicates")],
+    ("blobs", "random", "cosine"),
+    ("duplicates", "random", "cosine"),
+    *[(data, "strings", "precomputed") for data in ("blobs", "duplicates")],
+    ("sparse", "random", "csr_matrix"),
+    ("sparse", "singletons", "csr_array"),
+]
+
+
+@pytest.fixture(params=CASES, ids="-".join)
+def case(request):
+    data, labels, kind = request.param
+    X, y = SETS[data], LABELS[labels]
+    name = kind if kind in reference.METRICS else "euclidean"
+    D = reference.distance_matrix(X, name)
+    return X, y, D, reference.apply_noise(y, None)[1], kind, name
+
+
+def test_silhouettes(case):
+    X, y, D, keys, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    expected = reference.silhouette_samples(D, keys)
+    np.testing.assert_allclose(
+        sk.silhouette_samples(data, y, metric=metric), expected, rtol=1e-10, atol=1e-12
+    )
+    assert sk.silhouette_score(data, y, metric=metric) == pytest.approx(expected.mean(), rel=1e-10)
+
+
+def test_distances_within(case):
+    X, y, D, keys, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    found = sk.within_cluster_distances(data, y, metric=metric)
+    mean, largest = reference.within(D, keys)
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-11)
+    np.testing.assert_allclose(found.max, largest, rtol=1e-11)
+    assert found.labels.tolist() == sorted(set(y.tolist()))
+    assert found.sizes.tolist() == [len(g) for g in reference.clusters(keys)]
+
+
+def test_distances_between(case):
+    X, y, D, keys, kind, name = case
+    data, metric = as_input(X, D, kind)
+    if metric == "precomputed":
+        with pytest.warns(UndefinedMetricWarning, match="centroid is nan"):
+            found = sk.between_cluster_distances(data, y, metric=metric)
+        assert np.isnan(found.centroid).all()
+    else:
+        found = sk.between_cluster_distances(data, y, metric=metric)
+        expected = reference.centroid_between(X, keys, name)
+        np.testing.assert_allclose(found.centroid, expected, rtol=1e-10, atol=1e-13)
+    mean, smallest = reference.between(D, keys)
+    np.testing.assert_allclose(found.mean, mean, rtol=1e-11)
+    np.testing.assert_allclose(found.min, smallest, rtol=1e-11, atol=1e-15)  # cosine's rounding
+
+
+@pytest.mark.filterwarnings("ignore:The Dunn index is 0 / 0")
+def test_dunn(case):
+    X, y, D, keys, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    nearest, widest = np.nanmin(reference.between(D, keys)[1]), reference.within(D, keys)[1].max()
+    if nearest == widest == 0:
+        assert np.isnan(sk.dunn_score(data, y, metric=metric))
+    else:
+        expected = reference.dunn(D, keys)
+        assert sk.dunn_score(data, y, metric=metric) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("dispersion", ["pairwise", "centroid"])
+def test_davies_bouldin(case, dispersion):
+    X, y, D, keys, kind, name = case
+    data, metric = as_input(X, D, kind)
+    if metric == "precomputed":
+        with pytest.raises(ValueError, match="metric must be able to measure centroids"):
+            sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+        return
+    expected = reference.davies_bouldin(X, D, keys, dispersion, name)
+    found = sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 5, N - 1])
+def test_connectivity(case, n_neighbors):
+    X, y, D, keys, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    expected = reference.connectivity(D, keys, n_neighbors)
+    found = sk.connectivity_score(data, y, metric=metric, n_neighbors=n_neighbors)
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_spanning_trees(case):
+    X, y, D, keys, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    found = sk.mst_compactness(data, y, metric=metric)
+    trees = reference.mst_edges(D, keys)
+    np.testing.assert_allclose(found.mean, [np.mean(t or [0]) for t in trees], rtol=1e-11)
+    np.testing.assert_allclose(found.max, [max(t, default=0) for t in trees], rtol=1e-11)
+
+
+def test_compactness(case):
+    X, y, D, keys, kind, name = case
+    data, metric = as_input(X, D, kind)
+    if metric == "precomputed":
+        with pytest.raises(ValueError, match="got 'precomputed'"):
+            sk.centroid_distances(data, y, metric=metric)
+        return
+    expected = reference.sse(X, keys)
+    assert sk.within_cluster_sse(data, y) == pytest.approx(expected, rel=1e-11)
+    assert sk.within_cluster_variance(data, y) == pytest.approx(expected / N, rel=1e-11)
+    assert sk.compactness_score(data, y) == pytest.approx(reference.compactness(X, keys), rel=1e-11)
+    to_centroid = reference.to_centroid(X, keys, name)
+    found = sk.centroid_distances(data, y, metric=metric)
+    np.testing.assert_allclose(found.mean, [np.mean(d) for d in to_centroid], rtol=1e-10)
+    np.testing.assert_allclose(found.max, [max(d) for d in to_centroid], rtol=1e-10)
+    every = [d for cluster in to_centroid for d in cluster]
+    assert sk.compactness_score(data, y, metric=metric) == pytest.approx(np.sqrt(np.mean(every)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_all_at_once_equal_one_by_one(case):
+    X, y, D, _, kind, _ = case
+    data, metric = as_input(X, D, kind)
+    found = sk.internal_indices(data, y, metric=metric, n_neighbors=3)
+    within = sk.within_cluster_distances(data, y, metric=metric)
+    between = sk.between_cluster_distances(data, y, metric=metric)
+    samples = sk.silhouette_samples(data, y, metric=metric)
+    np.testing.assert_array_equal(found.silhouette_samples, samples)
+    np.testing.assert_allclose(found.mean_within, within.mean, rtol=1e-13)
+    np.testing.assert_allclose(found.max_within, within.max, rtol=1e-13)
+    np.testing.assert_array_equal(found.mean_between, between.mean)
+    np.testing.assert_array_equal(found.min_between, between.min)
+    np.testing.assert_array_equal(found.centroid_between, between.centroid)
+    assert found.silhouette == pytest.approx(samples.mean(), rel=1e-13)
+    dunn = sk.dunn_score(data, y, metric=metric)
+    assert found.dunn == pytest.approx(dunn, rel=1e-12, nan_ok=True)
+    connectivity = sk.connectivity_score(data, y, metric=metric, n_neighbors=3)
+    assert found.connectivity == pytest.approx(connectivity, rel=1e-12)
+    if metric == "precomputed":
+        assert np.isnan([found.sse, found.compactness, found.davies_bouldin]).all()
+        return
+    assert found.sse == pytest.approx(sk.within_cluster_sse(data, y), rel=1e-13)
+    assert found.compactness == pytest.approx(sk.compactness_score(data, y), rel=1e-13)
+    for dispersion, value in [
+        ("pairwise", found.davies_bouldin),
+        ("centroid", found.davies_bouldin_centroid),
+    ]:
+        alone = sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+        assert value == pytest.approx(alone, rel=1e-13)
+
+
+NOISE_FUNCTIONS = {
+    "silhouette": lambda X, D, keys: reference.silhouette_samples(D, keys).mean(),
+    "dunn": lambda X, D, keys: reference.dunn(D, keys),
+    "davies_bouldin": lambda X, D, keys: reference.davies_bouldin(X, D, keys),
+    "davies_bouldin_centroid": lambda X, D, keys: reference.davies_bouldin(X, D, keys, "centroid"),
+    "connectivity": lambda X, D, keys: reference.connectivity(D, keys, 4),
+    "compactness": lambda X, D, keys: reference.compactness(X, keys),
+    "sse": lambda X, D, keys: reference.sse(X, keys),
+    "mean_within": lambda X, D, keys: reference.within(D, keys)[0],
+    "min_between": lambda X, D, keys: reference.between(D, keys)[1],
+    "centroid_between": lambda X, D, keys: reference.centroid_between(X, keys),
+}
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("noise", ["cluster", "drop", "singletons"])
+def test_noise(noise, metric):
+    rows, keys = reference.apply_noise(LABELS["noise"], noise)
+    D = reference.distance_matrix(BLOBS)
+    kept, kept_D = BLOBS[rows], D[np.ix_(rows, rows)]
+    if metric == "precomputed":
+        with pytest.warns(UndefinedMetricWarning):
+            found = sk.internal_indices(
+                D, LABELS["noise"], metric=metric, noise=noise, n_neighbors=4
+            )
+    else:
+        found = sk.internal_indices(BLOBS, LABELS["noise"], noise=noise, n_neighbors=4)
+    for name, definition in NOISE_FUNCTIONS.items():
+        value = getattr(found, name)
+        if not np.isnan(value).all():
+            np.testing.assert_allclose(
+                value, definition(kept, kept_D, keys), rtol=1e-10, err_msg=name
+            )
+    n_noise = int((LABELS["noise"] == -1).sum())
+    expected = {
+        "cluster": [-1, 0, 1, 2],
+        "drop": [0, 1, 2],
+        "singletons": [0, 1, 2, *[-1] * n_noise],
+    }
+    assert found.labels.tolist() == expected[noise]
+    dropped = np.isnan(found.silhouette_samples)
+    np.testing.assert_array_equal(dropped, (LABELS["noise"] == -1) & (noise == "drop"))
+
+
+def test_noise_none_is_a_cluster_and_warns():
+    y = LABELS["noise"]
+    with pytest.warns(UserWarning, match=r"labelled -1.*one cluster"):
+        silent = sk.dunn_score(BLOBS, y)
+    assert silent == sk.dunn_score(BLOBS, y, noise="cluster")
+
+
+def test_noise_warning_points_at_the_caller():
+    with pytest.warns(UserWarning, match="labelled -1") as record:
+        sk.dunn_score(BLOBS, LABELS["noise"])
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize("noise", ["drop", "singletons"])
+def test_without_noise_labels_the_policy_changes_nothing(noise):
+    y = LABELS["random"]
+    assert sk.silhouette_score(BLOBS, y, noise=noise) == sk.silhouette_score(BLOBS, y)
+
+
+@pytest.mark.parametrize("noise", ["drop", "singletons"])
+@pytest.mark.parametrize("form", [str, object, "S8", float], ids=str)
+def test_noise_as_text(noise, form):
+    y = LABELS["noise"].astype(float).astype(str) if form is float else LABELS["noise"].astype(form)
+    expected = sk.within_cluster_distances(BLOBS, LABELS["noise"], noise=noise)
+    found = sk.within_cluster_distances(BLOBS, y, noise=noise)
+    np.testing.assert_array_equal(np.sort(found.sizes), np.sort(expected.sizes))
+    value = sk.silhouette_score(BLOBS, LABELS["noise"], noise=noise)
+    assert sk.silhouette_score(BLOBS, y, noise=noise) == pytest.approx(value, rel=1e-12)
+    with pytest.warns(UserWarning, match="labelled -1"):
+        sk.silhouette_score(BLOBS, y)
+
+
+def test_single_cluster_where_it_has_a_meaning():
+    y, D = np.zeros(N, dtype=int), reference.distance_matrix(PLANE)
+    keys = [0] * N
+    assert sk.connectivity_score(PLANE, y) == 0.0
+    assert sk.compactness_score(PLANE, y) == pytest.approx(reference.compactness(PLANE, keys))
+    np.testing.assert_allclose(
+        sk.within_cluster_distances(PLANE, y).mean, reference.within(D, keys)[0], rtol=1e-12
+    )
+    assert sk.mst_compactness(PLANE, y).max[0] == pytest.approx(
+        max(reference.mst_edges(D, keys)[0])
+    )
+
+
+def test_all_singletons():
+    y = np.arange(N)
+    assert sk.silhouette_score(PLANE, y) == 0.0
+    assert sk.dunn_score(PLANE, y) == np.inf
+    assert sk.davies_bouldin_score(PLANE, y) == 0.0
+    assert sk.compactness_score(PLANE, y) == 0.0
+    with pytest.warns(UndefinedMetricWarning, match=r"nan: calinski_harabasz\."):
+        found = sk.internal_indices(PLANE, y)
+    assert np.isnan(found.calinski_harabasz)
+
+
+def test_dunn_of_nothing_but_one_point_is_nan():
+    with pytest.warns(UndefinedMetricWarning, match="0 / 0"):
+        assert np.isnan(sk.dunn_score(np.ones((4, 2)), [0, 0, 1, 1]))
+
+
+@pytest.mark.parametrize("dispersion", ["pairwise", "centroid"])
+def test_coinciding_centroids_are_infinitely_bad(dispersion):
+    angle = np.linspace(0, 2 * np.pi, 30, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    X, y = np.vstack([ring, 3 * ring]) + 0.1, np.repeat([0, 1], 30)
+    assert sk.davies_bouldin_score(X, y, dispersion=dispersion) == np.inf
+
+
+def test_results_are_python_floats():
+    y = LABELS["random"]
+    for function in (
+        sk.silhouette_score,
+        sk.dunn_score,
+        sk.davies_bouldin_score,
+        sk.connectivity_score,
+        sk.compactness_score,
+        sk.within_cluster_sse,
+        sk.within_cluster_variance,
+    ):
+        assert type(function(BLOBS, y)) is float, function
+        assert type(function(PLANE, y)) is float, function
+    indices = sk.internal_indices(BLOBS, y)
+    for name in SCALARS:
+        assert type(getattr(indices, name)) is float, name
+
+
+def test_frames_and_text():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(PLANE)
+    y = pd.Series(LABELS["strings"])
+    indices = sk.internal_indices(X, y)
+    frame = indices.to_frame()
+    assert frame.index.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(frame["max_within"], indices.max_within)
+    assert frame["nearest_other"].tolist() == np.nanmin(indices.min_between, axis=1).tolist()
+    assert f"{indices.dunn:.6g}" in str(indices)
+    between = sk.between_cluster_distances(X, y)
+    assert between.to_frame().loc[("a", "c"), "min"] == between.min[0, 2]
+    assert len(str(between).splitlines()) == 4
+    within = sk.within_cluster_distances(X, y)
+    assert within.to_frame().loc["b", "mean"] == within.mean[1]
+    assert len(str(within).splitlines()) == 4

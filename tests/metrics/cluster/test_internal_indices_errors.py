@@ -1,0 +1,291 @@
+"""Bad input is refused by name, rule and value."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.metrics import cluster as sk
+
+X = np.arange(12.0).reshape(6, 2) ** 1.5
+Y = np.array([0, 0, 0, 1, 1, 1])
+D = np.abs(X[:, :1] - X[:, 0])
+
+ONE_CLUSTER_WILL_DO = [
+    sk.centroid_distances,
+    sk.compactness_score,
+    sk.connectivity_score,
+    sk.mst_compactness,
+    sk.within_cluster_distances,
+    sk.within_cluster_sse,
+    sk.within_cluster_variance,
+]
+TWO_NEEDED = [
+    sk.between_cluster_distances,
+    sk.davies_bouldin_score,
+    sk.dunn_score,
+    sk.internal_indices,
+    sk.silhouette_samples,
+    sk.silhouette_score,
+]
+ALL = ONE_CLUSTER_WILL_DO + TWO_NEEDED
+BY_MATRIX = [
+    sk.between_cluster_distances,
+    sk.connectivity_score,
+    sk.dunn_score,
+    sk.internal_indices,
+    sk.mst_compactness,
+    sk.silhouette_samples,
+    sk.silhouette_score,
+    sk.within_cluster_distances,
+]
+WITH_CENTROIDS = [sk.centroid_distances, sk.compactness_score, sk.davies_bouldin_score]
+
+
+def arguments(function):
+    few = {sk.connectivity_score, sk.internal_indices}
+    return {"n_neighbors": 2} if function in few else {}
+
+
+def by_name(functions):
+    return pytest.mark.parametrize("function", functions, ids=lambda f: f.__name__)
+
+
+def test_every_function_is_in_a_list():
+    assert {f.__name__ for f in ALL} == {
+        name for name in sk.__all__ if name.split("_")[0] in INTERNAL_WORDS
+    }
+
+
+INTERNAL_WORDS = {
+    "between", "centroid", "compactness", "connectivity", "davies", "dunn", "internal", "mst",
+    "silhouette", "within",
+}  # fmt: skip
+
+
+@by_name(ALL)
+def test_labels_of_another_length(function):
+    with pytest.raises(ValueError, match="one label for each of the 6 rows of X, got 5"):
+        function(X, Y[:5], **arguments(function))
+
+
+@by_name(TWO_NEEDED)
+def test_one_cluster(function):
+    with pytest.raises(ValueError, match="labels must hold at least 2 clusters, got 1"):
+        function(X, np.zeros(6), **arguments(function))
+    with pytest.raises(ValueError, match="at least 2 clusters, got 1"):
+        function(X, [0, 0, 0, -1, -1, -1], noise="drop", **arguments(function))
+
+
+@by_name(ONE_CLUSTER_WILL_DO)
+def test_one_cluster_will_do(function):
+    assert function(X, np.zeros(6), **arguments(function)) is not None
+
+
+@by_name(ALL)
+def test_nothing_but_noise(function):
+    with pytest.raises(ValueError, match="must leave at least one sample"):
+        function(X, -np.ones(6), noise="drop", **arguments(function))
+
+
+@by_name(ALL)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_not_finite(function, bad):
+    data = X.copy()
+    data[2, 1] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        function(data, Y, **arguments(function))
+
+
+@by_name(ALL)
+def test_labels_not_a_number(function):
+    with pytest.raises(ValueError, match="labels contains NaN"):
+        function(X, [0, 0, 0, 1, 1, np.nan], **arguments(function))
+
+
+@by_name(ALL)
+def test_labels_in_a_table(function):
+    with pytest.raises(ValueError, match="1d array"):
+        function(X, np.column_stack([Y, Y]), **arguments(function))
+
+
+@by_name(ALL)
+def test_unknown_noise_policy(function):
+    with pytest.raises(ValueError, match=r"'noise' parameter .*Got 'ignore'"):
+        function(X, Y, noise="ignore", **arguments(function))
+
+
+@by_name([f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)])
+def test_unknown_metric(function):
+    with pytest.raises(ValueError, match=r"'metric' parameter .*Got 'euclid'"):
+        function(X, Y, metric="euclid", **arguments(function))
+
+
+MATRICES = {
+    "non-square": (D[:, :5], r"got shape \(6, 5\)"),
+    "negative": (D - 3 * (1 - np.eye(6)) * (D < 4), "got a distance of -"),
+    "asymmetric": (D + np.triu(np.ones((6, 6)), 1), "two distances of one pair that differ by 1"),
+    "diagonal": (D + 0.5 * np.eye(6), "got 0.5 on the diagonal"),
+}
+
+
+@by_name(BY_MATRIX)
+@pytest.mark.parametrize("kind", MATRICES)
+def test_no_distance_matrix(function, kind):
+    matrix, message = MATRICES[kind]
+    with pytest.raises(ValueError, match=message):
+        function(matrix, Y, metric="precomputed", **arguments(function))
+
+
+def test_asymmetry_beyond_the_first_block_of_rows():
+    matrix = np.ones((1100, 1100)) - np.eye(1100)
+    matrix[1050, 900] = 2.0
+    with pytest.raises(ValueError, match="differ by 1"):
+        sk.dunn_score(matrix, np.arange(1100) % 2, metric="precomputed")
+
+
+def test_rounding_on_the_diagonal_is_forgiven():
+    noisy = D + 1e-15 * np.eye(6)
+    plain = sk.silhouette_score(D, Y, metric="precomputed")
+    assert sk.silhouette_score(noisy, Y, metric="precomputed") == plain
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@by_name(BY_MATRIX)
+@settings(max_examples=20, deadline=None)
+@given(grid=arrays(np.float64, (6, 2), elements=st.integers(0, 2).map(float)))
+def test_a_sparse_distance_matrix_is_a_matrix(function, grid):
+    matrix = cdist(grid, grid)  # many duplicates, whose distance is not stored
+    expected = function(matrix, Y, metric="precomputed", **arguments(function))
+    found = function(csr_matrix(matrix), Y, metric="precomputed", **arguments(function))
+    assert repr(found) == repr(expected)
+
+
+@by_name(BY_MATRIX)
+def test_a_graph_of_neighbours_is_no_distance_matrix(function):
+    for radius in (6.0, 20.0):  # D has distances from 0 to 32
+        graph = np.where(radius > D, D, 0.0)
+        for form in (csr_matrix, coo_matrix):
+            with pytest.raises(ValueError, match="graph of neighbours is no distance matrix"):
+                function(form(graph), Y, metric="precomputed", **arguments(function))
+
+
+# Distances that are not numbers, negative or infinite, by metric or by rows.
+NO_DISTANCES = {
+    "constant feature": ("seuclidean", np.column_stack([np.arange(6.0), np.ones(6)])),
+    "constant row": ("correlation", np.vstack([np.eye(5), np.ones((1, 5))])),
+    "zero rows": ("braycurtis", np.vstack([np.eye(4), np.zeros((2, 4))])),
+    "nothing true": ("dice", np.vstack([np.eye(4), np.zeros((2, 4))])),
+    "nothing true either": ("sokalsneath", np.vstack([np.eye(4), np.zeros((2, 4))])),
+    "callable nan": (lambda a, b: np.nan, X),
+    "callable inf": (lambda a, b: np.inf, X),
+    "callable negative": (lambda a, b: -float(a @ b), X),
+    "one pair": (lambda a, b: np.nan if {a[0], b[0]} == {X[1, 0], X[4, 0]} else 1.0, X),
+}
+BY_METRIC = [f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)]
+
+
+@by_name(BY_METRIC)
+@pytest.mark.parametrize("kind", NO_DISTANCES)
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]])
+def test_what_is_no_distance_is_never_best(function, kind, order):
+    metric, data = NO_DISTANCES[kind]
+    labels = [0, 0, 0, 1, 1, 1]
+    plain = [sk.centroid_distances, sk.compactness_score]
+    if kind == "one pair" and function in [*plain, sk.davies_bouldin_score]:
+        return  # neither compares these rows
+    if kind == "one pair" and function in (sk.within_cluster_distances, sk.mst_compactness):
+        labels = [0, 0, 1, 1, 0, 1]
+    if isinstance(metric, str) and metric in ("dice", "sokalsneath") and function in WITH_CENTROIDS:
+        return
+    if kind in ("constant row", "zero rows") and function in (*plain, sk.davies_bouldin_score):
+        labels = [0, 0, 0, 0, 1, 1]  # the mean of the last two is as they are
+    labels = np.array(labels)[order]
+    with pytest.raises(ValueError, match=r"metric must give finite distances .* between"):
+        function(data[order], labels, metric=metric, **arguments(function))
+
+
+def test_the_rows_without_a_distance_are_named_as_the_caller_numbers_them():
+    data = np.vstack([np.eye(4), np.zeros((2, 4))])
+    for function in (sk.internal_indices, sk.connectivity_score, sk.silhouette_score):
+        with pytest.raises(ValueError, match=r"'braycurtis' between rows [45] and [45] of X"):
+            function(data, [1, 0, 1, 0, 1, 0], metric="braycurtis", **arguments(function))
+    with pytest.raises(
+        ValueError, match=r"nan by .* between row 2 of X and the centroid of cluster 0"
+    ):
+        sk.compactness_score(X, Y, metric=lambda a, b: np.nan if X[2, 0] in (a[0], b[0]) else 1.0)
+
+
+@by_name([f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)])
+def test_features_that_mahalanobis_cannot_scale(function):
+    for data in (np.column_stack([X, X[:, 0]]), np.column_stack([X, np.ones(6)])):
+        with pytest.raises(ValueError, match="metric='mahalanobis' needs"):
+            function(data, Y, metric="mahalanobis", **arguments(function))
+    scaled = np.column_stack([X[:, 0], X[:, 1] + [0, 1, 0, 0, 2, 0]])
+    tiny = function(scaled * [1.0, 2.0**-60], Y, metric="mahalanobis", **arguments(function))
+    plain = function(scaled, Y, metric="mahalanobis", **arguments(function))
+    if isinstance(plain, float):
+        assert tiny == pytest.approx(plain, rel=1e-6)
+
+
+@by_name(BY_MATRIX)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-10, 2.0**10])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_single_and_half_precision_are_as_exact_as_they_can_be(function, dtype, scale):
+    rounding = float(np.finfo(dtype).eps)
+    rough = (scale * D).astype(dtype)
+    rough += (10 * rounding * D.max() * scale * np.eye(6)).astype(dtype)
+    rough[0, 5] += 10 * rounding * rough.max()
+    found = function(rough, Y, metric="precomputed", **arguments(function))
+    with pytest.raises(ValueError, match="on the diagonal"):  # too much for the double precision
+        function(rough.astype(float), Y, metric="precomputed", **arguments(function))
+    exact = function(scale * D, Y, metric="precomputed", **arguments(function))
+    if isinstance(exact, float):
+        assert found == pytest.approx(exact, rel=100 * rounding)
+
+
+@by_name(WITH_CENTROIDS)
+@pytest.mark.parametrize("metric", ["precomputed", "jaccard"])
+def test_metric_without_centroids(function, metric):
+    with pytest.raises(ValueError, match=f"measure centroids.*got '{metric}'"):
+        function(D, Y, metric=metric)
+
+
+@pytest.mark.parametrize("n_neighbors", [6, 7])
+def test_too_many_neighbours(n_neighbors):
+    for function in (sk.connectivity_score, sk.internal_indices):
+        with pytest.raises(ValueError, match=f"number of samples, 6, got {n_neighbors}"):
+            function(X, Y, n_neighbors=n_neighbors)
+
+
+def test_dropped_noise_is_no_neighbour():
+    with pytest.raises(ValueError, match="number of samples, 4, got 4"):
+        sk.connectivity_score(X, [0, 0, 1, 1, -1, -1], noise="drop", n_neighbors=4)
+
+
+def test_no_neighbours():
+    for function in (sk.connectivity_score, sk.internal_indices):
+        with pytest.raises(ValueError, match=r"'n_neighbors' parameter .*Got 0"):
+            function(X, Y, n_neighbors=0)
+
+
+def test_unknown_dispersion():
+    with pytest.raises(ValueError, match=r"'dispersion' parameter .*Got 'diameter'"):
+        sk.davies_bouldin_score(X, Y, dispersion="diameter")
+
+
+def test_sparse_data_with_a_metric_for_dense_data():
+    with pytest.raises(TypeError, match="sparse"):
+        sk.dunn_score(csr_matrix(X), Y, metric="chebyshev")
+
+
+def test_undefined_indices_are_named():
+    with pytest.warns(UndefinedMetricWarning, match="compactness, sse, davies_bouldin, davies"):
+        sk.internal_indices(D, Y, metric="precomputed", n_neighbors=2)
+    with pytest.warns(UndefinedMetricWarning, match=r"nan: calinski_harabasz\."):
+        sk.internal_indices(csr_matrix(X), Y, n_neighbors=2)

@@ -1,0 +1,321 @@
+"""What must not matter to an internal index: order, names, threads, offset, read-only input."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reference import internal as reference
+from scipy.sparse import csr_matrix
+from scipy.spatial.distance import pdist
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import calinski_harabasz_score
+
+from skeval.metrics import cluster as sk
+from skeval.metrics.cluster._internal_indices import SCALARS
+from skeval.metrics.cluster._kernels import distances as _distances
+from skeval.metrics.cluster._kernels import nearest_farthest as _nearest_farthest
+
+rng = np.random.default_rng(3)
+X = rng.normal(size=(700, 6)) + 2.0 * rng.integers(0, 4, 700)[:, None]
+Y = rng.integers(0, 5, 700)
+
+# small integers make duplicates and ties common
+grids = arrays(np.float64, (12, 2), elements=st.integers(0, 3).map(float))
+partitions = arrays(np.int64, 12, elements=st.integers(0, 3)).filter(lambda y: len(set(y)) > 1)
+
+
+def assert_same(first, second, rtol=1e-12):
+    for name in (*SCALARS, "mean_within", "max_within", "mean_between", "min_between"):
+        np.testing.assert_allclose(
+            getattr(first, name), getattr(second, name), rtol=rtol, atol=1e-13, err_msg=name
+        )
+
+
+@pytest.mark.filterwarnings("ignore:The Dunn index is 0 / 0")
+@settings(max_examples=40, deadline=None)
+@given(grid=grids, y=partitions, seed=st.integers(0, 2**32 - 1))
+def test_row_order_and_label_names_do_not_matter(grid, y, seed):
+    shuffled = np.random.default_rng(seed).permutation(12)
+    names = np.array(["a", "b", "c", "d"])
+    first = sk.internal_indices(grid, y, n_neighbors=4)
+    second = sk.internal_indices(grid[shuffled], names[y][shuffled], n_neighbors=4)
+    assert_same(first, second)
+    np.testing.assert_allclose(
+        first.silhouette_samples[shuffled], second.silhouette_samples, atol=1e-13
+    )
+
+
+@pytest.mark.filterwarnings("ignore:The Dunn index is 0 / 0")
+@settings(max_examples=40, deadline=None)
+@given(grid=grids, y=partitions, L=st.integers(1, 11))
+def test_duplicates_and_ties_equal_the_double_loops(grid, y, L):
+    D, keys = reference.distance_matrix(grid), list(y)
+    found = sk.internal_indices(grid, y, n_neighbors=L)
+    assert found.connectivity == pytest.approx(reference.connectivity(D, keys, L), rel=1e-12)
+    np.testing.assert_allclose(
+        found.silhouette_samples, reference.silhouette_samples(D, keys), atol=1e-12
+    )
+    if found.max_within.max() > 0:
+        assert found.dunn == pytest.approx(reference.dunn(D, keys), rel=1e-12)
+    for metric in ("manhattan", "precomputed"):
+        data = D if metric == "precomputed" else grid
+        E = D if metric == "precomputed" else reference.distance_matrix(grid, metric)
+        expected = reference.connectivity(E, keys, L)
+        value = sk.connectivity_score(data, y, metric=metric, n_neighbors=L)
+        assert value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_threads_do_not_change_a_digit(metric):
+    one = sk.internal_indices(X, Y, metric=metric)
+    two = sk.internal_indices(X, Y, metric=metric, n_jobs=2)
+    assert_same(one, two, rtol=0)
+    np.testing.assert_array_equal(one.silhouette_samples, two.silhouette_samples)
+    for function in (
+        sk.dunn_score,
+        sk.connectivity_score,
+        sk.davies_bouldin_score,
+        sk.silhouette_score,
+    ):
+        assert function(X, Y, metric=metric) == function(X, Y, metric=metric, n_jobs=2)
+    for table in (sk.within_cluster_distances, sk.mst_compactness):
+        one, two = table(X, Y, metric=metric), table(X, Y, metric=metric, n_jobs=2)
+        np.testing.assert_array_equal(one.mean, two.mean)
+
+
+@pytest.mark.filterwarnings("ignore:Undefined for this metric")
+@pytest.mark.parametrize("form", [np.array, np.asfortranarray, np.float32, csr_matrix])
+def test_points_are_left_alone(form):
+    data, y = form(X), Y.copy()
+    before = data.copy()
+    (data.data if form is csr_matrix else data).setflags(write=False)
+    y.setflags(write=False)
+    sk.internal_indices(data, y)
+    sk.dunn_score(data, y)
+    assert (before != data).sum() == 0
+
+
+def test_a_distance_matrix_is_left_alone():
+    D = reference.distance_matrix(X[:40])
+    before = D.copy()
+    D.setflags(write=False)
+    for function in (sk.silhouette_score, sk.connectivity_score, sk.dunn_score):
+        function(D, Y[:40], metric="precomputed")
+    np.testing.assert_array_equal(D, before)
+
+
+def test_a_shift_changes_no_euclidean_index():
+    shifted = np.round(X, 6) + 1e6
+    plain = shifted - 1e6  # exact: both sides hold the same points
+    assert_same(sk.internal_indices(shifted, Y), sk.internal_indices(plain, Y), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_features", [3, 10, 20])
+def test_near_duplicates_far_from_the_origin(n_features):
+    """Points 1e-9 apart at offset 1e6: products of coordinates would give 0 or noise."""
+    centres = rng.normal(size=(60, n_features)) * 5 + 1e6
+    near = centres.copy()
+    near[:, 0] += 1e-9
+    data, y = np.vstack([centres, near]), np.repeat([0, 1], 60)
+    D = reference.distance_matrix(data)
+    true = reference.between(D, y.tolist())[1][0, 1]
+    assert 5e-10 < true < 2e-9
+    assert sk.internal_indices(data, y).min_between[0, 1] == pytest.approx(true, rel=1e-12, abs=0)
+    expected = reference.dunn(D, y.tolist())
+    assert sk.dunn_score(data, y) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert sk.dunn_score(csr_matrix(data), y) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("n_features", [3, 10, 20])
+def test_tight_clusters_far_from_the_origin(n_features):
+    """Each cluster is 1e-6 wide: its mean distance and diameter must keep their digits."""
+    y = np.repeat(np.arange(4), 30)
+    data = 1e6 + 3.0 * y[:, None] + 1e-6 * rng.normal(size=(120, n_features))
+    D, keys = reference.distance_matrix(data), y.tolist()
+    mean, largest = reference.within(D, keys)
+    found = sk.internal_indices(data, y)
+    np.testing.assert_allclose(found.mean_within, mean, rtol=1e-10)
+    np.testing.assert_allclose(found.max_within, largest, rtol=1e-10)
+    np.testing.assert_allclose(
+        found.silhouette_samples, reference.silhouette_samples(D, keys), atol=1e-13
+    )
+    assert found.connectivity == 0
+    exact = [data[y == k] - data[y == k][0] for k in range(4)]  # differences are exact
+    sse = sum(((e - e.mean(axis=0)) ** 2).sum() for e in exact)
+    assert found.sse == pytest.approx(sse, rel=1e-9, abs=0)
+
+
+def test_the_rounding_of_a_mean_does_not_count_as_error():
+    """At offset 1e6 a mean is rounded by 6e-11, which shows beside deviations of 1e-9."""
+    steps = rng.integers(-8, 9, size=(1001, 2)) * 2.0**-33
+    y = np.zeros(1001)
+    sse = ((steps - steps.mean(axis=0)) ** 2).sum()
+    assert sk.within_cluster_sse(1e6 + steps, y) == pytest.approx(sse, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_near_duplicates_keep_their_rank(n_features):
+    """Products of coordinates would not tell which of two, 1e-7 and 3e-7 away, is nearer."""
+    base = rng.normal(size=(40, n_features)) * 10
+    data = np.vstack([base, base, base])
+    data[40:80, 0] += 1e-7
+    data[80:, 0] += 3e-7
+    y = np.repeat([0, 1, 0], 40)
+    D = reference.distance_matrix(data)
+    for L in (1, 2):  # the next ones, 1e-9 apart relatively, would nearly tie
+        expected = reference.connectivity(D, y.tolist(), L)
+        assert sk.connectivity_score(data, y, n_neighbors=L) == pytest.approx(expected, rel=1e-12)
+
+
+def test_exact_duplicates_across_clusters():
+    data = np.repeat(rng.normal(size=(30, 7)), 2, axis=0)
+    y = np.tile([0, 1], 30)
+    assert sk.dunn_score(data, y) == 0.0
+    found = sk.internal_indices(data, y)
+    assert found.dunn == 0.0
+    assert found.min_between[0, 1] == 0.0
+
+
+def euclidean_case(kind, n=160, p=12):
+    """Data on which the products of coordinates cancel, for many pairs or for few."""
+    points = rng.normal(size=(n, p))
+    if kind == "sentinels":
+        points[:3] = 9999
+    elif kind == "far blobs":
+        points += 1e6 * rng.integers(0, 3, n)[:, None]
+    elif kind == "scales":
+        points *= 10.0 ** rng.integers(-8, 9, n)[:, None]
+    elif kind == "few places":
+        points = points[rng.integers(0, 5, n)]
+    elif kind == "one place":
+        points[:] = points[0]
+    elif kind == "one of two places":
+        points = np.where(rng.random(n)[:, None] < 0.5, points[0], points[1])
+    return points
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("exponent", [0, -200, 200])
+@pytest.mark.parametrize(
+    "kind", ["sentinels", "far blobs", "scales", "few places", "one place", "one of two places"]
+)
+def test_cancellation_costs_no_digit(kind, form, exponent, monkeypatch):
+    """The sparse tiles too, and the data in any power of two."""
+    monkeypatch.setattr("skeval.metrics.cluster._samples.MOST_NUMBERS", 0)
+    points, y = euclidean_case(kind), rng.integers(0, 3, 160)
+    scale = 2.0**exponent
+    expected = sk.internal_indices(reference.distance_matrix(points), y, metric="precomputed")
+    found = sk.internal_indices(form(points * scale), y)
+    for name in ("silhouette_samples", "connectivity"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-11)
+    for name in ("mean_within", "max_within", "mean_between", "min_between"):
+        np.testing.assert_allclose(
+            getattr(found, name) / scale, getattr(expected, name), rtol=1e-11, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("kind", ["sentinels", "far blobs", "scales", "few places", "one place"])
+def test_few_pairs_are_computed_one_by_one(kind, monkeypatch):
+    """However the data lie, most pairs come from products of matrices, or of a plain pass."""
+    one_by_one = []
+    norms = _distances.squared_norms
+
+    def counted(points):
+        one_by_one.append(len(points))
+        return norms(points)
+
+    points, y = euclidean_case(kind, n=1200, p=12), np.arange(1200) % 3
+    monkeypatch.setattr(_distances, "squared_norms", counted)
+    sk.silhouette_score(points, y)
+    assert sum(one_by_one) < 0.4 * 1200**2 / 2
+
+
+def test_the_diameter_gives_up_where_bounds_exclude_little(monkeypatch):
+    points = rng.normal(size=(1500, 8))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    leaves = []
+    search = _nearest_farthest._BoxTree._farthest_in_leaves
+
+    def counted(self, a, b):
+        leaves.append(len(a))
+        return search(self, a, b)
+
+    monkeypatch.setattr(_nearest_farthest._BoxTree, "_farthest_in_leaves", counted)
+    found = _nearest_farthest.largest_diameter(points, [slice(0, 1500)])
+    assert found == pytest.approx(pdist(points).max(), rel=1e-14)
+    assert sum(leaves) * _nearest_farthest.LEAF**2 < 1500**2 / 8
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_many_clusters_need_no_table(n_features, monkeypatch):
+    points, y = rng.normal(size=(300, n_features)), rng.integers(-1, 3, 300)
+    data = {"euclidean": points, "precomputed": reference.distance_matrix(points)}
+    for metric in data:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            options = {"metric": metric, "noise": "singletons"}
+            whole = sk.internal_indices(data[metric], y, **options)
+            monkeypatch.setattr("skeval.metrics.cluster._samples.TABLE_NUMBERS", 0)
+            strips = sk.internal_indices(data[metric], y, **options)
+        value = sk.silhouette_score(data[metric], y, **options)
+        monkeypatch.undo()
+        assert_same(whole, strips)
+        assert value == pytest.approx(whole.silhouette, rel=1e-12)
+
+
+def test_the_memory_of_noise_as_singletons_is_bounded():
+    n = 6000
+    points, y = rng.normal(size=(n, 2)), -np.ones(n)
+    y[:3000] = np.arange(3000) % 4
+    tracemalloc.start()
+    sk.silhouette_score(points, y, noise="singletons")
+    sk.dunn_score(points, y, noise="singletons", metric="manhattan")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6  # a table of clusters by samples has 144 MB
+
+
+CENTROID_METRICS = ["euclidean", "manhattan", "chebyshev", "minkowski", "sqeuclidean", "canberra"]
+
+
+@pytest.mark.parametrize("metric", [*CENTROID_METRICS, "cosine", "correlation"])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), offset=st.sampled_from([0.0, 1.0, 1e3]))
+def test_coincident_centroids_are_infinitely_bad_by_any_metric(metric, seed, offset):
+    """Each cluster holds the same points, in another order and so with another rounding."""
+    generator = np.random.default_rng(seed)
+    once = generator.normal(size=(7, 3)) + offset
+    data = np.vstack([once, once[generator.permutation(7)], once[generator.permutation(7)] + 1])
+    y = np.repeat([0, 1, 2], 7)
+    for dispersion in ("pairwise", "centroid"):
+        assert sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion) == np.inf
+    found = sk.internal_indices(data, y, metric=metric)
+    assert found.davies_bouldin == found.davies_bouldin_centroid == np.inf
+    assert found.centroid_between[0, 1] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), offset=st.sampled_from([0.0, 0.1, 1e6]))
+def test_calinski_harabasz_of_a_perfect_partition_is_infinite(seed, offset):
+    generator = np.random.default_rng(seed)
+    places = generator.normal(size=(3, 4)) + offset
+    y = np.repeat([0, 1, 2], [3, 7, 13])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        assert sk.internal_indices(places[y], y).calinski_harabasz == np.inf
+        same = sk.internal_indices(places[np.zeros(23, int)], y)
+    assert np.isnan(same.calinski_harabasz)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), exponent=st.sampled_from([-300, 0, 300]))
+def test_calinski_harabasz_is_that_of_scikit_learn(seed, exponent):
+    generator = np.random.default_rng(seed)
+    points, y = generator.normal(size=(40, 3)), generator.permutation(np.arange(40) % 4)
+    found = sk.internal_indices(points * 2.0**exponent, y).calinski_harabasz
+    assert found == pytest.approx(calinski_harabasz_score(points, y), rel=1e-10)

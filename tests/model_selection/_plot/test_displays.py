@@ -1,0 +1,141 @@
+"""What the displays of perturbation intervals and permutation tests draw."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from skeval.model_selection import (
+    PermutationDisplay,
+    PerturbationDisplay,
+    permutation_test,
+    perturbation_interval,
+)
+from skeval.model_selection._permutation_result import permutation_result
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+@pytest.fixture(scope="module")
+def interval():
+    X, y = load_iris(return_X_y=True)
+    return perturbation_interval(
+        SVC(kernel="linear"),
+        X[50:],
+        y[50:],
+        n_resamples=30,
+        statistic="cross_validation",
+        random_state=0,
+    )
+
+
+def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
+    display = PerturbationDisplay.from_result(interval)
+    perturbed = interval.error + interval.statistics / np.sqrt(interval.n_samples)
+    counts = [bar.get_height() for bar in display.histogram_]
+    assert sum(counts) == 30
+    edges = [bar.get_x() for bar in display.histogram_] + [
+        display.histogram_[-1].get_x() + display.histogram_[-1].get_width()
+    ]
+    assert edges[0] == pytest.approx(perturbed.min())
+    assert edges[-1] == pytest.approx(perturbed.max())
+    np.testing.assert_array_equal(counts, np.histogram(perturbed, edges)[0])
+    span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
+    assert (span.x0, span.x1) == pytest.approx((interval.low, interval.high))
+    assert display.line_.get_xdata()[0] == interval.error
+    assert display.ax_.lines[1].get_xdata()[0] == interval.resubstitution
+
+
+def test_perturbation_says_what_is_drawn(interval):
+    display = PerturbationDisplay.from_result(interval)
+    assert display.ax_.get_xlabel() == "error rate"
+    assert display.ax_.get_ylabel() == "perturbations"
+    assert display.ax_.get_title() == "perturbed statistic: cross-validation"
+    low, high = f"{interval.low:.3f}", f"{interval.high:.3f}"
+    assert f"95 % interval {low} to {high} (wilson)" in legend(display.ax_)
+    assert f"cross-validated error {interval.error:.3f}" in legend(display.ax_)
+
+
+def test_displays_draw_where_they_are_told_and_pass_options_on(interval):
+    figure, ax = plt.subplots()
+    display = PerturbationDisplay.from_result(interval, ax=ax)
+    assert (display.ax_, display.figure_) == (ax, figure)
+    assert display.plot(bins=3) is display
+    assert len(display.histogram_) == 3
+    assert display.ax_ is not ax
+
+
+@pytest.fixture(scope="module")
+def tests():
+    X, y = load_iris(return_X_y=True)
+    scoring = ["accuracy", "balanced_accuracy"]
+    return permutation_test(
+        GaussianNB(), X, y, cv=3, scoring=scoring, n_permutations=20, random_state=0
+    )
+
+
+def test_permutation_draws_a_panel_for_each_metric(tests):
+    display = PermutationDisplay.from_result(tests)
+    assert display.axes_.shape == (2,)
+    assert display.ax_ is display.axes_[0]
+    for ax, bars, line, test in zip(
+        display.axes_, display.histograms_, display.lines_, tests.values(), strict=True
+    ):
+        heights = [bar.get_height() for bar in bars]
+        left = np.array([bar.get_x() for bar in bars])
+        width = bars[0].get_width()
+        assert sum(heights) == 20
+        middle = np.average(left + width / 2, weights=heights)
+        assert middle == pytest.approx(test.null_distribution.mean(), abs=width / 2)
+        assert line.get_xdata()[0] == test.statistic
+        name = test.metric.replace("_", " ")
+        assert ax.get_xlabel() == f"{name} (larger is better)"
+        assert legend(ax) == [
+            "labels shuffled 20 times",
+            f"true labels {test.statistic:.3f}, P = {test.pvalue:.2g}",
+        ]
+
+
+def test_permutation_of_one_metric_on_given_axes(tests):
+    _, ax = plt.subplots()
+    assert PermutationDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
+    with pytest.raises(ValueError, match="axes must hold one for each of 2 metrics, got 1"):
+        PermutationDisplay.from_result(tests, ax=ax)
+
+
+def test_permutation_counts_undefined_scores_and_shows_equal_ones():
+    null = np.array([0.5] * 8 + [np.nan] * 2)
+    display = PermutationDisplay.from_result(permutation_result("auc", 0.9, null, None))
+    assert legend(display.ax_)[0] == "labels shuffled 10 times, 2 undefined"
+    drawn = [bar for bar in display.histograms_[0] if bar.get_height()]
+    assert [bar.get_height() for bar in drawn] == [8]
+    assert drawn[0].get_width() == pytest.approx(0.01)
+    same = permutation_result("auc", 0.5, null[:8], None)
+    assert sum(bar.get_height() for bar in PermutationDisplay.from_result(same).histograms_[0]) == 8
+
+
+def test_without_matplotlib_a_display_names_the_extra():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
+        "from skeval.model_selection import PermutationDisplay\n"
+        "display = PermutationDisplay(metrics=['a'], statistics=[1], null_distributions=[[0]], "
+        "pvalues=[1])\n"
+        "try:\n    display.plot()\n"
+        "except ImportError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == 'a display needs matplotlib: pip install "skeval[plot]"\n'

@@ -1,0 +1,334 @@
+"""Score intervals: never a point, within the range, of the table alone, and they cover."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference import metric_intervals as reference
+from scipy.stats import binom, binomtest, norm
+from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval._inference.agreement import kappa, phi
+from skeval._inference.delta import FScore, f_score_gradient
+from skeval._inference.proportions import area_interval
+from skeval._inference.score_region import best_table, score_limits
+from skeval.metrics import (
+    cost_sensitive_error,
+    error_rate,
+    macro_fbeta_score,
+    micro_fbeta_score,
+    ranking_loss,
+    weighted_fbeta_score,
+)
+from skeval.model_selection import metric_interval
+from skeval.model_selection._metric_interval import _name
+
+RANGES = {
+    error_rate: (0, 1),
+    sk.hamming_loss: (0, 1),
+    partial(sk.f1_score, average="weighted"): (0, 1),
+    partial(sk.f1_score, average="micro"): (0, 1),
+    partial(sk.recall_score, average="weighted"): (0, 1),
+    partial(sk.recall_score, average="macro"): (0, 1),
+    partial(sk.precision_score, average="macro"): (0, 1),
+    partial(sk.fbeta_score, beta=2, average="macro"): (0, 1),
+    partial(sk.fbeta_score, beta=2, average="weighted"): (0, 1),
+    partial(sk.jaccard_score, average="macro"): (0, 1),
+    macro_fbeta_score: (0, 1),
+    micro_fbeta_score: (0, 1),
+    sk.balanced_accuracy_score: (0, 1),
+    partial(sk.balanced_accuracy_score, adjusted=True): (-1, 1),
+    sk.matthews_corrcoef: (-1, 1),
+    sk.cohen_kappa_score: (-1, 1),
+    partial(cost_sensitive_error, cost_matrix=2 * (1 - np.eye(3)), labels=[0, 1, 2]): (0, 2),
+}
+TABLES = {
+    "perfect": np.diag([10, 10, 10]),
+    "perfect, rare": np.diag([27, 1, 2]),
+    "all wrong": np.roll(np.diag([5, 5, 5]), 1, axis=1),
+    "one class predicted": np.array([[8, 0, 0], [7, 0, 0], [2, 0, 0]]),
+    "two samples": np.diag([1, 1, 0]),
+    "two samples, one wrong": np.array([[1, 1, 0], [0, 0, 0], [0, 0, 0]]),
+    "ordinary": np.array([[20, 3, 0], [1, 9, 2], [0, 2, 8]]),
+}
+
+
+def columns(table):
+    """True and predicted classes of the samples of a table of counts."""
+    return np.repeat(np.indices(table.shape).reshape(2, -1), np.ravel(table), axis=1)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("metric", RANGES, ids=_name)
+def test_has_width_lies_in_the_range_and_holds_the_estimate(metric, table):
+    smallest, largest = RANGES[metric]
+    found = metric_interval(metric, *columns(TABLES[table]), n_resamples=2)
+    if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
+        assert np.isnan([found.low, found.high]).all()
+        return
+    assert smallest - 1e-9 <= found.low <= found.estimate <= found.high <= largest + 1e-9
+    assert found.high - found.low > 0.05
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 12), min_size=9, max_size=9).filter(lambda cells: sum(cells) >= 2),
+    st.sampled_from(list(RANGES)),
+    st.permutations([0, 1, 2]),
+)
+def test_of_any_table(cells, metric, order):
+    table = np.array(cells).reshape(3, 3)
+    smallest, largest = RANGES[metric]
+    y, p = columns(table)
+    found = metric_interval(metric, y, p, n_resamples=2)
+    if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
+        assert np.isnan([found.low, found.high]).all()
+        return
+    assert smallest - 1e-9 <= found.low <= found.estimate <= found.high <= largest + 1e-9
+    assert found.high > found.low
+    names, rows = np.array(order), np.random.default_rng(0).permutation(len(y))
+    again = metric_interval(metric, names[y][rows], names[p][rows], n_resamples=2)
+    assert_allclose([again.low, again.high], [found.low, found.high], atol=2e-5)
+
+
+def test_of_proportions_is_wilson():
+    y, p = columns(TABLES["ordinary"])
+    expected = binomtest(37, 45).proportion_ci(method="wilson")
+    for metric in (
+        sk.accuracy_score,
+        partial(sk.f1_score, average="micro"),
+        partial(sk.precision_score, average="micro"),
+        partial(sk.recall_score, average="weighted"),
+        micro_fbeta_score,
+    ):
+        for method in ("auto", "score"):
+            found = metric_interval(metric, y, p, method=method)
+            assert_allclose([found.low, found.high], expected, atol=2e-6)
+
+
+def test_complements_mirror():
+    y, p = columns(TABLES["ordinary"])
+    pairs = [
+        (sk.accuracy_score, error_rate, (y, p), "score"),
+        (sk.roc_auc_score, ranking_loss, (y > 0, p + 0.1 * y), "score"),
+        (sk.roc_auc_score, ranking_loss, (y > 0, y), "score"),
+    ]
+    for metric, loss, pair, method in pairs:
+        a = metric_interval(metric, *pair, method=method)
+        b = metric_interval(loss, *pair, method=method)
+        assert_allclose([1 - b.high, 1 - b.low], [a.low, a.high], atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", [phi, partial(kappa, disagreement=1 - np.eye(3))])
+def test_gradients_equal_numerical_ones(metric):
+    p = np.array([[20, 3, 1], [1, 9, 2], [1, 2, 8]]) / 47
+    value, gradient = metric(p)
+    y, z = np.indices((3, 3)).reshape(2, -1)
+    score = sk.matthews_corrcoef if metric is phi else sk.cohen_kappa_score
+    assert_allclose(value, score(y, z, sample_weight=p.ravel()), rtol=1e-12)
+    for cell in np.ndindex(3, 3):  # along directions that keep the sum
+        step = -p * 1e-6
+        step[cell] += 1e-6
+        change = (metric(p + step)[0] - metric(p - step)[0]) / 2e-6
+        assert_allclose(change, np.sum(gradient * step) / 1e-6, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("counts", [[27, 0, 1, 2], [15, 0, 0, 15], [10, 4, 5, 11], [3, 0, 0, 1]])
+def test_limits_are_the_extremes_of_the_region(counts):
+    """No table of a fine grid of the region lies beyond the limits, and one comes near them."""
+    share = np.array(counts).reshape(2, 2) / np.sum(counts)
+    radius = norm.ppf(0.975) ** 2 / np.sum(counts)
+    grid = reference.tables_of_the_region(share, radius, 20_000)
+    chosen = np.ones(2, dtype=bool)
+    for metric in (
+        partial(f_score_gradient, score=FScore("f", "macro", 1.0, chosen), n=1.0),
+        partial(f_score_gradient, score=FScore("recall", "macro", 1.0, chosen), n=1.0),
+        partial(f_score_gradient, score=FScore("jaccard", "macro", 1.0, chosen), n=1.0),
+        phi,
+    ):
+        values = np.array([metric(table)[0] for table in grid[:1000]])
+        low, high = score_limits(metric, share, radius)
+        assert low - 1e-6 <= values.min() <= low + 0.15
+        assert high - 0.15 <= values.max() <= high + 1e-6
+
+
+def test_best_table_is_of_the_region_and_gives_what_is_left_to_the_empty_cell():
+    share = np.array([[0.5, 0.0], [0.0, 0.5]])
+    table = best_table(share, -np.eye(2), 0.25)
+    assert_allclose(table, [[0.4, 0.1], [0.1, 0.4]])
+    assert_allclose(best_table(share, np.eye(2), 0.25), share)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 29), (3, 27), (50, 50)])
+def test_area_interval(sizes):
+    for area in (0.0, 0.1, 0.5, 0.9, 1.0):
+        for error in (np.nan, 0.0, 0.05):
+            low, high = area_interval(area, error, sizes, 0.95)
+            assert 0 <= low <= area <= high <= 1
+            assert high - low > 1e-3
+            mirrored = area_interval(1 - area, error, sizes[::-1], 0.95)
+            assert_allclose([1 - mirrored[1], 1 - mirrored[0]], [low, high], atol=1e-9)
+    # Newcombe's own interval solves (A - t)^2 = z^2 V(t)
+    low, high = area_interval(0.9, np.nan, sizes, 0.95)
+    for t in (low, high):
+        more = (sum(sizes) / 2 - 1) * ((1 - t) / (2 - t) + t / (1 + t))
+        variance = t * (1 - t) * (1 + more) / (sizes[0] * sizes[1])
+        assert_allclose((0.9 - t) ** 2, norm.ppf(0.975) ** 2 * variance, rtol=1e-6)
+
+
+def test_weights_and_groups():
+    y, p = columns(TABLES["ordinary"])
+    plain = metric_interval(sk.accuracy_score, y, p, method="score")
+    for weight in (np.ones(45), np.full(45, 7.0)):  # what a sample counts, not how often it is seen
+        found = metric_interval(sk.accuracy_score, y, p, sample_weight=weight)
+        assert found.method == "score"
+        assert_allclose([found.low, found.high], [plain.low, plain.high], atol=1e-9)
+    repeated = metric_interval(sk.f1_score, [0, 1, 1, 1], [0, 1, 1, 0])
+    weighted = metric_interval(sk.f1_score, [0, 1, 1], [0, 1, 0], sample_weight=[1, 2, 1])
+    assert weighted.estimate == repeated.estimate
+    perfect = metric_interval(sk.f1_score, y > 0, y > 0, groups=np.arange(45) % 15)
+    assert perfect.low < 0.8
+    assert perfect.high == 1
+    with pytest.warns(UserWarning, match="3 groups are too few"):
+        metric_interval(sk.accuracy_score, y, p, groups=np.arange(45) % 3)
+
+
+def test_auto_draws_within_classes_where_one_would_be_missing():
+    y, p = np.repeat([0, 1], [27, 3]), np.linspace(0, 1, 30) ** 2
+
+    def metric(y, p):
+        return sk.roc_auc_score(y, p) if len(set(y.tolist())) > 1 else np.nan
+
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 200 resamples, .* again"):
+        found = metric_interval(metric, y, np.roll(p, 2), n_resamples=200, random_state=0)
+    assert found.n_undefined == 0
+    with pytest.warns(UndefinedMetricWarning, match="left out"):
+        found = metric_interval(
+            metric, y, np.roll(p, 2), method="percentile", n_resamples=200, random_state=0
+        )
+    assert found.n_undefined == np.isnan(found.replicates).sum() > 0
+    assert "undefined" in str(found)
+
+
+def true_table(priors, rate):
+    k = len(priors)
+    p = np.full((k, k), (1 - rate) / (k - 1))
+    np.fill_diagonal(p, rate)
+    return p * np.array(priors)[:, None]
+
+
+def coverage(metric, priors, rate, n, n_sets):
+    """How many of the tables that hold every class have an interval that holds the truth."""
+    p = true_table(priors, rate)
+    k = len(p)
+    truth = metric(*np.indices((k, k)).reshape(2, -1), sample_weight=p.ravel())
+    tables = np.random.default_rng(0).multinomial(n, p.ravel(), n_sets)
+    tables = tables[(tables.reshape(-1, k, k).sum(axis=2) > 0).all(axis=1)]
+    distinct, times = np.unique(tables, axis=0, return_counts=True)
+    hits = [truth in metric_interval(metric, *columns(t.reshape(k, k))) for t in distinct]
+    return int(times @ np.array(hits)), len(tables)
+
+
+COVERED = {
+    "F": sk.f1_score,
+    "macro F": partial(sk.f1_score, average="macro"),
+    "balanced accuracy": sk.balanced_accuracy_score,
+    "Matthews": sk.matthews_corrcoef,
+    "kappa": sk.cohen_kappa_score,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("prior", [0.5, 0.1])
+def test_coverage(name, prior):
+    """95 % where BCa and the delta method held the truth in .71 to .82 (30 samples, rate .95)."""
+    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 200)
+    assert binom.cdf(hits, n, 0.95) > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", COVERED)
+@pytest.mark.parametrize("priors", [[0.5, 0.5], [0.9, 0.1], [1 / 3] * 3, [0.8, 0.1, 0.1]])
+@pytest.mark.parametrize("rate", [0.8, 0.95])
+@pytest.mark.parametrize("n", [30, 100])
+def test_coverage_long(name, priors, rate, n):
+    if name == "F" and len(priors) > 2:
+        pytest.skip("F of one class of two")
+    hits, n_sets = coverage(COVERED[name], priors, rate, n, 1000)
+    print(f"{name} {priors} {rate} {n}: {hits / n_sets:.3f}")
+    assert binom.cdf(hits, n_sets, 0.94) > 0.001
+
+
+@pytest.mark.parametrize(("prior", "shift"), [(0.5, 2.33), (0.1, 2.33), (0.1, 1.19)])
+def test_coverage_of_areas(prior, shift):
+    """DeLong's interval held the truth in .59 to .75 of samples of 30 with 10 % positives."""
+    rng, hits, n_sets = np.random.default_rng(0), 0, 0
+    for _ in range(200):
+        y = rng.random(30) < prior
+        if not y.any():
+            continue
+        n_sets += 1
+        interval = metric_interval(sk.roc_auc_score, y, rng.normal(size=30) + shift * y)
+        hits += norm.cdf(shift / 2**0.5) in interval
+    assert binom.cdf(hits, n_sets, 0.95) > 0.001
+
+
+@pytest.mark.parametrize("n_groups", [3, 10, 30])
+@pytest.mark.filterwarnings("ignore:.*groups are too few")
+def test_coverage_of_groups(n_groups):
+    """Rates differ between groups of 10: their variance, by Student's quantile."""
+    rng, hits = np.random.default_rng(0), 0
+    unit = np.repeat(np.arange(n_groups), 10)
+    for _ in range(200):
+        wrong = rng.random(len(unit)) < rng.beta(4, 16, n_groups)[unit]
+        y = rng.integers(0, 2, len(unit))
+        hits += 0.8 in metric_interval(sk.accuracy_score, y, y ^ wrong, groups=unit)
+    assert binom.cdf(hits, 200, 0.94) > 0.001
+
+
+def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_is():
+    errors = np.array([1.0, 2.0, 3.0, 4.0])
+    hall, t = (
+        metric_interval(sk.mean_absolute_error, 0 * errors, errors, method=method)
+        for method in ("hall", "t")
+    )
+    assert_allclose([hall.low, hall.high], [t.low, t.high], rtol=1e-9)
+    rng, hits = np.random.default_rng(0), {"hall": 0, "t": 0}
+    for _ in range(400):  # squares of normal errors: chi-squared on 1 degree of freedom
+        errors = rng.normal(size=15)
+        for method in hits:
+            found = metric_interval(sk.mean_squared_error, 0 * errors, errors, method=method)
+            hits[method] += 1.0 in found
+            assert 0 <= found.low < found.estimate < found.high
+    assert binom.cdf(hits["hall"], 400, 0.95) > 0.001
+    assert hits["t"] < hits["hall"]
+
+
+def test_log_inverse_weights_of_perfect_predictions():
+    y = np.repeat([0, 1, 2], [20, 10, 5])
+    found = metric_interval(weighted_fbeta_score, y, y)
+    assert 0.5 < found.low < 0.95
+    assert found.high == 1
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@pytest.mark.parametrize("method", ["delta", "normal"])
+def test_rounding_makes_no_error_of_the_delta_method(beta, average, method):
+    """At the estimate 1 its standard error is 0 but for rounding: no interval, not a crash."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        y = rng.integers(0, rng.integers(2, 7), rng.integers(5, 60))
+        y[0] = 1 - min(y[1], 1)
+        metric = partial(sk.fbeta_score, beta=beta, average=average)
+        with pytest.warns(UndefinedMetricWarning, match="interval"):
+            found = metric_interval(metric, y, y.copy(), method=method)
+        assert np.isnan([found.low, found.high]).all()

@@ -1,0 +1,29 @@
+"""The installed tests of statsmodels for McNemar's test."""
+
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+from statsmodels.stats import contingency_tables
+from statsmodels.stats.tests import test_contingency_tables as peer
+
+from skeval._inference.paired_tests import EXACT_BELOW, mcnemar
+
+THEIRS = contingency_tables.mcnemar
+calls = []
+
+
+def ours(table, exact=True, correction=True):
+    """Ours where it chooses the same form of the test: exact for few pairs, else corrected."""
+    only_a, only_b = (int(np.asarray(table)[cell]) for cell in ((0, 1), (1, 0)))
+    if exact != (only_a + only_b < EXACT_BELOW) or not correction:
+        return THEIRS(table, exact=exact, correction=correction)
+    calls.append((exact, only_a, only_b))
+    (_, statistic, pvalue, *_), _ = mcnemar(only_a, only_b, int(np.sum(table)), 0.95)
+    return SimpleNamespace(statistic=statistic, pvalue=pvalue)
+
+
+def test_mcnemar():
+    with patch.object(contingency_tables, "mcnemar", ours):
+        peer.test_mcnemar()
+    assert calls

@@ -1,0 +1,223 @@
+"""The target reaches estimators and scorers as it was given, and its form changes no number."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score, make_scorer, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+from skeval import evaluate
+from skeval.feature_selection import selection_bias
+from skeval.model_selection import (
+    bootstrap_error,
+    compare_classifiers,
+    cross_val_error,
+    permutation_test,
+    perturbation_interval,
+    resubstitution_error,
+)
+
+RNG = np.random.default_rng(0)
+CODES = np.tile([0, 1], 20)
+INDEX = [f"patient {i}" for i in range(40)]
+X = pd.DataFrame(RNG.normal(size=(40, 3)) + CODES[:, None], index=INDEX, columns=list("abc"))
+NAMES = np.array(["no", "yes"])[CODES]
+NEIGHBOURS = KNeighborsClassifier(3)
+
+
+def joint(model, X, y, **options):
+    return [
+        (each.pvalue, each.statistic)
+        for each in permutation_test(
+            model, X, y, scoring=["accuracy", "roc_auc"], n_permutations=9, **options
+        ).values()
+    ]
+
+
+FUNCTIONS = {
+    "resubstitution_error": lambda model, X, y, **o: resubstitution_error(model, X, y).error,
+    "cross_val_error": lambda model, X, y, **o: cross_val_error(model, X, y, **o).error,
+    "bootstrap_error": lambda model, X, y, **o: (
+        bootstrap_error(model, X, y, n_resamples=8, random_state=0).error
+    ),
+    "perturbation_interval": lambda model, X, y, **o: perturbation_interval(
+        model, X, y, n_resamples=5, **o
+    ).statistics.tolist(),
+    "permutation_test": joint,
+    "compare_classifiers": lambda model, X, y, **o: [
+        compare_classifiers(model, NEIGHBOURS, X, y, method=method, n_resamples=5, **o).score_a
+        for method in ("corrected_t", "mcnemar", "bootstrap", "delong")
+    ],
+}
+FORMS = {
+    "list": lambda y: y.tolist(),
+    "array": np.array,
+    "objects": lambda y: y.astype(object),
+    "Series": lambda y: pd.Series(y, index=INDEX),
+    "Series of objects": lambda y: pd.Series(y.astype(object), index=INDEX, dtype=object),
+    "category": lambda y: pd.Series(pd.Categorical(y), index=INDEX),
+    "string": lambda y: pd.Series(y, index=INDEX, dtype="string"),
+    "Categorical": pd.Categorical,
+}
+
+
+class Witness(GaussianNB):
+    """Refuses a target that is not the Series that was given, row by row."""
+
+    given: pd.Series | None = None
+    shuffled = False
+
+    def fit(self, X, y, sample_weight=None):
+        assert isinstance(y, pd.Series)
+        assert y.dtype == Witness.given.dtype
+        assert y.index.equals(X.index)
+        if not Witness.shuffled:
+            assert (y == Witness.given[y.index.drop_duplicates()].reindex(y.index)).all()
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("model", [GaussianNB(), SVC(kernel="linear")])
+def test_the_form_changes_no_number(name, form, model):
+    options = {} if name == "resubstitution_error" else {"random_state": 0}
+    options |= {"cv": 3} if name not in ("resubstitution_error", "bootstrap_error") else {}
+    expected = FUNCTIONS[name](model, X.to_numpy(), NAMES, **options)
+    assert FUNCTIONS[name](model, X, FORMS[form](NAMES), **options) == expected
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", ["int64", "object", "category", "Int64", "float32", "boolean"])
+def test_estimators_see_the_series(name, dtype, monkeypatch):
+    given = pd.Series(CODES, index=INDEX).astype(dtype)
+    seen = given.astype("int64") if dtype == "object" else given  # scikit-learn takes no objects
+    monkeypatch.setattr(Witness, "given", seen)
+    monkeypatch.setattr(Witness, "shuffled", name == "permutation_test")
+    options = {} if name in ("resubstitution_error", "bootstrap_error") else {"cv": 3}
+    options |= {} if name == "resubstitution_error" else {"random_state": 0}
+    plain = FUNCTIONS[name](GaussianNB(), X, CODES, **options)
+    assert FUNCTIONS[name](Witness(), X, given, **options) == plain
+
+
+def test_shuffled_labels_name_the_same_samples():
+    """An estimator that looks labels up by index finds the shuffled ones, not the true ones."""
+    found = []
+
+    class ByIndex(KNeighborsClassifier):
+        def fit(self, X, y):
+            joined = X.join(y.rename("label"))
+            found.append(bool((joined["label"] == pd.Series(NAMES, INDEX)[X.index]).all()))
+            return super().fit(joined[list("abc")], joined["label"])
+
+    y = pd.Series(NAMES, INDEX)
+    result = permutation_test(ByIndex(1), X, y, cv=4, n_permutations=19, random_state=0)
+    plain = permutation_test(
+        KNeighborsClassifier(1), X, NAMES, cv=4, n_permutations=19, random_state=0
+    )
+    assert result.null_distribution.tolist() == plain.null_distribution.tolist()
+    assert found == [True] * 4 + [False] * 76
+
+
+@pytest.mark.parametrize("model", [Witness(), Ridge()])
+def test_reports(model, monkeypatch):
+    y = pd.Series(CODES, index=INDEX)
+    monkeypatch.setattr(Witness, "given", y)
+    monkeypatch.setattr(Witness, "shuffled", True)
+    counts = {"n_bootstraps": 5, "n_permutations": 4, "n_resamples": 4, "random_state": 0}
+    report = evaluate(model, X, y, **counts)
+    plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
+    assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+
+
+def test_selection_outside_the_loop_sees_the_series():
+    from sklearn.feature_selection import SelectKBest
+
+    class Seeing(SelectKBest):
+        def fit(self, X, y):
+            assert isinstance(y, pd.Series)
+            return super().fit(X, y)
+
+    selection_bias(Seeing(k=2), GaussianNB(), X, pd.Series(NAMES, INDEX), cv=3, random_state=0)
+
+
+WEIGHTS = RNG.exponential(size=40)
+
+
+class Weighed(GaussianNB):
+    """Refuses weights that are not those of its rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        assert sample_weight is not None
+        expected = pd.Series(WEIGHTS, INDEX)[X.index]
+        np.testing.assert_array_equal(sample_weight, expected)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, WEIGHTS.tolist(), pd.Series(WEIGHTS, INDEX)])
+def test_every_fit_is_given_its_weights(weights):
+    params = {"sample_weight": weights}
+    for model in (Weighed(), clone(Weighed())):
+        resubstitution_error(model, X, NAMES, params=params)
+        bootstrap_error(model, X, NAMES, params=params, n_resamples=5, random_state=0)
+        permutation_test(model, X, NAMES, params=params, n_permutations=5, random_state=0)
+    cv = StratifiedKFold(4)
+    ours = cross_val_error(Weighed(), X, NAMES, params=params, cv=cv)
+    theirs = cross_validate(Weighed(), X, NAMES, params=params, cv=cv)["test_score"]
+    np.testing.assert_allclose(ours.fold_errors, 1 - theirs)
+
+
+def test_weights_reach_what_a_batch_solver_would_serve():
+    svm, cv = SVC(kernel="linear"), StratifiedKFold(4)
+    params = {"sample_weight": np.where(CODES, 1e3, 1e-3)}
+    ours = cross_val_error(svm, X, NAMES, params=params, cv=cv)
+    theirs = cross_validate(svm, X, NAMES, params=params, cv=cv)["test_score"]
+    np.testing.assert_allclose(ours.fold_errors, 1 - theirs)
+    assert ours.error != cross_val_error(svm, X, NAMES, cv=cv).error
+    weighed = permutation_test(svm, X, NAMES, params=params, cv=cv, n_permutations=1)
+    assert weighed.statistic == pytest.approx(theirs.mean())
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ([1], TypeError, r"params must be None or a dict of arguments of fit, got \[1\]"),
+        ({1: 2}, TypeError, "params must be None or a dict"),
+        ({"sample_weight": [1.0]}, ValueError, "one weight for each of the 40 samples, got 1"),
+        ({"a__sample_weight": [1.0]}, ValueError, "one weight for each of the 40 samples, got 1"),
+        ({"sample_weight": 1.0}, TypeError, "params"),
+    ],
+)
+def test_bad_params(params, error, message):
+    functions = [resubstitution_error, cross_val_error, bootstrap_error, permutation_test]
+    for function in functions:
+        with pytest.raises(error, match=message):
+            function(GaussianNB(), X, NAMES, params=params)
+
+
+RESPONSES = ["predict", "decision_function", "predict_proba"]
+
+
+@pytest.mark.parametrize("first", RESPONSES)
+@pytest.mark.parametrize("second", RESPONSES)
+def test_scorers_find_the_responses_of_the_estimator(first, second):
+    """Of several responses a scorer takes the first there is: the same with a batch solver."""
+
+    class Own(SVC):  # served by no batch solver
+        pass
+
+    metric = accuracy_score if first == "predict" else roc_auc_score
+    scorer = make_scorer(metric, response_method=list(dict.fromkeys([first, second, "predict"])))
+    if first == "predict_proba" and second == "predict":
+        metric = accuracy_score  # there are no probabilities
+        scorer = make_scorer(metric, response_method=[first, second])
+    y = RNG.permutation(CODES)
+    options = {"cv": 3, "scoring": scorer, "n_permutations": 4, "random_state": 0}
+    ours = permutation_test(SVC(kernel="linear"), X, y, **options)
+    loop = permutation_test(Own(kernel="linear"), X, y, **options)
+    assert ours.statistic == pytest.approx(loop.statistic, abs=1e-12)
+    assert ours.null_distribution == pytest.approx(loop.null_distribution, abs=1e-12)
