@@ -88,8 +88,14 @@ def error_norm(
     largest = float(error.max())
     if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
-    # Errors relative to the largest cannot overflow when they are raised to the order.
-    powers = (error / largest) ** ord
+    # Errors relative to the largest cannot overflow when they are raised to the order. Logarithms
+    # stand for the quotients that are too small for a float of full precision.
+    relative = error / largest
+    powers = relative**ord
+    small = relative < 1e-300
+    if small.any():
+        with np.errstate(divide="ignore"):
+            powers[small] = np.exp(ord * (np.log(error[small]) - np.log(largest)))
     total = float(powers.sum() if weight is None else weight @ powers)
     logarithm = np.log(total) / ord
     if abs(logarithm) < 700:

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import classification as reference
@@ -65,6 +65,7 @@ def test_large_errors_do_not_overflow():
     st.sampled_from([0.004, 0.005, 0.05, 0.5, 1, 2, 3.7, 40, 1e3, 1e300, np.inf]),
     st.sampled_from([1e-300, 1e-160, 1, 1e160, 1e300]),
 )
+@example([2.0, 5e-324], 0.004, 1e160)
 def test_every_order_scales_with_the_errors(errors, ord, scale):
     """No order and no unit overflows before the norm itself does."""
     errors = scale * np.array(errors)
