@@ -143,9 +143,11 @@ def read_fast(
         check_plain(file)
         file.seek(start)
         # A record spans two blocks at most, so that longer fields than csv takes are refused.
+        # With threads, pyarrow may wait for ever where a file is no table (arrow #38676, #43892).
+        size = csv.field_size_limit() // 2
         table = arrow_csv.read_csv(
             file,
-            arrow_csv.ReadOptions(column_names=names, block_size=csv.field_size_limit() // 2),
+            arrow_csv.ReadOptions(column_names=names, block_size=size, use_threads=False),
             arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
             arrow_csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
         )
