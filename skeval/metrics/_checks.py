@@ -74,6 +74,8 @@ def _plain_labels(y: Any) -> NDArray[np.generic] | None:
             return None
     elif hasattr(y, "to_numpy") and isinstance(getattr(y, "dtype", None), np.dtype):
         y = y.to_numpy()
+    if getattr(getattr(y, "dtype", None), "kind", None) == "S":
+        raise ValueError("classes must be numbers, booleans or strings, got bytes.")
     if type(y) is not np.ndarray or y.ndim != 1:
         return None
     if y.dtype.kind == "f":
