@@ -1,6 +1,5 @@
 """The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Real
@@ -15,6 +14,7 @@ from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.weights import Params, check_params, fit_arguments
+from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split
 
 __all__ = ["FAILED", "FittedBlock", "NoFitLeftError", "Read", "resampled_fits"]
@@ -165,9 +165,8 @@ def report_failures(n_failed: int, n_fits: int) -> None:
             f"all {n_fits} fits failed; error_score='raise' shows the first error."
         )
     if n_failed:
-        warnings.warn(
+        warn_user(
             f"{n_failed} of {n_fits} fits failed and are left out of the estimate; "
             "error_score='raise' shows the first error.",
             FitFailedWarning,
-            stacklevel=4,
         )

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,20 +46,14 @@ def open_jobs(
             yield Jobs(function, shared, parallel, results)
 
 
+@dataclass(eq=False, repr=False)
 class Jobs:
     """Runs jobs in the order given; `results` keeps what is finished, unless it is None."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        shared: tuple,
-        parallel: CountingParallel,
-        results: Results | None,
-    ) -> None:
-        self.function = function
-        self.shared = shared
-        self.parallel = parallel
-        self.results = results
+    function: Callable[..., Any]
+    shared: tuple
+    parallel: CountingParallel
+    results: Results | None
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
         """Return ``function(*shared, job)`` of each job."""

@@ -1,6 +1,5 @@
 """Features and labels from a bundled set or a file."""
 
-import warnings
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -21,7 +20,7 @@ from skeval.datasets._values import (
     stored_labels,
     unnamed,
 )
-from skeval.utils._checks import check_flag, check_same_length
+from skeval.utils._checks import check_flag, check_same_length, warn_user
 
 __all__ = ["BUNDLED", "Table", "load_table"]
 
@@ -130,7 +129,7 @@ def load_table(
         check_flag("header", header)
     table, notes = read_table(source, target, needs_target, header)
     for note in notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
+        warn_user(note)
     return table
 
 

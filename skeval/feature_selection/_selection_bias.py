@@ -1,6 +1,5 @@
 """The error that selecting features outside the cross-validation hides."""
 
-import warnings
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
-from skeval.utils._checks import check_count, check_level
+from skeval.utils._checks import check_count, check_level, warn_user
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import aligned
 
@@ -278,9 +277,8 @@ def bias_of(cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: floa
 def warn_of_bias(result: SelectionBias) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
     if result.bias > 2 * result.standard_error:
-        warnings.warn(
+        warn_user(
             "selecting features on all samples before cross-validating (CV1) makes the error look "
             f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it is "
-            f"{result.cv2_error:.3f}. Report the latter.",
-            stacklevel=3,
+            f"{result.cv2_error:.3f}. Report the latter."
         )

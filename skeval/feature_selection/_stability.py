@@ -1,14 +1,12 @@
 """How much the selected features change from one training set to another."""
 
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.means import normal_interval
-from skeval.utils._checks import check_data, check_level, check_option
+from skeval.utils._checks import check_data, check_level, check_option, warn_undefined
 from skeval.utils._text import aligned
 
 if TYPE_CHECKING:
@@ -161,7 +159,7 @@ def selection_stability(
         check_equal_sizes(chosen)
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
-        warnings.warn(UNDEFINED[method].format(len(chosen)), UndefinedMetricWarning, stacklevel=2)
+        warn_undefined(UNDEFINED[method].format(len(chosen)))
     low, high = normal_interval(value, float(np.sqrt(variance)), level, (-1.0, 1.0))
     return SelectionStability(
         float(value), low, high, method, float(level), len(chosen), chosen.mean(axis=0)

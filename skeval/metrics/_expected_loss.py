@@ -13,6 +13,7 @@ from scipy import stats
 from scipy.integrate import IntegrationWarning
 
 from skeval.metrics._quadrature import mean_under_density
+from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -147,11 +148,10 @@ def expected_loss(
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
         value, error, converged = mean_under_density(integrand, distribution)
         if not converged:
-            warnings.warn(
+            warn_user(
                 f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
                 "finely, or its expectation may not exist.",
                 IntegrationWarning,
-                stacklevel=3,
             )
         return ExpectedLoss(value, error)
     sampler = _sampler(distribution)

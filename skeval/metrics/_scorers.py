@@ -1,6 +1,7 @@
 """Scorers by name: one table for every metric, and scorers of clusterings."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -273,22 +274,15 @@ def make_clustering_scorer(
     return ClusteringScorer(index, greater_is_better, undefined, space, kwargs)
 
 
+@dataclass(eq=False, repr=False)
 class ClusteringScorer(RoutedScorer):
     """Scorer of a clusterer; made by `make_clustering_scorer`."""
 
-    def __init__(
-        self,
-        index: Callable[..., float],
-        greater_is_better: bool,
-        undefined: float | str,
-        space: str,
-        kwargs: dict[str, Any],
-    ) -> None:
-        self.index = index
-        self.greater_is_better = greater_is_better
-        self.undefined = undefined
-        self.space = space
-        self.kwargs = kwargs
+    index: Callable[..., float]
+    greater_is_better: bool
+    undefined: float | str
+    space: str
+    kwargs: dict[str, Any]
 
     @property
     def _scored_by(self) -> Callable[..., float]:

@@ -1,7 +1,5 @@
 """A support vector classifier that knows the error it will make, with an interval."""
 
-import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.callbacks import fit_task
+from skeval._resampling.folds import limit_folds
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
 from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
@@ -211,7 +210,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             statistic=self.statistic,
             interval=self.interval,
             level=self.level,
-            cv=self._folds(y),
+            cv=limit_folds(self.cv, np.unique(y, return_inverse=True)[1]),
             sample_weight=sample_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -221,18 +220,6 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     def _svc(self) -> SVC:
         return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
-
-    def _folds(self, y: np.ndarray) -> Any:
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        if not isinstance(self.cv, Integral) or self.cv <= smallest or smallest < 2:
-            return self.cv
-        warnings.warn(
-            f"cv={self.cv} exceeds the {smallest} members of the smallest class; {smallest} folds "
-            "are used.",
-            UserWarning,
-            stacklevel=5,
-        )
-        return smallest
 
     def _perturbed(self) -> PerturbationInterval:
         check_is_fitted(self)

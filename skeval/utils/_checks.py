@@ -1,6 +1,7 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ __all__ = [
     "native_labels",
     "undefined",
     "warn_undefined",
+    "warn_user",
 ]
 
 
@@ -156,4 +158,15 @@ def undefined(reason: str) -> float:
 
 def warn_undefined(message: str) -> None:
     """Warn of a 0/0 at the line that called the public function."""
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+    warn_user(message, UndefinedMetricWarning)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the public function: the first one outside the libraries."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+_LIBRARIES = ("skeval", "sklearn", "joblib")

@@ -1,11 +1,12 @@
 """What the displays share: axes to draw on, and the import of matplotlib at the last moment."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-__all__ = ["axes_and_figure", "column_of_axes", "shortened"]
+__all__ = ["axes_and_figure", "column_of_axes", "read_fields", "shortened"]
 
 LONGEST_NAME = 32
 
@@ -34,6 +35,11 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
     if len(axes) != len(names):
         raise ValueError(f"axes must hold one for each of {len(names)} {what}, got {len(axes)}.")
     return axes
+
+
+def read_fields(display: type, result: Any) -> dict[str, Any]:
+    """Return what a display shows of a result: the fields that both have, by name."""
+    return {field.name: getattr(result, field.name) for field in fields(display)}
 
 
 def shortened(name: object) -> str:

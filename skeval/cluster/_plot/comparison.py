@@ -1,12 +1,13 @@
 """Several clusterings: indices against the number of clusters, one index against another."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.utils._plotting import axes_and_figure, column_of_axes
+from skeval.utils._plotting import axes_and_figure, column_of_axes, read_fields
 
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
 
@@ -23,6 +24,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class IndicesDisplay:
     """Indices of several clusterings against their number of clusters.
 
@@ -61,20 +63,11 @@ class IndicesDisplay:
     <...IndicesDisplay ...>
     """
 
-    def __init__(
-        self,
-        *,
-        n_clusters: np.ndarray,
-        values: np.ndarray,
-        indices: Sequence[str],
-        greater_is_better: Sequence[bool],
-        front: np.ndarray,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.values = values
-        self.indices = indices
-        self.greater_is_better = greater_is_better
-        self.front = front
+    n_clusters: np.ndarray
+    values: np.ndarray
+    indices: Sequence[str]
+    greater_is_better: Sequence[bool]
+    front: np.ndarray
 
     @classmethod
     def from_result(cls, comparison: ClusteringComparison, *, axes: Any = None) -> "IndicesDisplay":
@@ -91,13 +84,7 @@ class IndicesDisplay:
         -------
         IndicesDisplay
         """
-        return cls(
-            n_clusters=comparison.n_clusters,
-            values=comparison.values,
-            indices=comparison.indices,
-            greater_is_better=comparison.greater_is_better,
-            front=comparison.front,
-        ).plot(axes=axes)
+        return cls(**read_fields(cls, comparison)).plot(axes=axes)
 
     def plot(self, axes: Any = None) -> "IndicesDisplay":
         """Draw one panel for each index; the clusterings of the front are filled.
@@ -131,6 +118,7 @@ class IndicesDisplay:
         ax.set_xticks(np.unique(k))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ParetoDisplay:
     """Two indices of several clusterings, with the Pareto front of these two.
 
@@ -170,19 +158,14 @@ class ParetoDisplay:
     <...ParetoDisplay ...>
     """
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str],
-        values: np.ndarray,
-        indices: Sequence[str],
-        greater_is_better: Sequence[bool],
-    ) -> None:
-        self.names = names
-        self.values = values
-        self.indices = indices
-        self.greater_is_better = greater_is_better
-        _, self.front = pareto_dominance(values, greater_is_better=list(greater_is_better))
+    names: Sequence[str]
+    values: np.ndarray
+    indices: Sequence[str]
+    greater_is_better: Sequence[bool]
+
+    def __post_init__(self) -> None:
+        up = list(self.greater_is_better)
+        _, self.front = pareto_dominance(self.values, greater_is_better=up)
 
     @classmethod
     def from_result(

@@ -1,6 +1,7 @@
 """How often each feature was selected."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from skeval.utils._plotting import axes_and_figure, shortened
 __all__ = ["SelectionFrequencyDisplay", "names_of_features"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectionFrequencyDisplay:
     """The features selected most often, and the fraction of the rounds that selected them.
 
@@ -50,12 +52,9 @@ class SelectionFrequencyDisplay:
     ['a', 'b', 'c']
     """
 
-    def __init__(
-        self, *, frequency: np.ndarray, n_rounds: int, feature_names: Sequence[str]
-    ) -> None:
-        self.frequency = frequency
-        self.n_rounds = n_rounds
-        self.feature_names = feature_names
+    frequency: np.ndarray
+    n_rounds: int
+    feature_names: Sequence[str]
 
     @classmethod
     def from_result(

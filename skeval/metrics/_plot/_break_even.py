@@ -1,5 +1,6 @@
 """Drawing of a precision-recall curve with its break-even point."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BreakEvenDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class BreakEvenDisplay(ScoreDisplay):
     """Precision-recall curve with the point where the two are equal.
 
@@ -55,22 +57,13 @@ class BreakEvenDisplay(ScoreDisplay):
     0.5
     """
 
-    def __init__(
-        self,
-        precision: np.ndarray,
-        recall: np.ndarray,
-        *,
-        break_even: float,
-        average_precision: float,
-        prevalence: float,
-        name: str | None = None,
-    ) -> None:
-        self.precision = precision
-        self.recall = recall
-        self.break_even = break_even
-        self.average_precision = average_precision
-        self.prevalence = prevalence
-        self.name = name
+    precision: np.ndarray
+    recall: np.ndarray
+    _: KW_ONLY
+    break_even: float
+    average_precision: float
+    prevalence: float
+    name: str | None = None
 
     @classmethod
     def from_predictions(

@@ -1,5 +1,6 @@
 """Drawing of a cost curve."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["CostCurveDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
@@ -48,12 +50,10 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
-    def __init__(
-        self, curve: CostCurve | None, *, band: CostCurveBand | None = None, name: str | None = None
-    ) -> None:
-        self.curve = curve
-        self.band = band
-        self.name = name
+    curve: CostCurve | None
+    _: KW_ONLY
+    band: CostCurveBand | None = None
+    name: str | None = None
 
     @classmethod
     def from_predictions(

@@ -1,14 +1,13 @@
 """The Dunn index: the nearest pair of clusters against the widest cluster."""
 
-import warnings
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._kernels.distance_pass import distance_pass
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
+from skeval.utils._checks import undefined
 from skeval.utils._compat import validate_params
 
 __all__ = ["dunn_ratio", "dunn_score"]
@@ -22,13 +21,9 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    warnings.warn(
-        "The Dunn index is 0 / 0, nan: two clusters share a point and no cluster has two "
-        "different ones.",
-        UndefinedMetricWarning,
-        stacklevel=4,
+    return undefined(
+        "The Dunn index is 0 / 0: two clusters share a point and no cluster has two different ones."
     )
-    return float("nan")
 
 
 @validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)

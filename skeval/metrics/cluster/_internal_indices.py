@@ -1,6 +1,5 @@
 """Every internal index of a clustering from one pass over its distances."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
 from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
@@ -20,6 +18,7 @@ from skeval.metrics.cluster._kernels.distances import squared_norms
 from skeval.metrics.cluster._kernels.neighbours import neighbour_reach
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
 from skeval.metrics.cluster._silhouette import silhouettes
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 
 if TYPE_CHECKING:
@@ -255,8 +254,4 @@ def _calinski_harabasz(samples: Samples, sse: float) -> float:
 def _warn_of_undefined(indices: InternalIndices) -> None:
     names = [name for name in SCALARS if name != "dunn" and np.isnan(getattr(indices, name))]
     if names:
-        warnings.warn(
-            f"Undefined for this metric or partition, nan: {', '.join(names)}.",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
+        warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")

@@ -1,14 +1,12 @@
 """Rand indices of segmentation masks, on the arrays and the device that hold them."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._pairs import PairCounts, adjusted_rand, rand
-from skeval.utils._checks import naming
+from skeval.utils._checks import naming, undefined
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 __all__ = ["mask_adjusted_rand_score", "mask_rand_score"]
@@ -137,13 +135,9 @@ def _index(formula: Any, pairs: PairCounts) -> float:
     try:
         return formula(pairs)
     except ZeroDivisionError:
-        warnings.warn(
-            "The Rand index is undefined and set to nan: its denominator is 0, as where the masks "
-            "hold no pair of pixels.",
-            UndefinedMetricWarning,
-            stacklevel=3,
+        return undefined(
+            "The Rand index has the denominator 0, as where the masks hold no pair of pixels."
         )
-        return float("nan")
 
 
 def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:

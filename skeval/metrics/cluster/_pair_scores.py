@@ -1,9 +1,6 @@
 """Indices from the counts of pairs that two partitions put together or apart."""
 
-import warnings
-
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._labels import (
@@ -15,6 +12,7 @@ from skeval.metrics.cluster._labels import (
     f_weights,
 )
 from skeval.metrics.cluster._pairs import PairCounts
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
 __all__ = [
@@ -102,11 +100,7 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
 def _ratio(part: float, whole: float, name: str, side: str) -> float:
     if whole:
         return float(part / whole)
-    warnings.warn(
-        f"{name} is undefined and set to 0.0: no two samples are together in {side}.",
-        UndefinedMetricWarning,
-        stacklevel=5,  # the caller of the public function,
-    )
+    warn_undefined(f"{name} is undefined and set to 0.0: no two samples are together in {side}.")
     return 0.0
 
 

@@ -1,13 +1,11 @@
 """Distances within and between clusters."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._centroids import between_centroids
 from skeval.metrics.cluster._kernels.distance_pass import (
@@ -17,6 +15,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     within_pass,
 )
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, has_centroids
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
 if TYPE_CHECKING:
@@ -250,11 +249,7 @@ def between_cluster_distances(
     if has_centroids(metric):
         centroid = between_centroids(samples.points, partition, metric)
     else:
-        warnings.warn(
-            f"centroid is nan: metric={metric!r} has no centroids.",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
+        warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
         centroid = np.full_like(reduced.smallest, np.nan)
     return BetweenClusterDistances(
         labels=partition.names,

@@ -1,6 +1,7 @@
 """Estimates of one error side by side: a forest plot."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from skeval.utils._text import mean_loss_name
 __all__ = ["ErrorEstimatesDisplay"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ErrorEstimatesDisplay:
     """Forest plot: each estimate of the error with its confidence interval.
 
@@ -60,22 +62,12 @@ class ErrorEstimatesDisplay:
     'error rate, 95 % intervals'
     """
 
-    def __init__(
-        self,
-        *,
-        methods: Sequence[str],
-        errors: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        level: float,
-        loss: str,
-    ) -> None:
-        self.methods = methods
-        self.errors = errors
-        self.low = low
-        self.high = high
-        self.level = level
-        self.loss = loss
+    methods: Sequence[str]
+    errors: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    level: float
+    loss: str
 
     @classmethod
     def from_result(

@@ -1,5 +1,6 @@
 """Drawing of the contingency table of two partitions."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ContingencyDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class ContingencyDisplay:
     """Heat map of the contingency table of two partitions, matched clusters on the diagonal.
 
@@ -57,12 +59,10 @@ class ContingencyDisplay:
            [ 0, 15, 35]])
     """
 
-    def __init__(
-        self, contingency: np.ndarray, *, classes: np.ndarray, clusters: np.ndarray
-    ) -> None:
-        self.contingency = contingency
-        self.classes = classes
-        self.clusters = clusters
+    contingency: np.ndarray
+    _: KW_ONLY
+    classes: np.ndarray
+    clusters: np.ndarray
 
     @classmethod
     def from_predictions(
