@@ -7,7 +7,9 @@ from scipy.optimize import linear_sum_assignment
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 
-__all__ = ["AGREEMENTS", "SMALLEST", "Agreement", "holds"]
+__all__ = ["AGREEMENTS", "PREDICTION_STRENGTH", "SMALLEST", "Agreement", "holds"]
+
+PREDICTION_STRENGTH = "prediction_strength"
 
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 
@@ -74,5 +76,5 @@ def holds(labels: np.ndarray, n_clusters: int) -> bool:
 AGREEMENTS: dict[str, Agreement] = {
     "adjusted_rand": adjusted_rand_agreement,
     "matched_accuracy": matched_accuracy,
-    "prediction_strength": worst_cluster_strength,
+    PREDICTION_STRENGTH: worst_cluster_strength,
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from skeval.cluster._agreements import AGREEMENTS, SMALLEST
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
 from skeval.cluster._reference import REFERENCES, reference_draws
 from skeval.cluster._stability import (
     STABILITY,
@@ -274,7 +274,7 @@ def sufficient_from(
 ) -> np.ndarray:
     """Return what the value of each candidate must reach, given those of the reference."""
     limits = base + SHARE * (1 - base)
-    if method == "prediction_strength":
+    if method == PREDICTION_STRENGTH:
         return np.maximum(limits, threshold)
     sufficient = np.flatnonzero((values >= limits) & (values > base))
     if not sufficient.size:
@@ -286,7 +286,7 @@ def sufficient_from(
 def rule_in_words(method: str, threshold: float) -> str:
     """Return the rule of a method."""
     least = "at least 2/3 of the way from the reference to 1"
-    if method == "prediction_strength":
+    if method == PREDICTION_STRENGTH:
         return f"largest k with strength >= {threshold:g} and {least}, else 1"
     return f"largest k within one standard error of the best and {least}, else 1"
 
@@ -296,7 +296,7 @@ def check_candidates(n_clusters: Iterable[int], method: str) -> np.ndarray:
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
     candidates = list(n_clusters)
-    smallest = 1 if method == "prediction_strength" else 2
+    smallest = 1 if method == PREDICTION_STRENGTH else 2
     wrong = [k for k in candidates if not isinstance(k, Integral) or k < smallest]
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"

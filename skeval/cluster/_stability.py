@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.jobs import open_jobs
-from skeval.cluster._agreements import AGREEMENTS, Agreement, holds
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, Agreement, holds
 from skeval.cluster._reference import Draws
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
@@ -369,7 +369,7 @@ def prediction_strength(
         clusterer,
         X,
         n_repeats=n_repeats,
-        agreement="prediction_strength",
+        agreement=PREDICTION_STRENGTH,
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,

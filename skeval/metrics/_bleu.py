@@ -92,9 +92,8 @@ def log_bleu_score(
     >>> log_bleu_score(["the cat sat on the mat"], ["the cat sat on the mat"])
     0.0
     """
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-    return log_bleu(statistics.sum(axis=0), *options)
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return _log_bleu_of_corpus(references, hypotheses, tokenize, *options)
 
 
 @validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
@@ -183,20 +182,8 @@ def bleu_score(
     >>> print(f"{bleu_score(references, hypotheses):.4f}")
     0.5501
     """
-    return float(
-        np.exp(
-            log_bleu_score(
-                references,
-                hypotheses,
-                max_order=max_order,
-                weights=weights,
-                smoothing=smoothing,
-                smoothing_value=smoothing_value,
-                effective_order=effective_order,
-                tokenize=tokenize,
-            )
-        )
-    )
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return float(np.exp(_log_bleu_of_corpus(references, hypotheses, tokenize, *options)))
 
 
 @validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
@@ -264,16 +251,21 @@ def sentence_bleu_score(
     >>> print(f"{sentence_bleu_score(reference, 'a cat sat on a mat', smoothing='exp'):.4f}")
     0.3247
     """
-    return bleu_score(
-        [references],
-        [hypothesis],
-        max_order=max_order,
-        weights=weights,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        tokenize=tokenize,
-    )
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return float(np.exp(_log_bleu_of_corpus([references], [hypothesis], tokenize, *options)))
+
+
+def _log_bleu_of_corpus(
+    references: Sequence[Any],
+    hypotheses: Sequence[Any],
+    tokenize: Tokenizer | None,
+    max_order: int,
+    *options: Any,
+) -> float:
+    """Return the logarithm of BLEU; `options` are the other ones of `bleu_options`, in order."""
+    checked = bleu_options(max_order, *options)
+    statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
+    return log_bleu(statistics.sum(axis=0), *checked)
 
 
 def bleu_options(

@@ -152,7 +152,7 @@ def evaluate(
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
     perturbation = _run_perturbation(steps, n_resamples, confidence_level, say)
-    bias, stability = steps.selection(confidence_level)
+    bias, stability = steps.select(confidence_level)
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation,
@@ -178,27 +178,24 @@ def _estimate_all(
     notes: list[str],
 ) -> Iterator[ErrorEstimate]:
     """Yield every estimate, from the most optimistic to the most careful."""
-    say(RESUBSTITUTION)
-    yield from steps.resubstitution()
-    say(HOLD_OUT)
-    yield from _skip_if_all_fail(HOLD_OUT, steps.hold_out(), notes)
-    say(CROSS_VALIDATION)
-    yield from steps.cross_validation()
-    if leave_one_out:
-        say(LEAVE_ONE_OUT)
-        yield from _skip_if_all_fail(LEAVE_ONE_OUT, steps.leave_one_out(), notes)
+    estimators = {
+        RESUBSTITUTION: steps.estimate_resubstitution,
+        HOLD_OUT: steps.estimate_hold_out,
+        CROSS_VALIDATION: steps.estimate_cross_validation,
+        LEAVE_ONE_OUT: steps.estimate_leave_one_out,
+    }
+    for name, estimate in estimators.items():
+        if name == LEAVE_ONE_OUT and not leave_one_out:
+            continue
+        say(name)
+        try:
+            yield estimate()
+        except NoFitLeftError as error:
+            if name not in (HOLD_OUT, LEAVE_ONE_OUT):
+                raise
+            notes.append(f"There is no {name} estimate: {error}")
     say("bootstrap")
-    yield from steps.bootstrap(n_bootstraps)
-
-
-def _skip_if_all_fail(
-    name: str, estimates: Iterator[ErrorEstimate], notes: list[str]
-) -> Iterator[ErrorEstimate]:
-    """Yield what a step estimates, or note that none of its fits succeeded."""
-    try:
-        yield from estimates
-    except NoFitLeftError as error:
-        notes.append(f"There is no {name} estimate: {error}")
+    yield from steps.estimate_bootstrap(n_bootstraps)
 
 
 def _run_perturbation(
@@ -209,7 +206,7 @@ def _run_perturbation(
     if not n_resamples or not served:
         return None
     say("perturbation")
-    return tuple(steps.perturbation(n_resamples, level))
+    return steps.perturb(n_resamples, level)
 
 
 def _run_permutation(
@@ -219,7 +216,7 @@ def _run_permutation(
     if not n_permutations:
         return None
     say("permutation")
-    return steps.permutation(n_permutations)
+    return steps.permute(n_permutations)
 
 
 def make_announcer(verbose: int) -> Callable[[str], None]:

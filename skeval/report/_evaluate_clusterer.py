@@ -12,7 +12,7 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
-from skeval.cluster._agreements import AGREEMENTS, SMALLEST
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
 from skeval.cluster._choose import check_candidates, resolve_parameter
 from skeval.cluster._reference import REFERENCES
 from skeval.cluster._stability import check_points, seed_clusterer
@@ -184,7 +184,7 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MOST, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, "prediction_strength")
+    candidates = check_candidates(n_clusters, PREDICTION_STRENGTH)
     for k in (candidates[0], candidates[-1]):
         if not 2 <= k <= n_samples // 2:
             raise ValueError(
@@ -238,7 +238,7 @@ def _stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
             f"Halves of {n_samples // 2} samples cannot hold {above[0]} clusters or more of "
             f"{SMALLEST} each: there is no evidence of so many."
         )
-    if choice.method != "prediction_strength":
+    if choice.method != PREDICTION_STRENGTH:
         return sentences
     for row in np.flatnonzero(
         (choice.values >= choice.threshold) & (choice.values < choice.limits)

@@ -1,18 +1,19 @@
 """A page of text, tables and figures, and its HTML."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from skeval.report._svg import check_extra
+from skeval.report._svg import check_extra, inline_svg
 
 __all__ = [
     "Figure",
     "Page",
     "Section",
     "Table",
+    "make_figure",
     "make_page",
     "reproduction_section",
     "template",
@@ -68,6 +69,11 @@ def make_page(report: Any, title: str | None = None) -> Page:
     write its page without importing what draws it.
     """
     raise TypeError(f"there is no page for a {type(report).__name__}.")
+
+
+def make_figure(draw: Callable[..., Any], caption: str, **options: Any) -> Figure:
+    """Return what ``draw(ax=...)`` draws, with its caption; `options` are those of `inline_svg`."""
+    return Figure(inline_svg(draw, **options), caption)
 
 
 def warnings_section(heading: str, warnings: Sequence[str]) -> Section:
