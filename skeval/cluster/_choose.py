@@ -219,11 +219,12 @@ def choose_n_clusters(
 
     References
     ----------
-    .. [1] :doi:`Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength.
-       Journal of Computational and Graphical Statistics 14, 511-528. <10.1198/106186005X59243>`
-    .. [2] :doi:`Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of
-       clusters in a data set via the gap statistic. Journal of the Royal Statistical Society B 63,
-       411-423. <10.1111/1467-9868.00293>`
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
+       https://doi.org/10.1198/106186005X59243
+    .. [2] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
+       data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
+       https://doi.org/10.1111/1467-9868.00293
 
     Examples
     --------

@@ -135,8 +135,9 @@ def pareto_dominance(
 
     References
     ----------
-    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
-       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -243,8 +244,9 @@ def compare_clusterings(
 
     References
     ----------
-    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
-       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------

@@ -260,9 +260,9 @@ def predictive_power(
 
     References
     ----------
-    .. [1] :doi:`Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based
-       validation of clustering solutions. Neural Computation 16, 1299-1323.
-       <10.1162/089976604773717621>`
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation
+       of clustering solutions. Neural Computation 16, 1299-1323.
+       https://doi.org/10.1162/089976604773717621
 
     Examples
     --------
@@ -353,8 +353,9 @@ def prediction_strength(
 
     References
     ----------
-    .. [1] :doi:`Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength.
-       Journal of Computational and Graphical Statistics 14, 511-528. <10.1198/106186005X59243>`
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
+       https://doi.org/10.1198/106186005X59243
 
     Examples
     --------

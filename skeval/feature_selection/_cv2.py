@@ -122,7 +122,7 @@ class CV2FeatureSelectionPipeline(
     ----------
     .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
        of microarray gene-expression data. Proceedings of the National Academy of Sciences 99,
-       6562-6566. :doi:`10.1073/pnas.102102699`
+       6562-6566. https://doi.org/10.1073/pnas.102102699
 
     Examples
     --------

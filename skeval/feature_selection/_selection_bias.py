@@ -161,9 +161,9 @@ def selection_bias(
     ----------
     .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
        of microarray gene-expression data. Proceedings of the National Academy of Sciences 99,
-       6562-6566. :doi:`10.1073/pnas.102102699`
+       6562-6566. https://doi.org/10.1073/pnas.102102699
     .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+       Learning 52, 239-281. https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------

@@ -82,9 +82,8 @@ def log_bleu_score(
 
     References
     ----------
-    .. [1] K. Papineni, S. Roukos, T. Ward and W.-J. Zhu (2002), BLEU: a method for automatic
-       evaluation of machine translation, ACL 2002:311-318,
-       https://doi.org/10.3115/1073083.1073135
+    .. [1] Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic
+       evaluation of machine translation. ACL 2002, 311-318. https://doi.org/10.3115/1073083.1073135
 
     Examples
     --------
@@ -168,11 +167,10 @@ def bleu_score(
 
     References
     ----------
-    .. [1] K. Papineni, S. Roukos, T. Ward and W.-J. Zhu (2002), BLEU: a method for automatic
-       evaluation of machine translation, ACL 2002:311-318,
-       https://doi.org/10.3115/1073083.1073135
-    .. [2] B. Chen and C. Cherry (2014), A systematic comparison of smoothing techniques for
-       sentence-level BLEU, WMT 2014:362-367, https://doi.org/10.3115/v1/W14-3346
+    .. [1] Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic
+       evaluation of machine translation. ACL 2002, 311-318. https://doi.org/10.3115/1073083.1073135
+    .. [2] Chen, B. and Cherry, C. (2014). A systematic comparison of smoothing techniques for
+       sentence-level BLEU. WMT 2014, 362-367. https://doi.org/10.3115/v1/W14-3346
 
     Examples
     --------
@@ -241,8 +239,8 @@ def sentence_bleu_score(
 
     References
     ----------
-    .. [1] B. Chen and C. Cherry (2014), A systematic comparison of smoothing techniques for
-       sentence-level BLEU, WMT 2014:362-367, https://doi.org/10.3115/v1/W14-3346
+    .. [1] Chen, B. and Cherry, C. (2014). A systematic comparison of smoothing techniques for
+       sentence-level BLEU. WMT 2014, 362-367. https://doi.org/10.3115/v1/W14-3346
 
     Examples
     --------

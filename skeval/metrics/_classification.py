@@ -154,9 +154,9 @@ def averaged_precision_recall_fscore(
 
     References
     ----------
-    .. [1] J. Opitz and S. Burst (2019), Macro F1 and Macro F1, https://arxiv.org/abs/1911.03347
-    .. [2] M. Sokolova and G. Lapalme (2009), A systematic analysis of performance measures for
-       classification tasks, Information Processing & Management 45:427-437,
+    .. [1] Opitz, J. and Burst, S. (2019). Macro F1 and Macro F1. https://arxiv.org/abs/1911.03347
+    .. [2] Sokolova, M. and Lapalme, G. (2009). A systematic analysis of performance measures for
+       classification tasks. Information Processing & Management 45, 427-437.
        https://doi.org/10.1016/j.ipm.2009.03.002
 
     Examples
@@ -248,7 +248,7 @@ def macro_fbeta_score(
 
     References
     ----------
-    .. [1] J. Opitz and S. Burst (2019), Macro F1 and Macro F1, https://arxiv.org/abs/1911.03347
+    .. [1] Opitz, J. and Burst, S. (2019). Macro F1 and Macro F1. https://arxiv.org/abs/1911.03347
 
     Examples
     --------

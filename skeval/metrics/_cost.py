@@ -80,7 +80,7 @@ def cost_sensitive_error(
 
     References
     ----------
-    .. [1] C. Elkan (2001), The foundations of cost-sensitive learning, IJCAI 2001:973-978.
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001, 973-978.
 
     Examples
     --------
@@ -156,8 +156,8 @@ def probability_cost(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples
@@ -279,8 +279,8 @@ def cost_curve(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples
@@ -353,8 +353,8 @@ def expected_cost(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples

@@ -171,12 +171,13 @@ def cost_curve_band(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
-    .. [2] G. Y. Zou and A. Donner (2008), Construction of confidence limits about effect measures:
-       a general approach, Statistics in Medicine 27:1693-1702, https://doi.org/10.1002/sim.3095
-    .. [3] J. Kim and D. Pollard (1990), Cube root asymptotics, Annals of Statistics 18:191-219,
+    .. [2] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+       measures: a general approach. Statistics in Medicine 27, 1693-1702.
+       https://doi.org/10.1002/sim.3095
+    .. [3] Kim, J. and Pollard, D. (1990). Cube root asymptotics. Annals of Statistics 18, 191-219.
        https://doi.org/10.1214/aos/1176347498
 
     Examples

@@ -85,8 +85,8 @@ def curve_dominance(
 
     References
     ----------
-    .. [1] J. Davis and M. Goadrich (2006), The relationship between precision-recall and ROC
-       curves, ICML 2006, https://doi.org/10.1145/1143844.1143874
+    .. [1] Davis, J. and Goadrich, M. (2006). The relationship between precision-recall and ROC
+       curves. ICML 2006. https://doi.org/10.1145/1143844.1143874
 
     Examples
     --------

@@ -131,10 +131,10 @@ def expected_loss(
 
     References
     ----------
-    .. [1] A. B. Owen (1998), Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity
-       14:466-489, https://doi.org/10.1006/jcom.1998.0487
-    .. [2] L. N. Trefethen (2008), Is Gauss quadrature better than Clenshaw-Curtis?, SIAM Review
-       50:67-87, https://doi.org/10.1137/060659831
+    .. [1] Owen, A. B. (1998). Scrambling Sobol' and Niederreiter-Xing points. Journal of Complexity
+       14, 466-489. https://doi.org/10.1006/jcom.1998.0487
+    .. [2] Trefethen, L. N. (2008). Is Gauss quadrature better than Clenshaw-Curtis? SIAM Review 50,
+       67-87. https://doi.org/10.1137/060659831
 
     Examples
     --------

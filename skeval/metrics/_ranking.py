@@ -82,8 +82,8 @@ def ranking_loss(
 
     References
     ----------
-    .. [1] J. A. Hanley and B. J. McNeil (1982), The meaning and use of the area under a receiver
-       operating characteristic (ROC) curve, Radiology 143:29-36,
+    .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143, 29-36.
        https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
@@ -147,8 +147,8 @@ def break_even_point(
 
     References
     ----------
-    .. [1] T. Joachims (2005), A support vector method for multivariate performance measures,
-       ICML 2005, https://doi.org/10.1145/1102351.1102399
+    .. [1] Joachims, T. (2005). A support vector method for multivariate performance measures. ICML
+       2005. https://doi.org/10.1145/1102351.1102399
 
     Examples
     --------

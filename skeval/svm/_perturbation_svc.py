@@ -113,8 +113,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     References
     ----------
     .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
-       prediction errors of support vector machine classifiers. Journal of Machine Learning
-       Research 9, 521-540.
+       prediction errors of support vector machine classifiers. Journal of Machine Learning Research
+       9, 521-540.
 
     Examples
     --------

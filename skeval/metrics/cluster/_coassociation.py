@@ -45,9 +45,9 @@ def coassociation_matrix(
 
     References
     ----------
-    .. [1] :doi:`Fred, A. L. N. and Jain, A. K. (2005). Combining multiple clusterings using
-       evidence accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence 27,
-       835-850. <10.1109/TPAMI.2005.113>`
+    .. [1] Fred, A. L. N. and Jain, A. K. (2005). Combining multiple clusterings using evidence
+       accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 835-850.
+       https://doi.org/10.1109/TPAMI.2005.113
 
     Examples
     --------

@@ -81,8 +81,9 @@ def compactness_score(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -132,8 +133,8 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
 
     References
     ----------
-    MacQueen, J. (1967). Some methods for classification and analysis of multivariate observations.
-    Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
+    .. [1] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
+       observations. Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
 
     Examples
     --------
@@ -183,8 +184,9 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -243,8 +245,9 @@ def centroid_distances(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------

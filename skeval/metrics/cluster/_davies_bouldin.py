@@ -87,9 +87,9 @@ def davies_bouldin_score(
 
     References
     ----------
-    Davies, D. L. & Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions on
-    Pattern Analysis and Machine Intelligence, 1(2), 224-227.
-    https://doi.org/10.1109/TPAMI.1979.4766909
+    .. [1] Davies, D. L. and Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions
+       on Pattern Analysis and Machine Intelligence, 1(2), 224-227.
+       https://doi.org/10.1109/TPAMI.1979.4766909
 
     Examples
     --------

@@ -83,8 +83,8 @@ def dunn_score(
 
     References
     ----------
-    Dunn, J. C. (1974). Well-separated clusters and optimal fuzzy partitions. Journal of
-    Cybernetics, 4(1), 95-104. https://doi.org/10.1080/01969727408546059
+    .. [1] Dunn, J. C. (1974). Well-separated clusters and optimal fuzzy partitions. Journal of
+       Cybernetics, 4(1), 95-104. https://doi.org/10.1080/01969727408546059
 
     Examples
     --------

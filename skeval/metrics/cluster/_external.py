@@ -74,9 +74,9 @@ def purity_score(
 
     References
     ----------
-    .. [1] :doi:`Zhao, Y. and Karypis, G. (2004). Empirical and theoretical comparisons of
-       selected criterion functions for document clustering. Machine Learning 55, 311-331.
-       <10.1023/B:MACH.0000027785.44527.d6>`
+    .. [1] Zhao, Y. and Karypis, G. (2004). Empirical and theoretical comparisons of selected
+       criterion functions for document clustering. Machine Learning 55, 311-331.
+       https://doi.org/10.1023/B:MACH.0000027785.44527.d6
 
     Examples
     --------
@@ -121,9 +121,9 @@ def inverse_purity_score(
 
     References
     ----------
-    .. [1] :doi:`Amigo, E., Gonzalo, J., Artiles, J. and Verdejo, F. (2009). A comparison of
-       extrinsic clustering evaluation metrics based on formal constraints. Information
-       Retrieval 12, 461-486. <10.1007/s10791-008-9066-8>`
+    .. [1] Amigo, E., Gonzalo, J., Artiles, J. and Verdejo, F. (2009). A comparison of extrinsic
+       clustering evaluation metrics based on formal constraints. Information Retrieval 12, 461-486.
+       https://doi.org/10.1007/s10791-008-9066-8
 
     Examples
     --------
@@ -182,8 +182,8 @@ def class_f_measure(
 
     References
     ----------
-    .. [1] :doi:`Larsen, B. and Aone, C. (1999). Fast and effective text mining using linear-time
-       document clustering. KDD '99, 16-22. <10.1145/312129.312186>`
+    .. [1] Larsen, B. and Aone, C. (1999). Fast and effective text mining using linear-time document
+       clustering. KDD '99, 16-22. https://doi.org/10.1145/312129.312186
 
     Examples
     --------

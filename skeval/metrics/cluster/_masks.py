@@ -60,9 +60,9 @@ def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
 
     References
     ----------
-    .. [1] :doi:`Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods.
-       Journal of the American Statistical Association 66, 846-850.
-       <10.1080/01621459.1971.10482356>`
+    .. [1] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. Journal
+       of the American Statistical Association 66, 846-850.
+       https://doi.org/10.1080/01621459.1971.10482356
 
     Examples
     --------
@@ -116,8 +116,8 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
 
     References
     ----------
-    .. [1] :doi:`Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of
-       Classification 2, 193-218. <10.1007/BF01908075>`
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2,
+       193-218. https://doi.org/10.1007/BF01908075
 
     Examples
     --------

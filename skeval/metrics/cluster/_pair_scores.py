@@ -67,8 +67,8 @@ def pair_counts(
 
     References
     ----------
-    .. [1] :doi:`Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of
-       Classification 2, 193-218. <10.1007/BF01908075>`
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2,
+       193-218. https://doi.org/10.1007/BF01908075
 
     Examples
     --------
@@ -146,8 +146,8 @@ def pair_precision_recall_fscore(
 
     References
     ----------
-    .. [1] :doi:`Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
-       Retrieval, section 16.3. Cambridge University Press. <10.1017/CBO9780511809071>`
+    .. [1] Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
+       Retrieval, section 16.3. Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -198,8 +198,8 @@ def pair_fbeta_score(
 
     References
     ----------
-    .. [1] :doi:`Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
-       Retrieval, section 16.3. Cambridge University Press. <10.1017/CBO9780511809071>`
+    .. [1] Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
+       Retrieval, section 16.3. Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -239,9 +239,9 @@ def pair_jaccard_score(
 
     References
     ----------
-    .. [1] :doi:`Ben-Hur, A., Elisseeff, A. and Guyon, I. (2002). A stability based method for
-       discovering structure in clustered data. Pacific Symposium on Biocomputing 7, 6-17.
-       <10.1142/9789812799623_0002>`
+    .. [1] Ben-Hur, A., Elisseeff, A. and Guyon, I. (2002). A stability based method for discovering
+       structure in clustered data. Pacific Symposium on Biocomputing 7, 6-17.
+       https://doi.org/10.1142/9789812799623_0002
 
     Examples
     --------
@@ -287,9 +287,9 @@ def fowlkes_mallows_score(
 
     References
     ----------
-    .. [1] :doi:`Fowlkes, E. B. and Mallows, C. L. (1983). A method for comparing two hierarchical
+    .. [1] Fowlkes, E. B. and Mallows, C. L. (1983). A method for comparing two hierarchical
        clusterings. Journal of the American Statistical Association 78, 553-569.
-       <10.1080/01621459.1983.10478008>`
+       https://doi.org/10.1080/01621459.1983.10478008
 
     Examples
     --------
@@ -342,9 +342,9 @@ def minkowski_score(
 
     References
     ----------
-    .. [1] :doi:`Jardine, N. and Sibson, R. (1971). Mathematical Taxonomy. Wiley; as used in
-       Ben-Hur, A. and Guyon, I. (2003). Detecting stable clusters using principal component
-       analysis. Methods in Molecular Biology 224, 159-182. <10.1385/1-59259-364-X:159>`
+    .. [1] Jardine, N. and Sibson, R. (1971). Mathematical Taxonomy. Wiley; as used in Ben-Hur, A.
+       and Guyon, I. (2003). Detecting stable clusters using principal component analysis. Methods
+       in Molecular Biology 224, 159-182. https://doi.org/10.1385/1-59259-364-X:159
 
     Examples
     --------

@@ -77,9 +77,9 @@ def silhouette_samples(
 
     References
     ----------
-    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
-    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
-    https://doi.org/10.1016/0377-0427(87)90125-7
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
 
     Examples
     --------
@@ -145,9 +145,9 @@ def silhouette_score(
 
     References
     ----------
-    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
-    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
-    https://doi.org/10.1016/0377-0427(87)90125-7
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
 
     Examples
     --------
