@@ -24,7 +24,7 @@ from skeval.report import evaluate_clusterer
 
 __all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
 
-# Their random_state stays open: evaluate_clusterer draws it anew for every half.
+# They have no random_state: evaluate_clusterer draws one for each half.
 ALGORITHMS: dict[str, BaseEstimator] = {
     "kmeans": KMeans(n_init=10),
     "ward": AgglomerativeClustering(linkage="ward"),

@@ -81,13 +81,13 @@ def resampled_fits(
     n_failed = n_done = 0
     with open_jobs(fit_and_read, *task, total=plan.n_fits, **options) as run:
         for block in plan.blocks(run.max_batch if adapter else None, first_block):
-            decisions = no_decisions(block)
+            decisions = make_no_decisions(block)
             if adapter is not None:
                 decisions = run.batch(partial(solve_block, adapter), block)
                 run.parallel.advance(int(decisions.solved.sum()))
             findings: list[Any] = [None] * len(block)
             unsolved = np.flatnonzero(~decisions.solved)
-            for r, finding in zip(unsolved, run(fits_of(block, unsolved)), strict=True):
+            for r, finding in zip(unsolved, run(list_fits(block, unsolved)), strict=True):
                 findings[r] = finding
             fitted = FittedBlock(block, decisions, findings)
             n_failed += int(fitted.failed.sum())
@@ -96,19 +96,19 @@ def resampled_fits(
     report_failures(n_failed, n_done)
 
 
-# The matrix products of a block are many and small: threads would spend their time waiting.
+# The many matrix products of a block are too small to gain from several threads.
 @limit_threads(limits=1, user_api="blas")
 def solve_block(adapter: Adapter, block: PlanBlock) -> Decisions:
     """Return the decisions of a block."""
     return adapter(block)
 
 
-def no_decisions(block: PlanBlock) -> Decisions:
+def make_no_decisions(block: PlanBlock) -> Decisions:
     """Return the decisions of a block of which no fit is solved."""
     return Decisions(np.empty((len(block), 0)), np.zeros(len(block), dtype=bool))
 
 
-def fits_of(block: PlanBlock, fits: Iterable[int]) -> Iterator[tuple]:
+def list_fits(block: PlanBlock, fits: Iterable[int]) -> Iterator[tuple]:
     """Yield (training rows, weights or None, tested rows, order or None) of some fits."""
     for r in fits:
         train = block.train[r]

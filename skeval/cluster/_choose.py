@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import clone
 
 from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
-from skeval.cluster._reference import REFERENCES, reference_draws
+from skeval.cluster._reference import REFERENCES, resolve_reference
 from skeval.cluster._stability import (
     STABILITY,
     Seed,
     check_points,
-    halvings,
+    run_halvings,
     standard_error,
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
@@ -120,8 +120,7 @@ class NClustersChoice:
         "threshold": [Interval(Real, 0, 1, closed="both")],
         "reference": [StrOptions(set(REFERENCES))],
         "param_name": [str, None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def choose_n_clusters(
     clusterer: Any,
@@ -241,7 +240,7 @@ def choose_n_clusters(
     X = check_points(clusterer, X)
     candidates = check_candidates(n_clusters, method)
     name = resolve_parameter(clusterer, param_name)
-    kind, draws = reference_draws(X, reference)
+    kind, draws = resolve_reference(X, reference)
     possible = candidates * SMALLEST <= X.shape[0] // 2
     clusterers = {
         k: clone(clusterer).set_params(**{name: k}) for k in candidates[possible].tolist()
@@ -249,9 +248,9 @@ def choose_n_clusters(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root, agreement = root_seed(random_state), AGREEMENTS[method]
     both = np.zeros((2, len(candidates), n_repeats))
-    both[:, possible] = halvings(clusterers, X, draws, agreement, n_repeats, root, options)
+    both[:, possible] = run_halvings(clusterers, X, draws, agreement, n_repeats, root, options)
     (values, base), (errors, base_errors) = both.mean(axis=-1), standard_error(both)
-    limits = sufficient_from(values, errors, base, method, threshold)
+    limits = compute_limits(values, errors, base, method, threshold)
     chosen = candidates[(values >= limits) & (values > base)]
     return NClustersChoice(
         n_clusters=int(chosen.max(initial=1)),
@@ -266,11 +265,11 @@ def choose_n_clusters(
         method=method,
         reference=kind,
         threshold=float(threshold),
-        rule=rule_in_words(method, threshold),
+        rule=describe_rule(method, threshold),
     )
 
 
-def sufficient_from(
+def compute_limits(
     values: np.ndarray, errors: np.ndarray, base: np.ndarray, method: str, threshold: float
 ) -> np.ndarray:
     """Return what the value of each candidate must reach, given those of the reference."""
@@ -284,7 +283,7 @@ def sufficient_from(
     return np.maximum(limits, values[best] - errors[best])
 
 
-def rule_in_words(method: str, threshold: float) -> str:
+def describe_rule(method: str, threshold: float) -> str:
     """Return the rule of a method."""
     least = "at least 2/3 of the way from the reference to 1"
     if method == PREDICTION_STRENGTH:

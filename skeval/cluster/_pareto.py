@@ -22,7 +22,7 @@ __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
 Index = tuple[Callable[[Any, Any], float], bool]
 
-# The indices of internal_indices that are one number: whether larger is better.
+# Whether larger is better, for each index of internal_indices that is one number.
 GREATER_IS_BETTER = {
     "silhouette": True,
     "dunn": True,
@@ -35,7 +35,7 @@ GREATER_IS_BETTER = {
 }
 
 # Values closer than this, relative to their size, are equal: the same partition under other
-# names or in another order of rows must not beat itself by the last bit of a sum.
+# names or in another order of rows must not beat itself by a rounding error.
 TIE = 1e-12
 
 
@@ -263,12 +263,12 @@ def compare_clusterings(
     """
     if not partitions:
         raise ValueError("partitions must hold at least one clustering, got none.")
-    directions = index_directions(indices)
+    directions = resolve_directions(indices)
     if isinstance(indices, Mapping):
-        values = custom_values(X, partitions, indices)
+        values = compute_custom(X, partitions, indices)
     else:
         options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
-        values = internal_values(X, partitions, list(directions), options)
+        values = compute_internal(X, partitions, list(directions), options)
     check_defined(values, list(partitions), list(directions))
     up = tuple(directions.values())
     dominates, front = pareto_dominance(values, greater_is_better=up)
@@ -277,7 +277,7 @@ def compare_clusterings(
     return ClusteringComparison(names, tuple(directions), up, values, n_clusters, dominates, front)
 
 
-def index_directions(indices: Any) -> dict[str, bool]:
+def resolve_directions(indices: Any) -> dict[str, bool]:
     """Return whether larger is better by index name, or raise."""
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
@@ -293,33 +293,33 @@ def index_directions(indices: Any) -> dict[str, bool]:
     return directions
 
 
-def internal_values(
+def compute_internal(
     X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
 ) -> np.ndarray:
     """Return the internal indices of every partition, one distance pass each."""
     rows = []
     for partition, labels in partitions.items():
-        with warnings.catch_warnings():  # undefined indices that were asked for raise later
+        with warnings.catch_warnings():  # check_defined raises for undefined ones
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            result = named(partition, internal_indices, X, labels, **options)
+            result = call_index(partition, internal_indices, X, labels, **options)
         rows.append([getattr(result, name) for name in names])
     return np.array(rows, dtype=np.float64)
 
 
-def custom_values(
+def compute_custom(
     X: Any, partitions: Mapping[str, Any], indices: Mapping[str, Index]
 ) -> np.ndarray:
     """Return the given indices of every partition."""
     return np.array(
         [
-            [named(partition, function, X, labels) for function, _ in indices.values()]
+            [call_index(partition, function, X, labels) for function, _ in indices.values()]
             for partition, labels in partitions.items()
         ],
         dtype=np.float64,
     )
 
 
-def named(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
+def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
     """Call an index; an error says which partition it met."""
     try:
         return function(X, labels, **options)

@@ -15,15 +15,15 @@ from skeval.feature_selection._consensus import feature_ranks
 __all__ = [
     "Round",
     "check_support",
-    "feasible_folds",
     "fit_classifier",
     "fit_selector",
+    "limit_inner_folds",
     "read_round",
 ]
 
 
 class Round(NamedTuple):
-    """What one inner round leaves behind."""
+    """The features that one inner round selected, their ranks, and its predictions."""
 
     support: np.ndarray
     ranks: np.ndarray
@@ -31,7 +31,7 @@ class Round(NamedTuple):
 
 
 def read_round(model: Any, X: Any, y: Any) -> Round:
-    """Return what a round leaves behind, from the pipeline that was fitted without inner rounds."""
+    """Return the result of a round from its pipeline, which was fitted without inner rounds."""
     ranks = feature_ranks(model.selector_, X.shape[1])
     return Round(model.support_, ranks, model.predict(X))
 
@@ -47,7 +47,7 @@ def fit_classifier(classifier: Any, X: Any, y: np.ndarray, weights: np.ndarray |
     return clone(classifier).fit(X, y, **weight_parameters(classifier, weights))
 
 
-def feasible_folds(cv: Any, target: Target) -> Any:
+def limit_inner_folds(cv: Any, target: Target) -> Any:
     """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
     if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
         raise ValueError(

@@ -32,7 +32,7 @@ _CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def log_bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -95,7 +95,7 @@ def log_bleu_score(
     return _log_bleu_of_corpus(references, hypotheses, tokenize, *options)
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -184,7 +184,7 @@ def bleu_score(
     return float(np.exp(_log_bleu_of_corpus(references, hypotheses, tokenize, *options)))
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def sentence_bleu_score(
     references: Any,
     hypothesis: Any,
@@ -300,7 +300,7 @@ def log_bleu(
     value: float,
     effective_order: bool,
 ) -> float:
-    """Engine: log BLEU from summed statistics c, r, matches, totals."""
+    """Return log BLEU from summed statistics c, r, matches, totals."""
     c, r = statistics[:2]
     matches, totals = statistics[2:].astype(np.float64).reshape(2, -1)
     if not matches.any():

@@ -75,8 +75,7 @@ class CostCurveBand:
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def cost_curve_band(
     y_true: ArrayLike,

@@ -56,8 +56,7 @@ class ExpectedLoss:
         "loss": [StrOptions(set(_LOSSES))],
         "n_points": [Interval(Integral, 2 * _REPLICATES, None, closed="left")],
         "random_state": ["random_state", Generator],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def expected_loss(
     predict: Callable[[Floats], Any],
@@ -193,7 +192,7 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
             [d.ppf(u) for d, u in zip(distribution, _sobol(n, len(distribution), rng), strict=True)]
         )
     if hasattr(distribution, "cov_object"):
-        return lambda n, rng: _balanced(
+        return lambda n, rng: _draw_points(
             stats.qmc.MultivariateNormalQMC(distribution.mean, distribution.cov, seed=rng), n
         )
     if hasattr(distribution, "ppf") or hasattr(distribution, "pmf"):
@@ -203,12 +202,12 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
 
 def _sobol(n: int, dimensions: int, rng: Generator) -> Floats:
     """Return n scrambled points of the open unit cube, shape (dimensions, n)."""
-    points = _balanced(stats.qmc.Sobol(dimensions, seed=rng), n)
+    points = _draw_points(stats.qmc.Sobol(dimensions, seed=rng), n)
     return np.clip(points, 2.0**-32, 1 - 2.0**-32).T
 
 
-def _balanced(engine: Any, n: int) -> Floats:
-    """Draw n points; where n is no power of 2 the sequence is less even, and no less random."""
+def _draw_points(sampler: Any, n: int) -> Floats:
+    """Draw n points; where n is no power of 2 they are less even, which needs no warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The balance properties", UserWarning)
-        return engine.random(n)
+        return sampler.random(n)

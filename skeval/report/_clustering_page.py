@@ -15,8 +15,8 @@ from skeval.report._page import (
     Table,
     make_figure,
     make_page,
-    reproduction_section,
-    warnings_section,
+    make_reproduction_section,
+    make_warnings_section,
 )
 
 __all__ = ["make_clustering_page"]
@@ -35,11 +35,11 @@ def make_clustering_page(report: ClusteringReport, title: str | None = None) -> 
             f"{report.n_samples} samples, {report.n_features} features",
         ],
         sections=[
-            warnings_section("Before you quote the choice", report.warnings),
+            make_warnings_section("Before you quote the choice", report.warnings),
             _make_stability_section(report),
             _make_table_section(report),
             _make_indices_section(report),
-            reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions),
         ],
     )
 

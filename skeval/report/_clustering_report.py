@@ -9,7 +9,7 @@ from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
 from skeval.report._clustering_table import make_columns
-from skeval.report._provenance import call_of
+from skeval.report._provenance import write_call
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 
@@ -74,7 +74,7 @@ class ClusteringReport(WritableReport):
     def call(self) -> str:
         """The call that made the report, as source text."""
         function = "skeval.report.evaluate_clusterer"
-        return call_of(function, "clusterer, X", self.clusterer, self.settings)
+        return write_call(function, "clusterer, X", self.clusterer, self.settings)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.
@@ -142,12 +142,12 @@ class ClusteringReport(WritableReport):
         return pd.DataFrame(rows).set_index("n_clusters")
 
     def __str__(self) -> str:
-        lines = [*self._table_lines(), "", self.verdict, PRESUMES, FRONT]
+        lines = [*self._write_table(), "", self.verdict, PRESUMES, FRONT]
         if self.external is not None:
             lines.append(ORIENTATION)
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-    def _table_lines(self) -> list[str]:
+    def _write_table(self) -> list[str]:
         """Return the table as text, with an arrow at the end of the row of the choice."""
         columns = make_columns(self.comparison, self.stability, self.external)
         heads = [[""] * (3 - len(column.heading)) + [*column.heading] for column in columns]

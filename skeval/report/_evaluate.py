@@ -18,15 +18,15 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
 )
 from skeval.report._provenance import (
-    estimator_text,
-    n_columns,
-    named_features,
-    provenance,
-    settings_text,
+    check_feature_names,
+    count_columns,
+    describe_run,
+    write_estimator,
+    write_settings,
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
-from skeval.report._warnings import plain_warnings
+from skeval.report._warnings import write_warnings
 from skeval.utils._checks import check_count, check_flag, check_jobs, check_level
 from skeval.utils._seeds import RandomStateLike, small_seed
 
@@ -132,7 +132,7 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
-    settings = settings_text(locals())  # first, while there is nothing but the arguments
+    settings = write_settings(locals())  # first, while the only local variables are the arguments
     check_level(confidence_level, "confidence_level")
     if leave_one_out is not None:
         check_flag("leave_one_out", leave_one_out)
@@ -140,7 +140,7 @@ def evaluate(
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
-    names = named_features(X, feature_names)
+    names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     cv, notes = _choose_folds(cv, target, groups)
     splitter = resolve_splitter(cv, target, groups, seed)
@@ -159,14 +159,14 @@ def evaluate(
         permutation=_run_permutation(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
-        warnings=(*notes, *plain_warnings(target, estimates, confidence_level)),
+        warnings=(*notes, *write_warnings(target, estimates, confidence_level)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
-        n_features=n_columns(X),
+        n_features=count_columns(X),
         class_sizes=_count_classes(target),
-        estimator=estimator_text(estimator),
+        estimator=write_estimator(estimator),
         feature_names=names,
-        **provenance(settings, seed),
+        **describe_run(settings, seed),
     )
 
 

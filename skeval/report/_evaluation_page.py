@@ -23,15 +23,15 @@ from skeval.report._page import (
     Table,
     make_figure,
     make_page,
-    reproduction_section,
-    warnings_section,
+    make_reproduction_section,
+    make_warnings_section,
 )
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
-    permutation_sentence,
-    selection_sentences,
-    trusted_perturbation,
+    write_permutation,
+    write_perturbation,
+    write_selection,
 )
 
 __all__ = ["make_evaluation_page"]
@@ -59,12 +59,12 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
         verdict=report.verdict,
         facts=list(_describe_data(report)),
         sections=[
-            warnings_section("Before you quote a number", report.warnings),
+            make_warnings_section("Before you quote a number", report.warnings),
             _make_estimates_section(report),
             *_make_perturbation_section(report),
             *_make_chance_section(report),
             *_make_selection_section(report),
-            reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions),
         ],
     )
 
@@ -118,7 +118,7 @@ def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     ]
     yield Section(
         "The interval of the support vector machine",
-        sentences=[trusted_perturbation(report.perturbation[1])],
+        sentences=[write_perturbation(report.perturbation[1])],
         figures=figures,
     )
 
@@ -136,7 +136,7 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
     )
     interval = test.pvalue_interval
     sentences = [
-        permutation_sentence(test),
+        write_permutation(test),
         f"With endlessly many permutations P would lie between {interval.low:.2g} and "
         f"{interval.high:.2g} ({100 * interval.level:g} % interval).",
     ]
@@ -164,5 +164,5 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
             height=0.8 + 0.22 * n_drawn,
         ),
     ]
-    sentences = selection_sentences(bias, stability)
+    sentences = write_selection(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)

@@ -30,7 +30,7 @@ from skeval.feature_selection import (
     selection_stability,
 )
 from skeval.feature_selection._cv2 import default_selector
-from skeval.feature_selection._selection_bias import bias_of, fold_errors
+from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection import (
     ErrorEstimate,
     PermutationTest,
@@ -150,7 +150,7 @@ class Steps:
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
-        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
+        bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
         task = clone(head), self.X, self.target.given
         with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
             supports = run(train for train, _ in self.folds)

@@ -221,7 +221,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     def _svc(self) -> SVC:
         return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
 
-    def _perturbed(self) -> PerturbationInterval:
+    def _get_perturbation(self) -> PerturbationInterval:
         check_is_fitted(self)
         if self.perturbation_ is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
@@ -230,22 +230,22 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     @property
     def cv_error_(self) -> float:
         """Cross-validated error."""
-        return self._perturbed().error
+        return self._get_perturbation().error
 
     @property
     def resubstitution_error_(self) -> float:
         """Error on the training samples."""
-        return self._perturbed().resubstitution
+        return self._get_perturbation().resubstitution
 
     @property
     def statistics_(self) -> np.ndarray:
         """The perturbed statistics `W*`, shape (n_resamples,)."""
-        return self._perturbed().statistics
+        return self._get_perturbation().statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:
         """The interval around the cross-validated error."""
-        return self._perturbed().confidence_interval()
+        return self._get_perturbation().confidence_interval()
 
     @property
     def coef_(self) -> np.ndarray:
@@ -274,7 +274,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._checked(X)
+        X = self._check_data(X)
         return self.svc_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -289,10 +289,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        X = self._checked(X)
+        X = self._check_data(X)
         return self.svc_.decision_function(X)
 
-    def _checked(self, X: Any) -> Any:
+    def _check_data(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
 

@@ -27,7 +27,7 @@ from skeval.svm._adapter import KBestSVMAdapter
 
 @pytest.fixture(autouse=True)
 def whatever_it_costs(monkeypatch):
-    """The small problems of these tests go to the engine even where a loop is as fast."""
+    """The small problems of these tests go to the solver even where a loop is as fast."""
     monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
 
 

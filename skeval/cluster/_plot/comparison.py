@@ -12,7 +12,7 @@ from skeval.utils._plotting import axes_and_figure, column_of_axes, read_fields
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
 
 
-def direction(index: str, greater_is_better: bool) -> str:
+def label_axis(index: str, greater_is_better: bool) -> str:
     """Return an axis label that says which way is better."""
     return f"{index.replace('_', ' ')} ({'larger' if greater_is_better else 'smaller'} is better)"
 
@@ -103,7 +103,7 @@ class IndicesDisplay:
         self.axes_ = column_of_axes(axes, self.indices, "indices", sharex=True, figsize=size)
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
             self._draw(ax, self.values[:, panel])
-            ax.set_title(direction(name, self.greater_is_better[panel]), fontsize="medium")
+            ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
         self.axes_[0].legend()
         self.axes_[-1].set_xlabel("number of clusters")
         self.figure_ = self.axes_[0].figure
@@ -231,8 +231,8 @@ class ParetoDisplay:
         scatter(ax, x, y, front)
         for name, point in zip(self.names, self.values, strict=True):
             ax.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
-        ax.set_xlabel(direction(self.indices[0], self.greater_is_better[0]))
-        ax.set_ylabel(direction(self.indices[1], self.greater_is_better[1]))
+        ax.set_xlabel(label_axis(self.indices[0], self.greater_is_better[0]))
+        ax.set_ylabel(label_axis(self.indices[1], self.greater_is_better[1]))
         ax.margins(0.15)  # room for the names
         ax.legend()
         return self

@@ -11,9 +11,7 @@ from skeval.utils._compat import validate_params
 __all__ = ["coassociation_matrix"]
 
 
-@validate_params(
-    {"labels": ["array-like"], "sparse_output": ["boolean"]}, prefer_skip_nested_validation=True
-)
+@validate_params({"labels": ["array-like"], "sparse_output": ["boolean"]})
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:

@@ -10,8 +10,8 @@ from skeval.metrics.cluster._partition import Partition
 from skeval.metrics.cluster._samples import (
     CONSTRAINTS,
     METRIC_CONSTRAINTS,
+    check_has_centroids,
     check_samples,
-    need_centroids,
 )
 from skeval.metrics.cluster._separation import ClusterDistances
 from skeval.utils._compat import validate_params
@@ -27,12 +27,12 @@ __all__ = [
 def _to_own_centroid(
     X: ArrayLike, labels: ArrayLike, metric: str | Callable, noise: str | None
 ) -> tuple[np.ndarray, Partition]:
-    need_centroids(metric)
+    check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise)
     return to_centroids(samples.points, samples.partition, metric), samples.partition
 
 
-@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS)
 def compactness_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -95,7 +95,7 @@ def compactness_score(
     return float(np.sqrt(distances.mean()))
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS)
 def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the sum of squared errors, which K-means minimises.
 
@@ -146,7 +146,7 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
     return float(squared.sum())
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS)
 def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the within-cluster variance.
 
@@ -198,7 +198,7 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
     return float(squared.mean())
 
 
-@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS)
 def centroid_distances(
     X: ArrayLike,
     labels: ArrayLike,

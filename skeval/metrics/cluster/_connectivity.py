@@ -17,7 +17,7 @@ from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
 
-TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
+TREE_FEATURES = 10  # with more, a k-d tree visits nearly every point
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -41,10 +41,7 @@ def connectivity_of(
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
 def connectivity_score(
     X: ArrayLike,
     labels: ArrayLike,

@@ -7,12 +7,12 @@ from numpy.typing import ArrayLike
 from skeval.metrics.cluster._kernels.distance_pass import distance_pass
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
-from skeval.utils._checks import undefined
+from skeval.utils._checks import give_nan
 from skeval.utils._compat import validate_params
 
 __all__ = ["dunn_ratio", "dunn_score"]
 
-TREE_FEATURES = 15  # beyond, k-d trees visit nearly every point
+TREE_FEATURES = 15  # with more, k-d trees visit nearly every point
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
@@ -21,12 +21,12 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    return undefined(
+    return give_nan(
         "The Dunn index is 0 / 0: two clusters share a point and no cluster has two different ones."
     )
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def dunn_score(
     X: ArrayLike,
     labels: ArrayLike,

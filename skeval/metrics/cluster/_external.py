@@ -10,9 +10,9 @@ from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._labels import (
     BETA,
     LABELS,
-    checked_contingency,
-    checked_counts,
     f_weights,
+    make_contingency,
+    scale_counts,
 )
 from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
@@ -40,7 +40,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
     return float(_pairs.exact_sum(largest) / table.total)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -84,11 +84,11 @@ def purity_score(
     >>> purity_score(["a", "a", "b", "b"], [0, 0, 0, 1])
     0.75
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.columns, len(table.column_sums))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -131,7 +131,7 @@ def inverse_purity_score(
     >>> inverse_purity_score(["a", "a", "b", "b"], [0, 0, 0, 0])
     1.0
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.rows, len(table.row_sums))
 
 
@@ -146,7 +146,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     return float(best @ table.row_sums / table.total)
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def class_f_measure(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -191,7 +191,7 @@ def class_f_measure(
     >>> round(class_f_measure(["a", "a", "b", "b"], [0, 0, 0, 1]), 4)
     0.7333
     """
-    return best_class_f(checked_contingency(labels_true, labels_pred, sample_weight), beta)
+    return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class ExternalIndices:
         return aligned("external indices", rows)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> ExternalIndices:
@@ -293,7 +293,7 @@ def external_indices(
       fowlkes mallows  0.4082
       minkowski        1.2247
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     pairs = _pairs.count_pairs(table)
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
     return ExternalIndices(
@@ -308,5 +308,5 @@ def external_indices(
         adjusted_rand=_pairs.adjusted_rand(pairs),
         fowlkes_mallows=_pairs.fowlkes_mallows(pairs),
         minkowski=_pairs.minkowski(pairs),
-        pairs=checked_counts(table),
+        pairs=scale_counts(table),
     )

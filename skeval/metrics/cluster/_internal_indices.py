@@ -101,10 +101,7 @@ class InternalIndices:
         return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
 def internal_indices(
     X: ArrayLike,
     labels: ArrayLike,

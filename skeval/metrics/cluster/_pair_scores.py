@@ -6,10 +6,10 @@ from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._labels import (
     BETA,
     LABELS,
-    checked_contingency,
-    checked_counts,
-    checked_pairs,
     f_weights,
+    make_contingency,
+    make_pairs,
+    scale_counts,
 )
 from skeval.metrics.cluster._pairs import PairCounts
 from skeval.utils._checks import warn_undefined
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> PairCounts:
@@ -76,7 +76,7 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     PairCounts(both=1, true_only=1, pred_only=2, neither=2)
     """
-    return checked_counts(checked_contingency(labels_true, labels_pred, sample_weight))
+    return scale_counts(make_contingency(labels_true, labels_pred, sample_weight))
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -104,7 +104,7 @@ def _ratio(part: float, whole: float, name: str, side: str) -> float:
     return 0.0
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def pair_precision_recall_fscore(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -156,10 +156,10 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(checked_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def pair_fbeta_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -207,10 +207,10 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(checked_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -249,10 +249,10 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return _pairs.jaccard(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.jaccard(make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -299,10 +299,10 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return _pairs.fowlkes_mallows(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -352,4 +352,4 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return _pairs.minkowski(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.minkowski(make_pairs(labels_true, labels_pred, sample_weight))

@@ -10,7 +10,7 @@ from skeval.utils._checks import naming, native_labels, warn_user
 __all__ = ["Partition", "make_partition"]
 
 NOISE = -1
-NOISE_AS_TEXT = ("-1", "-1.0")  # as a table of strings holds it
+NOISE_AS_TEXT = ("-1", "-1.0")  # in a table of strings
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class BetweenClusterDistances:
         return "\n".join(lines)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def within_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -174,7 +174,7 @@ def within_cluster_distances(
     return ClusterDistances(partition.names, partition.sizes, mean, largest)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def between_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,

@@ -25,7 +25,7 @@ def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarr
     return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def silhouette_samples(
     X: ArrayLike,
     labels: ArrayLike,
@@ -94,7 +94,7 @@ def silhouette_samples(
     return partition.unsort(np.concatenate(found))
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def silhouette_score(
     X: ArrayLike,
     labels: ArrayLike,

@@ -14,7 +14,7 @@ from skeval.utils._compat import validate_params
 __all__ = ["mst_compactness"]
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def mst_compactness(
     X: ArrayLike,
     labels: ArrayLike,

@@ -128,7 +128,7 @@ class ErrorEstimatesDisplay:
         """
         rows = np.arange(len(self.methods))
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
-        # lines and not error bars: an interval need not hold its estimate
+        # Lines, since error bars would have to contain the estimate, and an interval need not.
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0")
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
