@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -18,11 +18,9 @@ from skeval.cluster._stability import (
     standard_error,
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
 
@@ -79,11 +77,9 @@ class NClustersChoice:
     threshold: float
     rule: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""
-        import pandas as pd
-
-        return pd.DataFrame(
+        return make_frame(
             {
                 self.method: self.values,
                 "standard_error": self.standard_errors,
@@ -92,7 +88,8 @@ class NClustersChoice:
                 "limit": self.limits,
                 "chosen": self.candidates == self.n_clusters,
             },
-            index=pd.Index(self.candidates, name="n_clusters"),
+            self.candidates,
+            "n_clusters",
         )
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval.metrics.cluster import internal_indices
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
@@ -74,15 +72,11 @@ class ClusteringComparison:
         """The clusterings that no other beats."""
         return tuple(name for name, kept in zip(self.names, self.front, strict=True) if kept)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per clustering."""
-        import pandas as pd
-
         columns = dict(zip(self.indices, self.values.T, strict=True))
-        return pd.DataFrame(
-            {"n_clusters": self.n_clusters, **columns, "front": self.front},
-            index=pd.Index(self.names, name="clustering"),
-        )
+        columns = {"n_clusters": self.n_clusters, **columns, "front": self.front}
+        return make_frame(columns, self.names, "clustering")
 
     def __str__(self) -> str:
         heads = [f"{name} {'+' if up else '-'}" for name, up in self._directions()]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -15,11 +15,9 @@ from skeval.cluster._reference import Draws
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "STABILITY",
@@ -64,12 +62,9 @@ class PredictivePower:
     values: np.ndarray = field(repr=False)
     agreement: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per repeat."""
-        import pandas as pd
-
-        index = pd.RangeIndex(len(self.values), name="repeat")
-        return pd.DataFrame({self.agreement: self.values}, index=index)
+        return make_frame({self.agreement: self.values}, range(len(self.values)), "repeat")
 
     def __str__(self) -> str:
         rows = [

@@ -1,16 +1,14 @@
 """How much the selected features change from one training set to another."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skeval._inference.means import normal_interval
 from skeval.utils._checks import check_data, check_level, check_option, warn_undefined
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
@@ -67,7 +65,7 @@ class SelectionStability:
         ]
         return aligned(f"stability of the selection ({self.method})", rows)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return the features in order of their selection frequency.
 
         Returns
@@ -75,11 +73,8 @@ class SelectionStability:
         pandas.DataFrame
             Column "frequency", indexed by the position of the feature.
         """
-        import pandas as pd
-
         order = np.argsort(-self.frequency, kind="stable")
-        index = pd.Index(order, name="feature")
-        return pd.DataFrame({"frequency": self.frequency[order]}, index=index)
+        return make_frame({"frequency": self.frequency[order]}, order, "feature")
 
 
 def selection_stability(

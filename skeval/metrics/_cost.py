@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +12,7 @@ from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
 from skeval.utils._checks import check_data, give_nan, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = [
     "CostCurve",
@@ -209,13 +206,11 @@ class CostCurve:
             raise ValueError(f"probability_cost must lie in [0, 1], got {x.tolist()}.")
         return np.interp(x, self.probability_cost, self.normalized_expected_cost)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per piece of the envelope."""
-        import pandas as pd
-
         x, y = self.probability_cost, self.normalized_expected_cost
         columns = {"from": x[:-1], "to": x[1:], "cost_from": y[:-1], "cost_to": y[1:]}
-        return pd.DataFrame({**columns, "threshold": self.thresholds})
+        return make_frame({**columns, "threshold": self.thresholds})
 
     def __str__(self) -> str:
         largest = self.normalized_expected_cost.max()

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator, RandomState
@@ -13,10 +12,8 @@ from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["CostCurveBand", "cost_curve_band"]
 
@@ -51,12 +48,10 @@ class CostCurveBand:
     replicates: Floats = field(repr=False)
     is_difference: bool
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per x."""
-        import pandas as pd
-
         columns = ("probability_cost", "cost", "low", "high")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
+        return make_frame({name: getattr(self, name) for name in columns})
 
     def __str__(self) -> str:
         what = "difference" if self.is_difference else "cost"

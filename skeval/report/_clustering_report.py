@@ -1,7 +1,7 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from skeval.report._clustering_table import make_columns
 from skeval.report._provenance import write_call
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["ClusteringReport"]
 
@@ -128,7 +126,7 @@ class ClusteringReport(WritableReport):
             "versions": dict(self.versions),
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row for each number of clusters; needs pandas.
 
         Returns
@@ -136,10 +134,8 @@ class ClusteringReport(WritableReport):
         pandas.DataFrame
             Indexed by `n_clusters`.
         """
-        import pandas as pd
-
         rows = [row | row.pop("external", {}) for row in self.rows()]
-        return pd.DataFrame(rows).set_index("n_clusters")
+        return make_frame(rows).set_index("n_clusters")
 
     def __str__(self) -> str:
         lines = [*self._write_table(), "", self.verdict, PRESUMES, FRONT]

@@ -1,7 +1,7 @@
 """What `evaluate` returns: estimates side by side, and what to make of them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
@@ -16,9 +16,7 @@ from skeval.report._sentences import (
 )
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["EvaluationReport"]
 
@@ -120,7 +118,7 @@ class EvaluationReport(WritableReport):
             "versions": dict(self.versions),
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row for each estimate; needs pandas.
 
         Returns
@@ -128,10 +126,8 @@ class EvaluationReport(WritableReport):
         pandas.DataFrame
             Indexed by method.
         """
-        import pandas as pd
-
         rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
-        return pd.DataFrame(rows).set_index("method")
+        return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")

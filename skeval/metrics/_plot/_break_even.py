@@ -1,7 +1,7 @@
 """Drawing of a precision-recall curve with its break-even point."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +10,6 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
 from skeval.metrics._ranking import break_even_point
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["BreakEvenDisplay"]
 
@@ -74,7 +71,7 @@ class BreakEvenDisplay(ScoreDisplay):
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         **kwargs: Any,
     ) -> "BreakEvenDisplay":
         """Draw the curve of a score.
@@ -114,7 +111,7 @@ class BreakEvenDisplay(ScoreDisplay):
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> "BreakEvenDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> "BreakEvenDisplay":
         """Draw the curve, its break-even point on the diagonal, and the prevalence.
 
         Parameters

@@ -1,7 +1,6 @@
 """External indices: how well the clusters of one partition match the classes of another."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +16,8 @@ from skeval.metrics.cluster._labels import (
 from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._compat import validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "ExternalIndices",
@@ -229,15 +226,11 @@ class ExternalIndices:
         """Return the indices by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per index: its value and its best value."""
-        import pandas as pd
-
         indices = self.to_dict()
         best = [0.0 if name == "minkowski" else 1.0 for name in indices]
-        return pd.DataFrame(
-            {"value": list(indices.values()), "best": best}, index=pd.Index(indices, name="index")
-        )
+        return make_frame({"value": list(indices.values()), "best": best}, list(indices), "index")
 
     def __str__(self) -> str:
         rows = [(name.replace("_", " "), f"{v:.4f}") for name, v in self.to_dict().items()]

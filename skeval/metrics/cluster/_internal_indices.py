@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +19,7 @@ from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_sam
 from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["InternalIndices", "internal_indices"]
 
@@ -83,10 +80,8 @@ class InternalIndices:
     labels: np.ndarray
     sizes: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per cluster."""
-        import pandas as pd
-
         nearest = np.nanmin(self.min_between, axis=1)
         columns = {
             "size": self.sizes,
@@ -94,7 +89,7 @@ class InternalIndices:
             "max_within": self.max_within,
             "nearest_other": nearest,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+        return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
         lines = [f"{name:<24}{getattr(self, name):>14.6g}" for name in SCALARS]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +16,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, has_centroids
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = [
     "BetweenClusterDistances",
@@ -48,12 +45,10 @@ class ClusterDistances:
     mean: np.ndarray
     max: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per cluster."""
-        import pandas as pd
-
         columns = {"size": self.sizes, "mean": self.mean, "max": self.max}
-        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+        return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
         rows = zip(self.labels, self.sizes, self.mean, self.max, strict=True)
@@ -83,16 +78,13 @@ class BetweenClusterDistances:
     min: np.ndarray
     centroid: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per pair of clusters, each pair once."""
-        import pandas as pd
-
         first, second = np.triu_indices(len(self.labels), k=1)
-        index = pd.MultiIndex.from_arrays(
-            [self.labels[first], self.labels[second]], names=["label", "other"]
-        )
+        pairs = {"label": self.labels[first], "other": self.labels[second]}
         tables = {"mean": self.mean, "min": self.min, "centroid": self.centroid}
-        return pd.DataFrame({name: t[first, second] for name, t in tables.items()}, index=index)
+        columns = {name: table[first, second] for name, table in tables.items()}
+        return make_frame(pairs | columns).set_index(list(pairs))
 
     def __str__(self) -> str:
         lines = [f"{'label':>12}{'other':>12}{'mean':>12}{'min':>12}{'centroid':>12}"]

@@ -1,7 +1,7 @@
 """Drawing of the contingency table of two partitions."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,9 +9,6 @@ from scipy.optimize import linear_sum_assignment
 
 from skeval.metrics.cluster._labels import check_labels, make_contingency
 from skeval.utils._plotting import axes_and_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["ContingencyDisplay"]
 
@@ -71,7 +68,7 @@ class ContingencyDisplay:
         labels_pred: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         include_values: bool = True,
         colorbar: bool = True,
         **kwargs: Any,
@@ -126,7 +123,7 @@ class ContingencyDisplay:
 
     def plot(
         self,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         *,
         include_values: bool = True,
         colorbar: bool = True,
