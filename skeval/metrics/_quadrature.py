@@ -117,6 +117,8 @@ class _Side:
         if self.reaches_end:
             edges = np.append(edges, np.nextafter(self.end, -outwards * np.inf))
         edges = edges[np.isfinite(edges) & (edges > low) & (edges < high)]
+        if not self.reaches_end:  # a quantile with nothing beyond it is one that SciPy cut off
+            edges = edges[self.beyond(edges) > 0]
         self.edges = np.unique(edges)[::outwards]  # from the centre outwards
         self.remaining = float(self.beyond(self.edges[-1])) if len(edges) else 0.0
 

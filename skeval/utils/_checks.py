@@ -129,8 +129,11 @@ def native_labels(name: str, y: Any) -> Any:
     """Return numbers and booleans that are held as objects in the dtype of their own.
 
     scikit-learn takes no labels but strings from an array of objects; a column of a data frame
-    often holds others. Whatever is no array of objects is returned as it is.
+    often holds others. Whatever is no array of objects is returned as it is, but bytes are refused.
     """
+    held = np.asarray(y) if isinstance(y, list) and y and isinstance(y[0], bytes) else y
+    if getattr(getattr(held, "dtype", None), "kind", None) == "S":
+        raise ValueError(f"{name} must hold numbers, booleans or strings alone, got bytes.")
     if getattr(y, "dtype", None) != np.dtype(object):
         return y
     objects = np.asarray(y)

@@ -172,7 +172,7 @@ def test_mean_losses():
 def scipy_interval(data, statistic, replicates, level):
     """SciPy's BCa on our replicates, at the level that our quantile stands for."""
     n = sum(len(part) for part in data)
-    wider = np.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1)
+    wider = np.sqrt(n / (n - 1)) * stats.t.isf((1 - level) / 2, n - 1)
     level = 1 - 2 * stats.norm.sf(wider)
     given = stats.bootstrap(
         data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=False
