@@ -22,11 +22,11 @@ def reference_winner(a, b):
     return {(0, 0): "equal", (1, 0): "a", (0, 1): "b", (1, 1): "cross"}[above, below]
 
 
-@given(
-    st.lists(st.integers(0, 1), min_size=2, max_size=8),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-)
+SCORES = st.lists(st.integers(0, 3), min_size=10, max_size=10)
+labels_and_scores = given(st.lists(st.integers(0, 1), min_size=2, max_size=8), SCORES, SCORES)
+
+
+@labels_and_scores
 def test_roc_winner_equals_the_reference_implementation(y, first, second):
     y = [0, 1, *y]
     a, b = (roc_curve(y, score[: len(y)])[:2] for score in (first, second))
@@ -42,11 +42,7 @@ def test_roc_winner_equals_the_reference_implementation(y, first, second):
             assert min(ends) - 1e-6 <= height <= max(ends) + 1e-6
 
 
-@given(
-    st.lists(st.integers(0, 1), min_size=2, max_size=8),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-)
+@labels_and_scores
 def test_pr_winner_equals_the_reference_implementation(y, first, second):
     y = [0, 1, *y]
     a, b = (precision_recall_curve(y, score[: len(y)]) for score in (first, second))

@@ -14,13 +14,6 @@ from sklearn.metrics.cluster import contingency_matrix
 from skeval.metrics.cluster import ContingencyDisplay
 from skeval.metrics.cluster._plot.contingency import order_by_match
 
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 TRUE = np.array(["a", "a", "a", "b", "b", "c", "c", "c", "c"])
 PRED = np.array([2, 2, 0, 0, 0, 1, 1, 1, 2])
 
