@@ -189,7 +189,7 @@ def test_files_and_functions_stay_short():
 
 def test_names_that_others_import_are_listed_and_not_private():
     """A module's `__all__` names all that other modules import from it."""
-    strangers = set()
+    unlisted = set()
     for module in MODULES:
         for node in ast.walk(TREES[module]):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("skeval"):
@@ -198,8 +198,8 @@ def test_names_that_others_import_are_listed_and_not_private():
             source = f"{path}.py"
             if source in MODULES:
                 listed = listed_names(source)
-                strangers |= {(module, a.name) for a in node.names if a.name not in listed}
-    assert not strangers
+                unlisted |= {(module, a.name) for a in node.names if a.name not in listed}
+    assert not unlisted
 
 
 def listed_names(module):

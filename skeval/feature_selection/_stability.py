@@ -1,18 +1,14 @@
 """How much the selected features change from one training set to another."""
 
-import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.means import normal_interval
-from skeval.utils._checks import check_data, check_level, check_option
+from skeval.utils._checks import check_data, check_level, check_option, warn_undefined
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
@@ -69,7 +65,7 @@ class SelectionStability:
         ]
         return aligned(f"stability of the selection ({self.method})", rows)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return the features in order of their selection frequency.
 
         Returns
@@ -77,11 +73,8 @@ class SelectionStability:
         pandas.DataFrame
             Column "frequency", indexed by the position of the feature.
         """
-        import pandas as pd
-
         order = np.argsort(-self.frequency, kind="stable")
-        index = pd.Index(order, name="feature")
-        return pd.DataFrame({"frequency": self.frequency[order]}, index=index)
+        return make_frame({"frequency": self.frequency[order]}, order, "feature")
 
 
 def selection_stability(
@@ -161,7 +154,7 @@ def selection_stability(
         check_equal_sizes(chosen)
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
-        warnings.warn(UNDEFINED[method].format(len(chosen)), UndefinedMetricWarning, stacklevel=2)
+        warn_undefined(UNDEFINED[method].format(len(chosen)))
     low, high = normal_interval(value, float(np.sqrt(variance)), level, (-1.0, 1.0))
     return SelectionStability(
         float(value), low, high, method, float(level), len(chosen), chosen.mean(axis=0)

@@ -53,7 +53,7 @@ def test_cross_validation_statistic_is_the_loop(data):
     np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
 
 
-def test_any_loss_and_own_weights_are_the_loop(data):
+def test_any_loss_and_given_weights_are_the_loop(data):
     X, y, weights = data
     codes = (y == "yes").astype(int)
     own = np.linspace(0.5, 2, 40)

@@ -35,10 +35,7 @@ from skeval.model_selection import (
 SVM = SVC(kernel="linear", tol=1e-6)
 
 
-@pytest.fixture(autouse=True)
-def whatever_it_costs(monkeypatch):
-    """The small problems of these tests go to the solver even where a loop is as fast."""
-    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
+pytestmark = pytest.mark.usefixtures("always_solve")
 
 
 class Unserved(SVC):

@@ -17,7 +17,7 @@ from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
 
-TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
+TREE_FEATURES = 10  # with more, a k-d tree visits nearly every point
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -41,10 +41,7 @@ def connectivity_of(
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
 def connectivity_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -96,8 +93,9 @@ def connectivity_score(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
