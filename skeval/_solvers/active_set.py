@@ -90,12 +90,12 @@ def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) 
         found = _solve_sets(duals, sets)
         free, margin, alpha = ~(low | up), found.margin, C * found.fraction
         slack = _ROUNDING * np.minimum(C, alpha.max(axis=1, keepdims=True))
-        falls, rises = free & (alpha < -slack), free & (alpha > C + slack)  # (7), left
-        freed = (low & (margin < -_ROUNDING) & (C > 0)) | (up & (margin > _ROUNDING))  # (7), right
+        falls, rises = free & (alpha < -slack), free & (alpha > C + slack)  # (8), left
+        freed = (low & (margin < -_ROUNDING) & (C > 0)) | (up & (margin > _ROUNDING))  # (8), right
         switches = np.count_nonzero(falls | rises | freed, axis=1)
         found.settled &= switches == 0
         result.put(left, found)
-        keep = ~found.settled & (switches <= before + patience)  # (9)
+        keep = ~found.settled & (switches <= before + patience)  # (10)
         if not keep.any():
             break
         left, before, duals = left[keep], switches[keep], duals.take(keep)
@@ -142,10 +142,10 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
         dv, db, df, d_beta = step_to(e, beta, v)
         beta = beta + d_beta
         v, b, f = v + dv, b + db, f + df
-        e = np.where(free, y - f, 0.0)  # (5)
+        e = np.where(free, y - f, 0.0)  # (6)
         size = np.abs(beta).sum(axis=1)
         gap = np.einsum("bi,bi->b", C, np.abs(e))
-        if repeat >= system.repeats and (gap <= _GAP * size).all():  # (6)
+        if repeat >= system.repeats and (gap <= _GAP * size).all():  # (7)
             break
     a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
     any_free = free.any(axis=1)
@@ -154,7 +154,7 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
         scores = f[at] - b[at, None]
         b[at] = _midpoint_intercept(y[at], C[at], scores, sets.low[at], sets.up[at])
         f[at] = scores + b[at, None]
-    balance = np.abs(system.moments(beta)[:, -1]) <= _ROUNDING * size  # (8)
+    balance = np.abs(system.moments(beta)[:, -1]) <= _ROUNDING * size  # (9)
     exact = np.abs(e).max(axis=1) <= _ROUNDING
     return SetSolution(a, v, b, y * f - 1.0, any_free, exact & balance)
 
@@ -169,7 +169,7 @@ def _midpoint_intercept(
     bound = y - scores
     below = (C > 0) & ((low & (y > 0)) | (up & (y < 0)))
     above = (C > 0) & ((low & (y < 0)) | (up & (y > 0)))
-    lowest = np.where(below, bound, -np.inf).max(axis=1)  # (10)
+    lowest = np.where(below, bound, -np.inf).max(axis=1)  # (11)
     highest = np.where(above, bound, np.inf).min(axis=1)
     bounded = np.isfinite(lowest) & np.isfinite(highest)
-    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))  # (11)
+    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))  # (12)
