@@ -16,9 +16,8 @@ from skeval._solvers.duals import Duals, ProblemRows
 
 __all__ = ["ActiveSets", "SetSolution", "active_set", "room", "strictly_free"]
 
-_ROUNDING = (
-    1e-9  # of margins, and of alpha in units of the smaller of its box and the largest alpha
-)
+# What margins may be off, and alpha in units of the smaller of its box and the largest alpha.
+_ROUNDING = 1e-9
 _STRICT = 1e-7  # nearer to a bound than this, a sample is not free
 _REPEATS = 3  # at most, of the step that puts the free samples on their margins
 _GAP = 1e-8  # and what it may leave of a duality gap, as a share of sum(alpha)

@@ -67,7 +67,7 @@ class TwoClassF:
         The formulas and the order of operations are those of `f_oneway`: with exact sums the
         result is the same number.
         """
-        same, which = np.unique(counts, axis=0, return_inverse=True)  # folds shared by problems
+        same, which = np.unique(counts, axis=0, return_inverse=True)  # problems may share counts
         which = which.reshape(-1)
         n = same.sum(axis=1)[:, None]
         total = same.astype(float) @ self.X  # (1)

@@ -229,9 +229,8 @@ class _FeatureProblems:
             part = self.system_of(left[:1]).take_samples(strip.inside)
             self._solve(near, start, partial(strip.solve, part), 2 * self.size)
         self._solve(self._unsolved(left), start, solve_from_values, self.size)
-        self._solve(
-            self._unsolved(left), Start(zeros, np.zeros(1), _FAR), solve_from_values, self.size
-        )
+        far = Start(zeros, np.zeros(1), _FAR)
+        self._solve(self._unsolved(left), far, solve_from_values, self.size)
         return self.solution
 
     def _unsolved(self, problems: np.ndarray) -> np.ndarray:

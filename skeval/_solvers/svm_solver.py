@@ -28,13 +28,9 @@ def solve_from_values(duals: Duals, start: Start, *, max_iter: int) -> SetSoluti
     for gap in _GAPS:
         max_iter -= interior_point(duals, point, tol=gap, max_iter=max_iter)
         low = point.fraction < room(duals.box, point.fraction) * point.surplus  # (9)
-        sets = ActiveSets(
-            low | (duals.box == 0),
-            point.rest < point.shortfall,
-            point.fraction,
-            point.intercept,
-        )
-        ready = np.count_nonzero(~(sets.low | sets.up), axis=1) <= duals.system.rank  # (10)
+        low, up = low | (duals.box == 0), point.rest < point.shortfall
+        sets = ActiveSets(low, up, point.fraction, point.intercept)
+        ready = np.count_nonzero(~(low | up), axis=1) <= duals.system.rank  # (10)
         if gap == _GAPS[-1]:
             ready[:] = True
         if not ready.any():

@@ -147,7 +147,7 @@ class KBestSVMAdapter:
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""
-        # SelectKBest takes no weights: a sample of positive weight counts once.
+        # SelectKBest takes no weights: counts repeat samples, other positive weights count as 1.
         counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
         selection = self._statistics.select(counts, positive, self.selector.k)
         if selection.constant.any():
