@@ -16,14 +16,12 @@ from skeval._solvers.svm import uses_features
 
 __all__ = ["FitShape", "batch_pays"]
 
-_CALL = 2.5e-3  # of a fit and a prediction by an SVC, whatever the data
-# libsvm, for each product in a kernel value; such a value costs as much as _CELL products more
-_KERNEL, _CELL = 7e-10, 15
-_STEP = 3.5e-9  # libsvm, for each sample in each step
-# How many times more support vectors and steps all samples have than half of them: 1 where the
-# classes can be separated, 2 where they are alike.
-_GROWTH = 1.4
-_MARGIN = 1.1  # a batch must be clearly faster to be taken
+_CALL = 2.5e-3  # seconds of fit and predict of an SVC on the smallest data
+_KERNEL = 7e-10  # libsvm: seconds for each product in a kernel value
+_CELL = 15  # products that take as long as what else a kernel value costs
+_STEP = 3.5e-9  # libsvm: seconds for each sample in each step
+_GROWTH = 1.4  # support vectors and steps from half of the samples to all: 1 if separable, else 2
+_MARGIN = 1.1
 
 
 class FitShape(NamedTuple):
@@ -45,7 +43,7 @@ class FitShape(NamedTuple):
         start = 2e-4 + 8e-3 / n_fits
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
-            # The problem with the mean of the boxes is solved before the others.
+            # Where all fits share the columns, the problem of mean weights is solved first.
             system *= 2.5 if self.selects else 1.0 + 8.0 / n_fits
         else:
             system = 1.5e-7 * n**2 + 2.5e-10 * n**3
