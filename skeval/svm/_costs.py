@@ -27,14 +27,14 @@ _MARGIN = 1.1
 class FitShape(NamedTuple):
     """The size of one fit.
 
-    `n_solved` is the number of columns that the SVM sees of `n_features`; `own` says that each
-    fit has columns, `scaled` that it has scales, of its own.
+    `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
+    fit selects its columns, `scaled` that it scales them.
     """
 
     n_samples: int
     n_features: int
     n_solved: int
-    own: bool = False
+    selects: bool = False
     scaled: bool = False
 
     def batch_seconds(self, n_fits: int) -> float:
@@ -44,18 +44,18 @@ class FitShape(NamedTuple):
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
-            system *= 2.5 if self.own else 1.0 + 8.0 / n_fits
+            system *= 2.5 if self.selects else 1.0 + 8.0 / n_fits
         else:
             system = 1.5e-7 * n**2 + 2.5e-10 * n**3
-            if self.own or self.scaled:
+            if self.selects or self.scaled:
                 system += 1e-10 * n**2 * k
-        select = 4e-9 * n * self.n_features if self.own else 0.0
+        select = 4e-9 * n * self.n_features if self.selects else 0.0
         return start + system + select
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
         """Return the time of one fit by scikit-learn, given what libsvm went through."""
         n, cells = float(self.n_samples), float(self.n_samples * self.n_features)
-        transform = 2e-3 + 1.2e-8 * cells if self.own else 0.0
+        transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
         transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
         kernel = _KERNEL * n_support * n * (self.n_solved + _CELL)
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n

@@ -73,7 +73,8 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     options = _scale(metric, points)
     if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
         return partial(cdist, metric="cityblock")
-    if metric not in distance_metrics() and not issparse(points):  # scikit-learn has it from SciPy
+    # What scikit-learn does not know it would ask of SciPy.
+    if metric not in distance_metrics() and not issparse(points):
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
 

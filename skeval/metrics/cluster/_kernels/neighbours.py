@@ -30,7 +30,8 @@ def neighbour_reach(tiles: Tiles, n: int, L: int) -> np.ndarray:
     for rows in slices(n, TILE_ROWS):
         first = max(0, min(rows.start, n - few))
         block = tiles(rows)(slice(first, min(first + few, n)))  # (r, few)
-        reach[rows] = np.partition(block, L, axis=1)[:, L]  # one of them may be the row itself
+        # The L-th smallest besides the row itself, which may be among them (eq. 4).
+        reach[rows] = np.partition(block, L, axis=1)[:, L]
         reach[rows] += ROUNDING * block.max()
     return reach * (1 + TIED)
 
@@ -44,7 +45,8 @@ def foreign_weight_by_tree(
     """
     tree = _PlaceTree(points, cluster, n_jobs=n_jobs)
     asked, times = np.unique(tree.key[rows], return_counts=True)  # both (q,)
-    k, left, total = L + 2, np.arange(len(asked)), 0.0  # the place itself, L others, one beyond
+    # The first query is for the place itself, L others and one beyond them.
+    k, left, total = L + 2, np.arange(len(asked)), 0.0
     while len(left):
         k = min(k, len(tree.places))
         incomplete = []
