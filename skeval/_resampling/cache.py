@@ -80,11 +80,8 @@ class CodeOf(pickle.Pickler):
         """Collect the code of a function or class, and pickle it as usual."""
         if isinstance(value, type | FunctionType):
             for code in value.__mro__ if isinstance(value, type) else [value]:
-                self._found.add(find_version(code) or read_code(code))
+                found: tuple[str, ...] | None = find_version(code)
+                if found is None:
+                    found = code.__qualname__, read_source(code), describe_code(code)
+                self._found.add(found)
         return NotImplemented
-
-
-def read_code(code: Any) -> tuple[str, str, str]:
-    """Return the name, source and compiled code of a function or class."""
-    text = read_source(code)
-    return code.__qualname__, text, describe_code(code)

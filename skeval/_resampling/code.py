@@ -114,12 +114,8 @@ def list_contents(value: Any) -> list[Any]:
             return [value.fget, value.fset, value.fdel]
         case partial():
             return [value.func, value.args, value.keywords]
-    return [*filter(is_function, getattr(value, "__dict__", {}).values())]
-
-
-def is_function(value: Any) -> bool:
-    """Whether a value has Python code."""
-    return isinstance(value, FunctionType)
+    held = getattr(value, "__dict__", {}).values()
+    return [part for part in held if isinstance(part, FunctionType)]
 
 
 def cell_value(cell: CellType) -> Any:

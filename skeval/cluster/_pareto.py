@@ -79,7 +79,8 @@ class ClusteringComparison:
         return make_frame(columns, self.names, "clustering")
 
     def __str__(self) -> str:
-        heads = [f"{name} {'+' if up else '-'}" for name, up in self._directions()]
+        directions = zip(self.indices, self.greater_is_better, strict=True)
+        heads = [f"{name} {'+' if up else '-'}" for name, up in directions]
         widths = [max(len(head), 10) for head in heads]
         cells = [
             "  ".join(f"{value:>{width}.4g}" for value, width in zip(row, widths, strict=True))
@@ -93,9 +94,6 @@ class ClusteringComparison:
         head = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
         title = f"{len(self.names)} clusterings (+ larger is better, - smaller is better)"
         return aligned(title, [("", f"{'k':>3}  {head}"), *rows])
-
-    def _directions(self) -> list[tuple[str, bool]]:
-        return list(zip(self.indices, self.greater_is_better, strict=True))
 
 
 def pareto_dominance(

@@ -61,9 +61,9 @@ def looks_like_value(text: str) -> bool:
     return word in BOOLEANS | MISSING or not np.isnan(parse_number(word.replace(",", ".", 1)))
 
 
-def is_unnamed(name: str, target: str | None = None) -> bool:
-    """Whether a column has no name of its own and is not the one asked for."""
-    return name != target and UNNAMED.fullmatch(name) is not None
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name of its own."""
+    return UNNAMED.fullmatch(name) is not None
 
 
 def make_name_error(source: str, position: int, name: str) -> ValueError:

@@ -176,8 +176,8 @@ def perturbation_interval(
     References
     ----------
     .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
-       prediction errors of support vector machine classifiers. Journal of Machine Learning
-       Research 9, 521-540.
+       prediction errors of support vector machine classifiers. Journal of Machine Learning Research
+       9, 521-540.
 
     Examples
     --------
