@@ -42,9 +42,10 @@ def score_interval(
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
-    influence = table.weight * slope.ravel()[table.cell]
-    total = table.weight.sum()
-    largest = total**2 / np.sum(table.weight**2)
+    weight = table.weight / table.weight.max()  # the square of a weight may be no float
+    influence = weight * slope.ravel()[table.cell]
+    total = weight.sum()
+    largest = total**2 / np.sum(weight**2)
     z = normal_quantile(level)
     size, variance = largest, np.sum(influence**2) / total**2
     if groups is not None:

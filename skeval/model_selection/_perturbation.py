@@ -198,8 +198,7 @@ def perturbation_interval(
     fold_root, draw_root = root_seed(random_state).spawn(2)
     n_resamples, draw = draws(weights, n_resamples, draw_root, len(target))
     form = interval_form(interval, loss_fn.name)
-    n_effective = float(sample_weight.sum() ** 2 / np.sum(sample_weight**2))
-    interval_of_draws(0.0, np.zeros(n_resamples), level, form, n_effective)  # refuse before work
+    interval_of_draws(0.0, np.zeros(n_resamples), level, form, len(target))  # refuse before work
     folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
     plans = {
         "resubstitution": whole_plan(len(target)),
@@ -213,18 +212,19 @@ def perturbation_interval(
         results = resampled_predictions(estimator, X, target, plan, **options)
         return mean_losses(results, target, loss_fn, plan.fits_per_repetition)
 
-    errors = {}
+    errors, sizes = {}, {}
     for name, base in plans.items():
         (plain,) = losses(base, 1, lambda _: np.ones(len(target)))
         tested = np.isfinite(plain[0])
         errors[name] = mean_of_tested(plain[0][tested], sample_weight[tested])
+        sizes[name] = effective_number(sample_weight[tested])
     perturbed = losses(plans[statistic], n_resamples, draw)
     statistics = perturbed_statistics(perturbed, draw, sample_weight, errors[statistic])
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
     fields = (float(level), apparent, statistics, form, statistic, len(target), loss_fn.name)
-    result = PerturbationInterval(error, np.nan, np.nan, *fields, n_effective)
+    result = PerturbationInterval(error, np.nan, np.nan, *fields, sizes["cross_validation"])
     found = result.confidence_interval()
     return replace(result, low=found.low, high=found.high)
 
@@ -256,6 +256,12 @@ def check_weights(name: str, weights: Any, shape: tuple[int | None, ...]) -> np.
     if not weights.any(axis=-1).all():
         raise ValueError(f"{name} must not be all zero, row {int(np.argmin(weights.any(-1)))} is.")
     return weights
+
+
+def effective_number(weights: np.ndarray) -> float:
+    """Return ``(sum w)^2 / sum w^2``, how many samples of equal weight say as much."""
+    relative = weights / weights.max()  # the square of a weight may be no float
+    return float(relative.sum() ** 2 / np.sum(relative**2))
 
 
 def draws(
@@ -307,15 +313,19 @@ def mean_losses(
 def perturbed_statistics(
     losses: Iterable[np.ndarray], draw: Draw, sample_weight: np.ndarray, error: float
 ) -> np.ndarray:
-    """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition."""
-    share = sample_weight / sample_weight.mean()
+    """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
+
+    Where `m` samples alone are tested, the sum over them is multiplied by ``n / m``: `W*` over the
+    root of `n` stays their mean.
+    """
     statistics: list[float] = []
     for block in losses:
         for row in block:
             tested = np.isfinite(row)
-            perturbation = (draw(len(statistics)) * share)[tested]
+            share = sample_weight[tested] / sample_weight[tested].mean()
+            perturbation = draw(len(statistics))[tested] * share
             total = perturbation @ (row[tested] - error)
-            statistics.append(float(total / np.sqrt(tested.sum())))
+            statistics.append(float(total * np.sqrt(len(row)) / tested.sum()))
     return np.array(statistics)
 
 

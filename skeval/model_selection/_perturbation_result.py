@@ -42,8 +42,8 @@ class PerturbationInterval:
     loss : str
         Name of the loss.
     effective_size : float
-        Number of samples of equal weight that say as much, ``(sum w)^2 / sum w^2``; `n_samples`
-        without sample weights.
+        Number of samples of equal weight that say as much as those tested, ``(sum w)^2 / sum w^2``;
+        `n_samples` without sample weights where `cv` tests every sample.
     """
 
     error: float

@@ -278,6 +278,19 @@ def test_bleu_resamples_sentence_statistics():
         metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
 
 
+@pytest.mark.parametrize("metric", [error_rate, balanced_accuracy_score, macro_fbeta_score])
+@pytest.mark.parametrize("size", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("groups", [None, np.arange(80) // 4])
+def test_the_unit_of_weights_does_not_count(metric, size, groups):
+    rng = np.random.default_rng(0)
+    y, weight = rng.integers(0, 2, 80), rng.random(80)
+    p = np.where(rng.random(80) < 0.8, y, 1 - y)
+    one = metric_interval(metric, y, p, sample_weight=weight, groups=groups)
+    other = metric_interval(metric, y, p, sample_weight=size * weight, groups=groups)
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-9)
+    assert other.standard_error == pytest.approx(one.standard_error, rel=1e-9)
+
+
 def test_sample_weight_travels_with_its_sample():
     y, p = classes()
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)

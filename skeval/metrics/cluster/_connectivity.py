@@ -7,7 +7,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from skeval.metrics.cluster._centroids import NOISE
 from skeval.metrics.cluster._kernels.neighbours import (
+    ROUNDING,
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
 )
@@ -36,7 +38,12 @@ def connectivity_of(
     """Sum over the wanted rows; the others must be known to add nothing."""
     cluster = samples.partition.cluster
     if not samples.suits_trees(TREE_FEATURES):
-        return foreign_weight_by_tiles(samples.tiles, cluster, wanted, n_neighbors, n_jobs=n_jobs)
+        # most metrics, and a given matrix, are exact at 0; a far row must not make all others tie
+        is_exact = isinstance(samples.metric, str) and samples.metric not in NOISE
+        rounding = 0.0 if is_exact else ROUNDING
+        return foreign_weight_by_tiles(
+            samples.tiles, cluster, wanted, n_neighbors, rounding=rounding, n_jobs=n_jobs
+        )
     rows, workers = np.flatnonzero(wanted), effective_n_jobs(n_jobs)
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 
