@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -36,12 +36,12 @@ from skeval.model_selection import (
     ErrorEstimate,
     PermutationTest,
     PerturbationInterval,
-    cross_val_error,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
+from skeval.model_selection._cross_validation import cross_val_estimate
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.utils._compat import safe_split
 
@@ -65,6 +65,7 @@ class Steps:
     splitter: Any
     loss: LossLike
     seed: int
+    confidence_level: float
     options: dict[str, Any]
     error_score: float | str
 
@@ -76,7 +77,12 @@ class Steps:
     def resubstitution(self) -> Iterator[ErrorEstimate]:
         """Yield the error on the training samples."""
         yield resubstitution_error(
-            self.estimator, self.X, self.target.given, groups=self.groups, loss=self.loss
+            self.estimator,
+            self.X,
+            self.target.given,
+            groups=self.groups,
+            loss=self.loss,
+            confidence_level=self.confidence_level,
         )
 
     def hold_out(self) -> Iterator[ErrorEstimate]:
@@ -102,7 +108,7 @@ class Steps:
             **self._error_options(),
         ).values()
 
-    def perturbation(self, n_resamples: int, level: float) -> Iterator[PerturbationInterval]:
+    def perturbation(self, n_resamples: int) -> Iterator[PerturbationInterval]:
         """Yield the intervals around the cross-validated error, by both statistics."""
         for statistic in ("cross_validation", "resubstitution"):
             with warnings.catch_warnings():  # the report says it in words of its own
@@ -113,7 +119,7 @@ class Steps:
                     self.target.given,
                     n_resamples=n_resamples,
                     statistic=statistic,
-                    level=level,
+                    confidence_level=self.confidence_level,
                     cv=self.folds,
                     loss=self.loss,
                     random_state=self.seed,
@@ -133,6 +139,7 @@ class Steps:
             scoring=scoring,
             n_permutations=n_permutations,
             groups=self.groups,
+            confidence_level=self.confidence_level,
             random_state=self.seed,
             **self.options,
         )
@@ -143,7 +150,7 @@ class Steps:
         """Name of the loss."""
         return resolve_loss(self.loss, self.target).name
 
-    def selection(self, level: float) -> tuple[SelectionBias | None, SelectionStability | None]:
+    def selection(self) -> tuple[SelectionBias | None, SelectionStability | None]:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
         None of either where the estimator does not select features, or does not classify.
@@ -156,26 +163,25 @@ class Steps:
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
-        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
+        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
         task = clone(head), self.X, self.target.given
         with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
             supports = run(train for train, _ in self.folds)
-        return bias, selection_stability(np.array(supports), level=level)
+        return bias, selection_stability(np.array(supports), confidence_level=self.confidence_level)
 
     def _error_options(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "groups": self.groups,
             "random_state": self.seed,
+            "confidence_level": self.confidence_level,
             "error_score": self.error_score,
             **self.options,
         }
 
     def _cross_validated(self, cv: Any, method: str) -> ErrorEstimate:
-        found = cross_val_error(
-            self.estimator, self.X, self.target.given, cv=cv, **self._error_options()
-        )
-        return replace(found, method=method)
+        task = self.estimator, self.X, self.target.given
+        return cross_val_estimate(method, *task, cv=cv, **self._error_options())
 
     def _third(self) -> BaseShuffleSplit:
         if self.groups is not None:

@@ -19,7 +19,6 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
 try:
@@ -66,7 +65,6 @@ __all__ = [
     "Options",
     "StrOptions",
     "array_namespace",
-    "check_sample_weight",
     "device",
     "has_valid_parameters",
     "limit_threads",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.interval import ConfidenceInterval
 from skeval.feature_selection._selection_bias import SelectionBias
 from skeval.utils._plotting import axes_and_figure
 
@@ -23,10 +24,8 @@ class SelectionBiasDisplay:
         Error rates with the features selected outside and inside the loop.
     bias : float
         Mean difference.
-    low, high : float
-        Ends of its interval.
-    level : float
-        Nominal coverage of the interval.
+    interval : ConfidenceInterval
+        Its interval.
 
     Attributes
     ----------
@@ -59,16 +58,12 @@ class SelectionBiasDisplay:
         cv1_errors: np.ndarray,
         cv2_errors: np.ndarray,
         bias: float,
-        low: float,
-        high: float,
-        level: float,
+        interval: ConfidenceInterval,
     ) -> None:
         self.cv1_errors = cv1_errors
         self.cv2_errors = cv2_errors
         self.bias = bias
-        self.low = low
-        self.high = high
-        self.level = level
+        self.interval = interval
 
     @classmethod
     def from_result(cls, result: SelectionBias, *, ax: Any = None) -> "SelectionBiasDisplay":
@@ -89,9 +84,7 @@ class SelectionBiasDisplay:
             cv1_errors=result.cv1_errors,
             cv2_errors=result.cv2_errors,
             bias=result.bias,
-            low=result.low,
-            high=result.high,
-            level=result.level,
+            interval=result.interval,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "SelectionBiasDisplay":
@@ -116,8 +109,8 @@ class SelectionBiasDisplay:
             ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
         means = [float(np.mean(values)) for values in errors]
         (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
-        reach = [[self.bias - self.low], [self.high - self.bias]]
-        label = f"difference, {100 * self.level:g} % interval"
+        reach = [[self.bias - self.interval.low], [self.interval.high - self.bias]]
+        label = f"difference, {100 * self.interval.confidence_level:g} % interval"
         self.errorbar_ = ax.errorbar(
             self.bias, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
         )
