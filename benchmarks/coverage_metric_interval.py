@@ -36,7 +36,7 @@ def covered(metric, truth, draw, n_sets, **options):
         sample = draw()
         if sample is None:
             continue
-        interval = metric_interval(metric, *sample, **options)
+        interval = metric_interval(metric, *sample, **options).interval
         seen.append(truth in interval)
         widths.append(interval.high - interval.low)
     return np.mean(seen), np.median(widths)
@@ -60,7 +60,7 @@ def labels(n_sets, **options):
                     hits = np.zeros(len(distinct))
                     for i, table in enumerate(distinct):
                         pair = np.repeat(np.indices((k, k)).reshape(2, -1), table, axis=1)
-                        hits[i] = truth in metric_interval(metric, *pair, **options)
+                        hits[i] = truth in metric_interval(metric, *pair, **options).interval
                     share = times @ hits / times.sum()
                     print(f"{k} {priors[-1]:.2f} {rate} {n:4d} {name:12s} {share:.3f}", flush=True)
 
@@ -132,7 +132,7 @@ def groups(n_sets, **options):
                 found = metric_interval(
                     metric, y, p, groups=unit, method=method, n_resamples=400, random_state=seed
                 )
-                hits.append(0.8 in found)
+                hits.append(0.8 in found.interval)
             return np.mean(hits)
 
         for metric in (sk.accuracy_score, partial(sk.f1_score, average="macro")):

@@ -25,7 +25,7 @@ print(result)
 
 # %%
 # The draws can be read again at another level or in another form, without fitting anything.
-print(result.confidence_interval(level=0.9, interval="symmetric"))
+print(result.confidence_interval(0.9, method="symmetric"))
 
 # %%
 # The published statistic perturbs the *training* error. With 30 features and 80 samples the SVM

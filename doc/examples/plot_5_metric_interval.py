@@ -54,9 +54,10 @@ intervals = {
 # %%
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 rows = np.arange(len(intervals))[::-1]
-for row, interval in zip(rows, intervals.values(), strict=True):
+for row, result in zip(rows, intervals.values(), strict=True):
+    interval = result.interval
     ax.plot([interval.low, interval.high], [row, row], color="tab:blue", lw=2)
-    ax.plot(interval.estimate, row, "o", color="tab:blue")
+    ax.plot(result.estimate, row, "o", color="tab:blue")
     ax.annotate(
         interval.method,
         (interval.low, row),

@@ -51,7 +51,7 @@ for name, score in scores.items():
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 curves = [
     CostCurveDisplay.from_predictions(
-        y, score, level=0.95, n_resamples=300, random_state=0, name=name, ax=left
+        y, score, confidence_level=0.95, n_resamples=300, random_state=0, name=name, ax=left
     ).line_
     for name, score in scores.items()
 ]

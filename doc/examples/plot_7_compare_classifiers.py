@@ -54,7 +54,7 @@ rows = [
     )
 ]
 rows += [
-    (f"{name}, {c.scoring}", c.low, c.difference, c.high)
+    (f"{name}, {c.scoring}", c.interval.low, c.difference, c.interval.high)
     for name, c in {"corrected t": corrected, **others}.items()
 ]
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")

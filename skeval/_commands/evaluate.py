@@ -66,7 +66,7 @@ def add_evaluate(commands: Any) -> None:
         type=parse_whole_number,
         help="label permutations for the P-value (default: 200)",
     )
-    add("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    add("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
     add("--quick", action="store_true", help="fewer resamples and permutations, no leave-one-out")
 
 
@@ -91,7 +91,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         table.y,
         cv=options.folds,
         **sizes,
-        confidence_level=options.level,
+        confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         random_state=options.seed,
         n_jobs=options.jobs,

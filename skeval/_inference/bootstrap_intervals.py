@@ -1,27 +1,37 @@
 """Limits of a bootstrap interval, from replicates and leave-one-out values."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-__all__ = ["bca_levels"]
+__all__ = ["Correction", "bca_correction", "corrected_levels"]
 
 Floats = NDArray[np.float64]
 
 
-def bca_levels(
-    replicates: Floats, estimate: float, jackknife: list[Floats], level: float
-) -> tuple[float, float]:
-    """Return the quantile levels of the BCa interval of Efron (1987), equations (6.4) to (6.6).
+class Correction(NamedTuple):
+    """Bias and acceleration of the BCa interval of Efron (1987)."""
 
-    `jackknife` holds, for each stratum, the statistic without each of its units. The levels are
-    nan where all replicates lie on one side of the estimate.
+    bias: float
+    acceleration: float
+
+
+def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats]) -> Correction:
+    """Return the correction by equations (6.4) and (6.6) of Efron (1987).
+
+    `jackknife` holds, for each stratum, the statistic without each of its units. The bias is
+    infinite where all replicates lie on one side of the estimate.
     """
     bias = ndtri((np.mean(replicates < estimate) + np.mean(replicates <= estimate)) / 2)
-    acceleration = _acceleration(jackknife)
-    z = ndtri(np.array([1 - level, 1 + level]) / 2)
-    if not np.isfinite(bias):
-        return np.nan, np.nan
+    return Correction(float(bias), _acceleration(jackknife))
+
+
+def corrected_levels(correction: Correction, confidence_level: float) -> tuple[float, float]:
+    """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
+    bias, acceleration = correction
+    z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 

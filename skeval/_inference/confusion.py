@@ -1,16 +1,18 @@
 """Intervals of a smooth function of the cells of a confusion table."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from skeval._inference.delta import FScore, delta_variance
-from skeval._inference.means import normal_quantile
+from skeval._inference.interval import Limits
+from skeval._inference.means import normal_quantile, standard_error_of_ratio
 from skeval._inference.score_region import ValueAndGradient, score_limits
 
-__all__ = ["ConfusionTable", "delta_error", "score_interval"]
+__all__ = ["ConfusionTable", "delta_error", "score_form"]
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-24  # of squared influence values, each of a relative error of about 1e-16
@@ -31,10 +33,10 @@ class ConfusionTable(NamedTuple):
         return self.counts / self.counts.sum()
 
 
-def score_interval(
-    table: ConfusionTable, estimate: float, level: float, groups: Any = None
-) -> tuple[tuple[float, float], float]:
-    """Return the score interval and the standard error of the estimate.
+def score_form(
+    table: ConfusionTable, estimate: float, groups: Any = None
+) -> tuple[Callable[[float], Limits], float]:
+    """Return the score interval by confidence level, and the standard error of the estimate.
 
     The size of the sample is the number of independent samples, each of weight 1, whose metric
     would have this variance. Groups take Student's quantile, as Korn and Graubard (1998) do.
@@ -44,21 +46,27 @@ def score_interval(
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # the square of a weight may be no float
     influence = weight * slope.ravel()[table.cell]
-    total = weight.sum()
-    largest = total**2 / np.sum(weight**2)
-    z = normal_quantile(level)
-    size, variance = largest, np.sum(influence**2) / total**2
-    if groups is not None:
-        unit = np.unique(np.asarray(groups), return_inverse=True)[1]
-        influence = np.bincount(unit, influence).astype(np.float64)
-        size = n_groups = len(influence)
-        variance = n_groups / (n_groups - 1) * np.sum(influence**2) / total**2
-        z = float(stats.t.isf((1 - level) / 2, n_groups - 1))
+    largest = weight.sum() ** 2 / np.sum(weight**2)
+    error, n_groups = standard_error_of_ratio(influence, weight, groups)
+    size = largest if n_groups is None else n_groups
     alone = np.sum(share * slope**2)
-    if alone > _ROUNDING * np.max(slope**2) and variance > 0:
-        size = min(float(alone / variance), largest)
-    low, high = score_limits(table.metric, share, z**2 / size)
-    return (min(low, estimate), max(high, estimate)), float(np.sqrt(variance))
+    if alone > _ROUNDING * np.max(slope**2) and error > 0:
+        size = min(float(alone / error**2), largest)
+    made_of = table.metric, share, estimate, float(size), n_groups
+    return partial(_score_interval, *made_of), error
+
+
+def _score_interval(
+    metric: ValueAndGradient,
+    share: Floats,
+    estimate: float,
+    size: float,
+    n_groups: int | None,
+    confidence_level: float,
+) -> Limits:
+    z = normal_quantile(confidence_level, n_groups)
+    low, high = score_limits(metric, share, z**2 / size)
+    return min(low, estimate), max(high, estimate)
 
 
 def delta_error(table: ConfusionTable) -> float:

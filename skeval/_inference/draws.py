@@ -4,40 +4,45 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from skeval._inference.bootstrap_intervals import bca_levels
+from skeval._inference.bootstrap_intervals import Correction, corrected_levels
+from skeval._inference.interval import Limits
 from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import effective_size, log_interval, wilson_interval
-from skeval.utils._checks import check_level, warn_undefined
 
-__all__ = ["bootstrap_limits", "interval_of_draws"]
+__all__ = ["bootstrap_limits", "check_enough_draws", "interval_of_draws"]
 
 Floats = NDArray[np.float64]
 _BY_STANDARD_ERROR = ("wilson", "log", "normal")
 
 
-def interval_of_draws(
-    centre: float, deviations: np.ndarray, level: float, form: str, n_samples: float
-) -> tuple[float, float]:
-    """Return the interval around `centre` that draws of its deviation make (not clipped)."""
-    check_level(level)
-    tail = (1 - level) / 2
+def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
+    """Raise where a form of interval takes more draws for this confidence level."""
+    tail = (1 - confidence_level) / 2
     needed = 2 if form in _BY_STANDARD_ERROR else int(np.ceil(1 / tail - 1e-9))
-    if len(deviations) < needed:
+    if n_draws < needed:
         raise ValueError(
-            f"n_resamples must be >= {needed} for interval={form!r} at level {level:g}, "
-            f"got {len(deviations)}."
+            f"n_resamples must be >= {needed} for the interval {form!r} at confidence_level "
+            f"{confidence_level:g}, got {n_draws}."
         )
+
+
+def interval_of_draws(
+    centre: float, deviations: np.ndarray, confidence_level: float, form: str, n_samples: float
+) -> Limits:
+    """Return the interval around `centre` that draws of its deviation make (not clipped)."""
+    check_enough_draws(len(deviations), confidence_level, form)
     spread = float(np.std(deviations, ddof=1))
     if form == "wilson":
         n = effective_size(centre, spread, n_samples)
-        return wilson_interval(centre * n, n, level)
+        return wilson_interval(centre * n, n, confidence_level)
     if form == "log":
-        return log_interval(centre, spread, level)
+        return log_interval(centre, spread, confidence_level)
     if form == "normal":
-        half = normal_quantile(level) * spread
+        half = normal_quantile(confidence_level) * spread
     elif form == "symmetric":
-        half = np.quantile(np.abs(deviations), level)
+        half = np.quantile(np.abs(deviations), confidence_level)
     else:
+        tail = (1 - confidence_level) / 2
         lower, upper = np.quantile(deviations, [tail, 1 - tail])
         if form == "pivotal":
             return float(centre - upper), float(centre - lower)
@@ -48,37 +53,25 @@ def interval_of_draws(
 def bootstrap_limits(
     replicates: Floats,
     estimate: float,
-    level: float,
-    method: str,
     n_units: int,
-    jackknife: list[Floats],
-) -> tuple[tuple[float, float], str]:
-    """Return the limits and the method, which is percentile where BCa has no value.
-
-    `jackknife` is that of `bca_levels`, which "percentile" does not need.
-    """
-    finite = replicates[np.isfinite(replicates)]
-    if len(finite) == 0 or not np.isfinite(estimate):
-        return (np.nan, np.nan), method
-    level = _expand_level(level, n_units)
+    correction: Correction | None,
+    confidence_level: float,
+) -> Limits:
+    """Return the limits that finite replicates make: percentile, or BCa with its correction."""
+    level = _expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
-    if method == "bca":
-        corrected = bca_levels(finite, estimate, jackknife, level)
-        if np.isnan(corrected).any():
-            method = "percentile"
-            warn_undefined("All replicates lie on one side of the estimate: percentile, not BCa.")
-        else:
-            levels = corrected
-    low, high = np.quantile(finite, levels)
+    if correction is not None:
+        levels = corrected_levels(correction, level)
+    low, high = np.quantile(replicates, levels)
     # A quantile at a level that BCa moved far may lie on the other side of the estimate.
-    return (min(float(low), estimate), max(float(high), estimate)), method
+    return min(float(low), estimate), max(float(high), estimate)
 
 
-def _expand_level(level: float, n: int) -> float:
+def _expand_level(confidence_level: float, n: int) -> float:
     """Return the level whose normal quantile is ``sqrt(n / (n-1)) t_{n-1}`` (Hesterberg 2015).
 
     The spread of `n` units on a bootstrap lacks the factor n / (n - 1), as the plug-in variance
     does, and the normal quantile takes that spread for known.
     """
-    wider = np.sqrt(n / (n - 1)) * t.isf((1 - level) / 2, n - 1)
+    wider = np.sqrt(n / (n - 1)) * t.isf((1 - confidence_level) / 2, n - 1)
     return float(1 - 2 * norm.sf(wider))

@@ -1,13 +1,24 @@
-"""The one form of an interval."""
+"""The one form of an interval, and of a result that has one."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from skeval.utils._checks import warn_undefined
+from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 
-__all__ = ["ConfidenceInterval", "require_width"]
+__all__ = [
+    "ConfidenceInterval",
+    "IntervalResult",
+    "Limits",
+    "LimitsByMethod",
+    "LimitsResult",
+    "WithEnds",
+    "require_width",
+]
 
+Limits = tuple[float, float]
+LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 _ROUNDING = 1e-12  # a relative width
 
 
@@ -19,7 +30,7 @@ class ConfidenceInterval:
     ----------
     low, high : float
         Its ends, in the unit of the estimate.
-    level : float
+    confidence_level : float
         Nominal coverage, between 0 and 1.
     method : str
         How it was made.
@@ -27,17 +38,98 @@ class ConfidenceInterval:
 
     low: float
     high: float
-    level: float
+    confidence_level: float
     method: str
 
     def __str__(self) -> str:
-        return f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %, {self.method})"
+        ends, level = f"[{self.low:.4f}, {self.high:.4f}]", f"{100 * self.confidence_level:g} %"
+        return f"{ends} ({level}, {self.method})"
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
 
-def require_width(limits: tuple[float, float]) -> tuple[float, float]:
+@dataclass(frozen=True, eq=False)
+class IntervalResult:
+    """A result with an interval, whose numbers make one at any confidence level.
+
+    A subclass says by which methods, and computes the limits.
+    """
+
+    interval: ConfidenceInterval = field(init=False)
+    confidence_level: float = field(default=0.95, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", self.confidence_interval())
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        raise NotImplementedError
+
+    def confidence_interval(
+        self, confidence_level: float | None = None, method: str | None = None
+    ) -> ConfidenceInterval:
+        """Read an interval off the numbers of the result, without computing them again.
+
+        Parameters
+        ----------
+        confidence_level : float, default=None
+            Nominal coverage, between 0 and 1; None keeps that of the result.
+        method : str, default=None
+            One of `interval_methods`; None takes the first.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        check_confidence_level(level)
+        methods = self.interval_methods
+        method = check_option("method", methods[0] if method is None else method, methods)
+        return ConfidenceInterval(*self._limits_at(level, method), float(level), method)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        raise NotImplementedError
+
+    def _interval_row(self) -> tuple[str, str]:
+        """Return the level and the ends as a line of the printed result."""
+        low, high = self.interval.low, self.interval.high
+        return f"{100 * self.confidence_level:g} % interval", f"[{low:.4f}, {high:.4f}]"
+
+
+@dataclass(frozen=True, eq=False)
+class LimitsResult(IntervalResult):
+    """A result that is given the ends of its interval by method, as functions of the level."""
+
+    limits: LimitsByMethod = field(kw_only=True, repr=False)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        return tuple(self.limits)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        return self.limits[method](confidence_level)
+
+
+class WithEnds:
+    """A result that has the ends of its interval as attributes of its own."""
+
+    interval: ConfidenceInterval
+
+    @property
+    def low(self) -> float:
+        """Lower end of `interval`."""
+        return self.interval.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of `interval`."""
+        return self.interval.high
+
+
+def require_width(limits: Limits) -> Limits:
     """Return the limits; where they are undefined or coincide, nan with a warning."""
     low, high = limits
     if np.isnan(low) or np.isnan(high):

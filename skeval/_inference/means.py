@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skeval._inference.interval import Limits
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
@@ -18,19 +19,22 @@ __all__ = [
 _ROUNDING = 1e-12
 
 
-def normal_quantile(level: float) -> float:
-    """Return the two-sided normal quantile ``z_{1-a/2}`` of a level ``1-a``."""
-    return float(stats.norm.ppf((1 + level) / 2))
+def normal_quantile(confidence_level: float, n_units: int | None = None) -> float:
+    """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
+    if n_units is None:
+        return float(stats.norm.ppf((1 + confidence_level) / 2))
+    return float(stats.t.isf((1 - confidence_level) / 2, n_units - 1))
 
 
 def normal_interval(
     estimate: float,
     standard_error: float,
-    level: float,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> tuple[float, float]:
+    confidence_level: float,
+    bounds: Limits = (-np.inf, np.inf),
+    n_units: int | None = None,
+) -> Limits:
     """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
-    half = normal_quantile(level) * standard_error
+    half = normal_quantile(confidence_level, n_units) * standard_error
     low, high = np.clip([estimate - half, estimate + half], *bounds)
     return float(low), float(high)
 
@@ -63,17 +67,15 @@ def standard_error_of_ratio(
     return float(spread / total), n_groups
 
 
-def mean_interval(
-    losses: np.ndarray, level: float, method: str
-) -> tuple[tuple[float, float], float]:
-    """Return the interval of the mean of non-negative losses, and its standard error.
+def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
+    """Return the interval of the mean of non-negative losses.
 
     "t" is Student's; "hall" corrects it for skewness by the cubic transformation of Hall (1992).
     """
     n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
-    ends = stats.t.ppf((1 + level) / 2, n - 1) * np.array([1.0, -1.0])
+    ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
     skew = stats.skew(losses) / n**0.5 if error > _ROUNDING * abs(mean) else 0.0
     if method == "hall" and abs(skew) > _ROUNDING:  # the inverse of the transformation
         ends = 3 / skew * (np.cbrt(1 + skew * (ends - skew / 6)) - 1)
     low, high = (mean - ends * error).tolist()
-    return (max(min(low, mean), 0.0), max(high, mean)), error
+    return max(min(low, mean), 0.0), max(high, mean)

@@ -5,6 +5,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import beta
 
+from skeval._inference.interval import Limits
 from skeval._inference.means import normal_interval, normal_quantile
 
 __all__ = [
@@ -20,24 +21,25 @@ __all__ = [
 ]
 
 
-def log_interval(estimate: float, standard_error: float, level: float) -> tuple[float, float]:
+def log_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
     """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
 
     It holds no negative number, whatever the standard error of a mean of non-negative losses.
     """
     if estimate == 0:
         return 0.0, 0.0
-    half = normal_quantile(level) * standard_error / estimate
+    half = normal_quantile(confidence_level) * standard_error / estimate
     with np.errstate(over="ignore"):
         return float(estimate * np.exp(-half)), float(estimate * np.exp(half))
 
 
-def log_odds_interval(estimate: float, standard_error: float, level: float) -> tuple[float, float]:
+def log_odds_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
     """Return the normal interval of the log-odds of a rate; nan where it is 0 or 1."""
     scale = estimate * (1 - estimate)
     if not (scale > 0 and standard_error > _ROUNDING):
         return np.nan, np.nan
-    low, high = expit(normal_interval(float(logit(estimate)), standard_error / scale, level))
+    spread = standard_error / scale
+    low, high = expit(normal_interval(float(logit(estimate)), spread, confidence_level))
     return float(low), float(high)
 
 
@@ -63,10 +65,10 @@ def effective_size(
 
 
 def wilson_interval(
-    errors: float, n: float, level: float, z: float | None = None
-) -> tuple[float, float]:
+    errors: float, n: float, confidence_level: float, z: float | None = None
+) -> Limits:
     """Return the score interval of Wilson (1927)."""
-    z = normal_quantile(level) if z is None else z
+    z = normal_quantile(confidence_level) if z is None else z
     p = errors / n
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
@@ -75,18 +77,18 @@ def wilson_interval(
     return float(low), float(high)
 
 
-def exact_interval(errors: float, n: float, level: float) -> tuple[float, float]:
+def exact_interval(errors: float, n: float, confidence_level: float) -> Limits:
     """Return the interval of Clopper and Pearson (1934)."""
-    tail = (1 - level) / 2
+    tail = (1 - confidence_level) / 2
     low = beta.ppf(tail, errors, n - errors + 1) if errors > 0 else 0.0
     high = beta.isf(tail, errors + 1, n - errors) if errors < n else 1.0
     return float(low), float(high)
 
 
-def wald_interval(errors: float, n: float, level: float) -> tuple[float, float]:
+def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
     """Return the normal interval on the plug-in variance; too short near 0 and 1."""
     p = errors / n
-    return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), level, (0.0, 1.0))
+    return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
 
 
 PROPORTION_INTERVALS = {
@@ -97,8 +99,8 @@ PROPORTION_INTERVALS = {
 
 
 def stratified_wilson_interval(
-    errors: np.ndarray, sizes: np.ndarray, priors: np.ndarray, level: float
-) -> tuple[float, float]:
+    errors: np.ndarray, sizes: np.ndarray, priors: np.ndarray, confidence_level: float
+) -> Limits:
     """Return the stratified Wilson interval of Yan and Su (2010) with the priors as weights.
 
     Each stratum's Wilson limits are taken at the quantile
@@ -106,19 +108,19 @@ def stratified_wilson_interval(
     """
     rates = errors / sizes
     variances = rates * (1 - rates) / sizes
-    z = normal_quantile(level)
+    z = normal_quantile(confidence_level)
     if not np.any(priors * variances):  # 0/0: take the variances at Wilson's centres instead
         centres = (errors + z**2 / 2) / (sizes + z**2)
         variances = centres * (1 - centres) / (sizes + z**2)
     z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))
-    limits = np.array([wilson_interval(k, n, level, z) for k, n in zip(errors, sizes, strict=True)])
-    low, high = priors @ limits
+    strata = zip(errors, sizes, strict=True)
+    low, high = priors @ np.array([wilson_interval(*each, confidence_level, z) for each in strata])
     return float(low), float(high)
 
 
 def area_interval(
-    area: float, standard_error: float, sizes: tuple[int, int], level: float
-) -> tuple[float, float]:
+    area: float, standard_error: float, sizes: tuple[int, int], confidence_level: float
+) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
     V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
@@ -132,7 +134,7 @@ def area_interval(
     if model > 0 and np.isfinite(standard_error):
         ratio = standard_error**2 / model
         ratio = max(ratio, (n * ratio + 4) / (n + 4))
-    z2 = normal_quantile(level) ** 2 * ratio
+    z2 = normal_quantile(confidence_level) ** 2 * ratio
 
     def excess(t: float) -> float:
         return (area - t) ** 2 - z2 * _area_variance(t, sizes)

@@ -28,8 +28,8 @@ from skeval.feature_selection._rounds import (
     read_round,
 )
 from skeval.feature_selection._stability import SelectionStability, selection_stability
-from skeval.utils._checks import check_methods, check_option
-from skeval.utils._compat import CallbackSupportMixin, check_sample_weight, with_callbacks
+from skeval.utils._checks import check_methods, check_option, check_weights
+from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 from skeval.utils._seeds import RandomStateLike
 
 __all__ = ["CV2FeatureSelectionPipeline", "check_selector", "default_selector"]
@@ -209,7 +209,7 @@ class CV2FeatureSelectionPipeline(
         if sample_weight is None:
             return None
         check_takes_weights(self._classifier())
-        return check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return check_weights("sample_weight", sample_weight, X.shape[0])
 
     def _check_parameters(self) -> None:
         if self.selector is not None:

@@ -1,6 +1,7 @@
 """The error that selecting features outside the cross-validation hides."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -8,7 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.means import row_means
+from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.means import normal_interval, row_means
 from skeval._inference.paired_tests import corrected_error
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import resolve_loss
@@ -17,7 +19,7 @@ from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
-from skeval.utils._checks import check_count, check_level, warn_user
+from skeval.utils._checks import check_confidence_level, check_count, warn_user
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import aligned
 
@@ -25,7 +27,7 @@ __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionBias:
+class SelectionBias(WithEnds, LimitsResult):
     """CV1 against CV2 on the same folds.
 
     Attributes
@@ -36,22 +38,21 @@ class SelectionBias:
         Error rate with the features selected in every training part.
     bias : float
         ``cv2_error - cv1_error``: what CV1 hides.
-    low, high : float
-        Ends of the confidence interval of the bias.
-    level : float
-        Nominal coverage of the interval.
     standard_error : float
         Standard error of the bias.
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
         The errors of each repeat.
+    interval : ConfidenceInterval
+        That of the bias, by the corrected resampled t.
+    low, high : float
+        Its ends.
+    confidence_level : float
+        Its nominal coverage.
     """
 
     cv1_error: float
     cv2_error: float
     bias: float
-    low: float
-    high: float
-    level: float
     standard_error: float
     cv1_errors: np.ndarray = field(repr=False)
     cv2_errors: np.ndarray = field(repr=False)
@@ -63,8 +64,8 @@ class SelectionBias:
         -------
         dict
         """
-        names = ("cv1_error", "cv2_error", "bias", "standard_error", "low", "high", "level")
-        return {name: getattr(self, name) for name in names}
+        names = ("cv1_error", "cv2_error", "bias", "standard_error", "low", "high")
+        return {name: getattr(self, name) for name in (*names, "confidence_level")}
 
     def __str__(self) -> str:
         rows = [
@@ -72,7 +73,7 @@ class SelectionBias:
             ("CV2, selected inside the loop", f"{self.cv2_error:.4f}"),
             ("bias", f"{self.bias:.4f}"),
             ("standard error", f"{self.standard_error:.4f}"),
-            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
+            self._interval_row(),
             ("repeats", f"{len(self.cv1_errors)}"),
         ]
         return aligned("selection bias (zero_one loss)", rows)
@@ -87,7 +88,7 @@ def selection_bias(
     cv: Any = 10,
     n_repeats: int = 1,
     groups: Any = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -121,7 +122,7 @@ def selection_bias(
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the folds.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the shuffling when `cv` is a number.
@@ -180,7 +181,7 @@ def selection_bias(
     >>> result.cv1_error, result.cv2_error
     (0.08, 0.4)
     """
-    check_level(level)
+    check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
     X, target, groups = check_task(classifier, X, y, groups)
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -196,7 +197,7 @@ def selection_bias(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
     cv2 = fold_errors(inside, X, target, plan, options)
-    result = compute_bias(cv1, cv2, repeat_of, level)
+    result = compute_bias(cv1, cv2, repeat_of, confidence_level)
     warn_of_bias(result)
     return result
 
@@ -254,25 +255,20 @@ def fold_errors(
 
 
 def compute_bias(
-    cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, level: float
+    cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
 ) -> SelectionBias:
     """Return the two errors, their difference and its interval."""
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))
     ratio = float(np.mean(cv1.n_test / cv1.n_train))
-    standard_error, quantile = corrected_error(cv2.errors - cv1.errors, ratio, level)
-    half = quantile * standard_error
-    low, high = np.clip([bias - half, bias + half], -1, 1)
+    error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
+    limits = partial(normal_interval, bias, error, bounds=(-1.0, 1.0), n_units=n_folds)
     return SelectionBias(
         float(cv1_errors.mean()),
         float(cv2_errors.mean()),
-        bias,
-        float(low),
-        float(high),
-        float(level),
-        standard_error,
-        cv1_errors,
-        cv2_errors,
+        *(bias, error, cv1_errors, cv2_errors),
+        limits={"corrected_t": limits},
+        confidence_level=confidence_level,
     )
 
 

@@ -1,12 +1,19 @@
 """How much the selected features change from one training set to another."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval
-from skeval.utils._checks import check_data, check_level, check_option, warn_undefined
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_data,
+    check_option,
+    warn_undefined,
+)
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
 
@@ -14,30 +21,32 @@ __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionStability:
+class SelectionStability(WithEnds, LimitsResult):
     """A measure of the stability of a selection, with its asymptotic interval.
 
     Attributes
     ----------
     value : float
         The measure; larger is more stable, 1 is best.
-    low, high : float
-        Ends of its confidence interval.
+    standard_error : float
+        Its asymptotic standard error.
     method : str
         "nogueira", "kuncheva" or "jaccard".
-    level : float
-        Nominal coverage of the interval.
     n_rounds : int
         Number of selections compared.
     frequency : ndarray of shape (n_features,)
         Fraction of the rounds that selected each feature.
+    interval : ConfidenceInterval
+        That of the measure, normal.
+    low, high : float
+        Its ends.
+    confidence_level : float
+        Its nominal coverage.
     """
 
     value: float
-    low: float
-    high: float
+    standard_error: float
     method: str
-    level: float
     n_rounds: int
     frequency: np.ndarray = field(repr=False)
 
@@ -49,7 +58,7 @@ class SelectionStability:
         dict
             "frequency" holds the fraction of the rounds by the position of the feature.
         """
-        names = ("value", "low", "high", "level", "method", "n_rounds")
+        names = ("value", "low", "high", "confidence_level", "method", "n_rounds")
         ever = np.flatnonzero(self.frequency).tolist()
         frequency = {str(feature): float(self.frequency[feature]) for feature in ever}
         return {name: getattr(self, name) for name in names} | {"frequency": frequency}
@@ -58,7 +67,7 @@ class SelectionStability:
         always = int(np.sum(self.frequency == 1))
         rows = [
             ("value", f"{self.value:.4f}"),
-            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
+            self._interval_row(),
             ("rounds", f"{self.n_rounds}"),
             ("features", f"{len(self.frequency)}"),
             ("selected ever, always", f"{np.count_nonzero(self.frequency)}, {always}"),
@@ -78,7 +87,7 @@ class SelectionStability:
 
 
 def selection_stability(
-    supports: Any, *, method: str = "nogueira", level: float = 0.95
+    supports: Any, *, method: str = "nogueira", confidence_level: float = 0.95
 ) -> SelectionStability:
     r"""Measure the stability of a feature selection over resampled training sets.
 
@@ -103,7 +112,7 @@ def selection_stability(
         Row `r` marks the features of round `r`, as `get_support` gives them.
     method : {"nogueira", "kuncheva", "jaccard"}, default="nogueira"
         The measure. Kuncheva's needs the same number of features in every round.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
 
     Returns
@@ -148,17 +157,17 @@ def selection_stability(
     [1.0, 1.0, 0.67, 0.33, 0.0, 0.0]
     """
     check_option("method", method, MEASURES)
-    check_level(level)
+    check_confidence_level(confidence_level)
     chosen = check_supports(supports)
     if method == "kuncheva":
         check_equal_sizes(chosen)
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
         warn_undefined(UNDEFINED[method].format(len(chosen)))
-    low, high = normal_interval(value, float(np.sqrt(variance)), level, (-1.0, 1.0))
-    return SelectionStability(
-        float(value), low, high, method, float(level), len(chosen), chosen.mean(axis=0)
-    )
+    error, frequency = float(np.sqrt(variance)), chosen.mean(axis=0)
+    limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
+    found = float(value), error, method, len(chosen), frequency
+    return SelectionStability(*found, limits=limits, confidence_level=confidence_level)
 
 
 def check_supports(supports: Any) -> np.ndarray:

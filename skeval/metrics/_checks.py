@@ -8,31 +8,16 @@ from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
 
-from skeval.utils._checks import check_data, check_y, naming, native_labels
+from skeval.utils._checks import check_data, check_weights, check_y, naming, native_labels
 from skeval.utils._compat import num_samples
 
 __all__ = [
     "check_binary_scores",
     "check_labels",
     "check_predictions",
-    "check_weights",
     "classes_of",
     "scale_weights",
 ]
-
-
-def check_weights(sample_weight: ArrayLike | None, n_samples: int) -> NDArray[np.float64]:
-    """Return weights of shape (n_samples,): ones for None, else finite, >= 0 and not all 0."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = check_data("sample_weight", sample_weight, ensure_2d=False, dtype=np.float64)
-    if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weight.shape}.")
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight must be >= 0, got {weight.min()}.")
-    if not weight.any():
-        raise ValueError("sample_weight must hold a weight > 0, got only zeros.")
-    return weight
 
 
 def scale_weights(
@@ -42,7 +27,7 @@ def scale_weights(
 
     For metrics in which only the ratios of weights count: no sum or product of them overflows.
     """
-    weight = check_weights(sample_weight, n_samples)
+    weight = check_weights("sample_weight", sample_weight, n_samples)
     exponent = int(np.frexp(weight.max())[1])
     if sample_weight is None or exponent in (0, 1):
         return weight, 1.0

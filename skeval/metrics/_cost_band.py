@@ -32,7 +32,7 @@ class CostCurveBand:
         The normalised expected cost, or its difference.
     low, high : ndarray of shape (n_points,)
         Ends of the interval at each x.
-    level : float
+    confidence_level : float
         Nominal pointwise coverage.
     replicates : ndarray of shape (n_resamples, n_points)
         The curves of the resamples.
@@ -44,7 +44,7 @@ class CostCurveBand:
     cost: Floats = field(repr=False)
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
-    level: float
+    confidence_level: float
     replicates: Floats = field(repr=False)
     is_difference: bool
 
@@ -55,7 +55,7 @@ class CostCurveBand:
 
     def __str__(self) -> str:
         what = "difference" if self.is_difference else "cost"
-        rows = [f"{'P(+)cost':>8}  {what:>10}  {100 * self.level:g} % interval"]
+        rows = [f"{'P(+)cost':>8}  {what:>10}  {100 * self.confidence_level:g} % interval"]
         for i in np.unique(np.linspace(0, len(self.cost) - 1, 5).astype(int)):
             interval = f"[{self.low[i]:.4f}, {self.high[i]:.4f}]"
             rows.append(f"{self.probability_cost[i]:8.2f}  {self.cost[i]:10.4f}  {interval}")
@@ -66,7 +66,7 @@ class CostCurveBand:
     {
         **SCORE_CONSTRAINTS,
         "baseline": ["array-like", None],
-        "level": [Interval(Real, 0, 1, closed="neither")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
@@ -79,7 +79,7 @@ def cost_curve_band(
     baseline: ArrayLike | None = None,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: int | RandomState | Generator | None = None,
@@ -103,7 +103,7 @@ def cost_curve_band(
     sample_weight : array-like of shape (n_samples,), default=None
         The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
         samples, so that only the ratios of weights matter.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage at each x by itself, not of the whole curve.
     n_resamples : int, default=1000
         Number of bootstrap resamples.
@@ -199,12 +199,15 @@ def cost_curve_band(
     estimates = np.array([curve.best(weight)[0] for curve in curves])
     if baseline is None:
         cuts = np.array([cut for ((_, cut),) in found])
-        low, high = _limits(curves[0], weight, cuts, costs[:, 0], level)
-        return CostCurveBand(curves[0].grid, estimates[0], low, high, level, costs[:, 0], False)
-    replicates = costs[:, 0] - costs[:, 1]
-    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    estimate = estimates[0] - estimates[1]
-    return CostCurveBand(curves[0].grid, estimate, low, high, level, replicates, True)
+        estimate, replicates = estimates[0], costs[:, 0]
+        z = float(norm.ppf((1 + confidence_level) / 2))
+        low, high = _limits(curves[0], weight, cuts, replicates, z)
+    else:
+        estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
+        tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+        low, high = np.quantile(replicates, tails, axis=0)
+    band = curves[0].grid, estimate, low, high, confidence_level, replicates
+    return CostCurveBand(*band, baseline is not None)
 
 
 def _counts(positive: NDArray[np.bool_], rng: Generator) -> Floats:
@@ -241,7 +244,7 @@ class _Curve:
 
 
 def _limits(
-    curve: _Curve, weight: Floats, cuts: NDArray[np.intp], replicates: Floats, level: float
+    curve: _Curve, weight: Floats, cuts: NDArray[np.intp], replicates: Floats, z: float
 ) -> tuple[Floats, Floats]:
     """Return the ends of the interval of one curve; `cuts` are those the resamples choose."""
     x, (cost, best) = curve.grid, curve.best(weight)
@@ -252,7 +255,7 @@ def _limits(
     for chosen in (cuts, best[None]):
         rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
         (fpr_low, fpr_high), (fnr_low, fnr_high) = (
-            _wilson(rate, size, level) for rate, size in zip(rates, effective, strict=True)
+            _wilson(rate, size, z) for rate, size in zip(rates, effective, strict=True)
         )
         down = np.maximum(down, np.hypot((1 - x) * (rates[0] - fpr_low), x * (rates[1] - fnr_low)))
         up = np.maximum(up, np.hypot((1 - x) * (fpr_high - rates[0]), x * (fnr_high - rates[1])))
@@ -260,8 +263,7 @@ def _limits(
     return np.maximum(cost - down, 0), np.minimum(cost + optimism + up, np.minimum(x, 1 - x))
 
 
-def _wilson(rate: Floats, size: float, level: float) -> tuple[Floats, Floats]:
-    z = norm.ppf((1 + level) / 2)
+def _wilson(rate: Floats, size: float, z: float) -> tuple[Floats, Floats]:
     centre = (rate + z**2 / (2 * size)) / (1 + z**2 / size)
     half = z / (1 + z**2 / size) * np.sqrt(rate * (1 - rate) / size + z**2 / (4 * size**2))
     return centre - half, centre + half

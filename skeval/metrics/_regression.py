@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
-from skeval.metrics._checks import check_weights
-from skeval.utils._checks import check_data, naming
+from skeval.utils._checks import check_data, check_weights, naming
 from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["error_norm"]
@@ -122,5 +121,5 @@ def _absolute_errors(
         return error, None
     with naming("y_true", "y_pred"):
         check_consistent_length(true, pred, sample_weight)
-    weight = check_weights(sample_weight, len(true))
+    weight = check_weights("sample_weight", sample_weight, len(true))
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])

@@ -6,13 +6,14 @@ from skeval.model_selection._comparison import ClassifierComparison, compare_cla
 from skeval.model_selection._cross_validation import cross_val_error
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
-from skeval.model_selection._metric_interval import metric_interval
-from skeval.model_selection._metric_interval_result import MetricInterval
-from skeval.model_selection._permutation import permutation_test
-from skeval.model_selection._permutation_result import PermutationTest, PermutationTests
+from skeval.model_selection._metric_interval import MetricInterval, metric_interval
+from skeval.model_selection._permutation import (
+    PermutationTest,
+    PermutationTests,
+    permutation_test,
+)
 from skeval.model_selection._permutation_scorer import make_permutation_scorer
-from skeval.model_selection._perturbation import perturbation_interval
-from skeval.model_selection._perturbation_result import PerturbationInterval
+from skeval.model_selection._perturbation import PerturbationInterval, perturbation_interval
 from skeval.model_selection._plot.permutation import PermutationDisplay
 from skeval.model_selection._plot.perturbation import PerturbationDisplay
 from skeval.model_selection._resubstitution import resubstitution_error

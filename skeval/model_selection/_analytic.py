@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval import metrics
-from skeval._inference.confusion import delta_error, score_interval
+from skeval._inference.confusion import delta_error, score_form
 from skeval._inference.delong import delong
+from skeval._inference.interval import Limits, LimitsByMethod
 from skeval._inference.means import mean_interval, normal_interval
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
@@ -21,10 +23,10 @@ from skeval._inference.proportions import (
 from skeval.metrics._checks import check_binary_scores
 from skeval.model_selection._table_interval import confusion_table
 
-__all__ = ["Sample", "analytic_interval", "analytic_methods", "unwrap"]
+__all__ = ["Sample", "analytic_methods", "closed_forms", "undefined_limits", "unwrap"]
 
-Limits = tuple[float, float]
 Arguments = dict[str, Any]
+Function = Callable[..., Any]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -68,50 +70,57 @@ def analytic_methods(
     return ("score",) if "score" in methods and function not in _RANKINGS else ()
 
 
-def analytic_interval(
-    metric: Callable[..., Any], sample: Sample, level: float, how: str
-) -> tuple[Limits, float]:
-    """Return the interval and the standard error (of the estimate; nan where none is used)."""
+Forms = dict[str, tuple[Callable[[float], Limits], float]]
+"""By method the ends of the interval at any confidence level, and the standard error."""
+
+
+def closed_forms(
+    metric: Callable[..., Any], sample: Sample, methods: tuple[str, ...]
+) -> tuple[LimitsByMethod, float]:
+    """Return the limits by method, in the order given, and the standard error of the first."""
     function, arguments = unwrap(metric)
-    if how in PROPORTION_INTERVALS:
-        return _proportion_interval(function, arguments, sample, level, how)
-    if how in ("hall", "t"):
-        losses = _losses(function, arguments, *sample[:2])
-        return _mean_interval(losses, level, how, function)
+    builders = {"score": _table_forms, "wilson": _proportion_forms, "hall": _mean_forms}
     if function in _RANKINGS:
-        return _area_interval(function, arguments, sample, level, how)
-    table = confusion_table(function, arguments, *sample[:2], sample.weight)
-    if how == "score":
-        return score_interval(table, sample.estimate, level, sample.groups)
-    error = delta_error(table)
-    return _normal_limits(sample.estimate, error, level, how), error
+        builders = {"score": _area_forms}
+    forms: Forms = dict.fromkeys(methods, (undefined_limits, np.nan))
+    for name in methods if np.isfinite(sample.estimate) else ():
+        if name in builders:
+            forms |= builders[name](function, arguments, sample)
+    return {name: forms[name][0] for name in methods}, forms[methods[0]][1]
+
+
+def undefined_limits(confidence_level: float) -> Limits:
+    """Return the ends of an interval that has none."""
+    return np.nan, np.nan
 
 
 def _same(value: float, estimate: float) -> bool:
     return bool(abs(value - estimate) <= 1e-9 * max(1.0, abs(estimate)))
 
 
-def _normal_limits(estimate: float, error: float, level: float, how: str) -> Limits:
-    """Return the normal interval, on the log-odds scale unless `how` is "normal"."""
-    if how == "normal":
-        return normal_interval(estimate, error, level, (0.0, 1.0))
-    return log_odds_interval(estimate, error, level)
+def _normal_forms(estimate: float, error: float, name: str) -> Forms:
+    """Return the normal interval, and by `name` that on the log-odds scale."""
+    bounded = partial(normal_interval, estimate, error, bounds=(0.0, 1.0))
+    return {"normal": (bounded, error), name: (partial(log_odds_interval, estimate, error), error)}
 
 
-def _proportion_interval(
-    function: Callable[..., Any], arguments: Arguments, sample: Sample, level: float, how: str
-) -> tuple[Limits, float]:
-    """Return the interval of a proportion; of average precision as if it were one of positives."""
+def _table_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+    table = confusion_table(function, arguments, *sample[:2], sample.weight)
+    form = score_form(table, sample.estimate, sample.groups)
+    return {"score": form} | _normal_forms(sample.estimate, delta_error(table), "delta")
+
+
+def _proportion_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of a proportion; of average precision as if it were one of positives."""
     estimate, n = sample.estimate, _trials(function, arguments, sample.y_true, sample.y_pred)
     if n == 0:
-        return (np.nan, np.nan), np.nan
+        return {}
     hits = estimate * n if function is sk.average_precision_score else round(estimate * n)
-    return PROPORTION_INTERVALS[how](hits, n, level), float(np.sqrt(estimate * (1 - estimate) / n))
+    error = float(np.sqrt(estimate * (1 - estimate) / n))
+    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
 
 
-def _trials(
-    function: Callable[..., Any], arguments: Arguments, y_true: Array, y_pred: Array
-) -> int:
+def _trials(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> int:
     """Return the number of samples that the proportion counts."""
     if function in (sk.precision_score, sk.recall_score, sk.average_precision_score):
         counted = y_pred if function is sk.precision_score else y_true
@@ -119,9 +128,7 @@ def _trials(
     return len(y_true)
 
 
-def _losses(
-    function: Callable[..., Any], arguments: Arguments, y_true: Array, y_pred: Array
-) -> Floats:
+def _losses(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> Floats:
     if function is metrics.cost_sensitive_error:
         labels = arguments.get("labels")
         labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
@@ -133,20 +140,22 @@ def _losses(
     return losses.reshape(len(losses), -1).mean(axis=1)
 
 
-def _mean_interval(
-    losses: Floats, level: float, how: str, function: Callable[..., Any]
-) -> tuple[Limits, float]:
-    """Return the interval of a mean loss; of its root for the RMSE."""
-    (low, high), error = mean_interval(losses, level, how)
-    if function is not sk.root_mean_squared_error:
-        return (low, high), error
-    root = float(losses.mean()) ** 0.5
-    return (float(np.sqrt(low)), float(np.sqrt(high))), error / (2 * root) if root else 0.0
+def _mean_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of a mean loss; of its root for the RMSE."""
+    losses = _losses(function, arguments, *sample[:2])
+    error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
+    interval: Callable[..., Limits] = mean_interval
+    if function is sk.root_mean_squared_error:
+        interval, error = _root_interval, error / (2 * root) if root else 0.0
+    return {name: (partial(interval, losses, name), error) for name in _MEAN}
 
 
-def _area_interval(
-    function: Callable[..., Any], arguments: Arguments, sample: Sample, level: float, how: str
-) -> tuple[Limits, float]:
+def _root_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
+    low, high = mean_interval(losses, method, confidence_level)
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def _area_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
     pos_label = arguments.get("pos_label")
     if function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true)[-1].item()
@@ -154,9 +163,8 @@ def _area_interval(
     sizes = int(positive.sum()), int((~positive).sum())
     enough = min(sizes) >= 2
     error = float(np.sqrt(delong(positive, score[None, :])[1][0, 0])) if enough else np.nan
-    if how == "score":
-        return area_interval(sample.estimate, error, sizes, level), error
-    return _normal_limits(sample.estimate, error, level, how), error
+    by_score = partial(area_interval, sample.estimate, error, sizes), error
+    return {"score": by_score} | _normal_forms(sample.estimate, error, "delong")
 
 
 _AVERAGED_OR_BINARY = (sk.precision_score, sk.recall_score, sk.f1_score, sk.fbeta_score)

@@ -28,7 +28,7 @@ from skeval._resampling.weights import Params
 from skeval.model_selection._methods import BOOTSTRAP, BOOTSTRAP_632_PLUS
 from skeval.model_selection._resubstitution import full_fit_predictions
 from skeval.model_selection._results import ErrorEstimate
-from skeval.utils._checks import check_count, check_flag, check_option
+from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_option
 from skeval.utils._seeds import RandomStateLike
 
 __all__ = ["BootstrapErrorEstimate", "bootstrap_error", "bootstrap_estimates"]
@@ -91,6 +91,7 @@ def bootstrap_error(
     loss: LossLike = None,
     indices: Any = None,
     params: Params = None,
+    confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -144,6 +145,8 @@ def bootstrap_error(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
         (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples. The first 100 of 200 resamples are the 100 of the same seed.
     n_jobs : int, default=None
@@ -230,24 +233,11 @@ def bootstrap_error(
     (0.0, 0.044, 0.029)
     """
     check_option("method", method, METHODS)
-    estimates = bootstrap_estimates(
-        estimator,
-        X,
-        y,
-        n_resamples=n_resamples,
-        average=average,
-        stratify=stratify,
-        groups=groups,
-        loss=loss,
-        params=params,
-        indices=indices,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
-    return estimates[method]
+    options: dict[str, Any] = {"n_resamples": n_resamples, "average": average, "loss": loss}
+    options |= {"stratify": stratify, "groups": groups, "indices": indices, "params": params}
+    options |= {"confidence_level": confidence_level, "random_state": random_state}
+    options |= {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    return bootstrap_estimates(estimator, X, y, **options)[method]
 
 
 def bootstrap_estimates(
@@ -261,10 +251,12 @@ def bootstrap_estimates(
     groups: Any = None,
     loss: LossLike = None,
     indices: Any = None,
+    confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     **options: Any,
 ) -> dict[str, BootstrapErrorEstimate]:
     """Return every bootstrap estimate of error, by method, from one set of fits."""
+    check_confidence_level(confidence_level)
     check_option("average", average, ("samples", "bootstraps"))
     check_flag("stratify", stratify)
     n = check_count("n_resamples", n_resamples)
@@ -283,7 +275,9 @@ def bootstrap_estimates(
     predictions = target.decode(
         full_fit_predictions(estimator, X, target, options.get("memory"), options.get("params"))
     )
-    return combine_estimates(target.y, predictions, loss_fn, bags, plan, units, average)
+    return combine_estimates(
+        target.y, predictions, loss_fn, bags, plan, units, average, confidence_level
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,6 +331,7 @@ def combine_estimates(
     plan: ResamplingPlan,
     units: DrawingUnits,
     average: str,
+    confidence_level: float,
 ) -> dict[str, BootstrapErrorEstimate]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
     tested = bags.tests > 0
@@ -366,6 +361,7 @@ def combine_estimates(
             replicates=bags.errors,
             n_failed=bags.n_failed,
             n_groups=units.n_groups,
+            confidence_level=confidence_level,
             resubstitution=float(losses.mean()),
             oob=float(oob),
             no_information=gamma,

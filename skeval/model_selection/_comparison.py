@@ -10,8 +10,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 
 from skeval._inference.delong import delong
+from skeval._inference.interval import LimitsResult
 from skeval._inference.paired_tests import (
-    Inference,
+    PairedTest,
     corrected_t,
     differences_of,
     mcnemar,
@@ -25,7 +26,7 @@ from skeval._resampling.target import Target, check_task
 from skeval._resampling.units import drawing_units
 from skeval._resampling.values import resampled_values
 from skeval.model_selection._comparison_checks import check_pair, scorer_of, scoring_of, splits_of
-from skeval.utils._checks import check_level, check_option, warn_undefined
+from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import aligned
@@ -37,7 +38,7 @@ __all__ = ["ClassifierComparison", "compare_classifiers"]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierComparison:
+class ClassifierComparison(LimitsResult):
     """Two classifiers, the difference of their scores, and whether it is more than chance.
 
     Attributes
@@ -58,10 +59,6 @@ class ClassifierComparison:
         Of the test: t, smaller number of discordant pairs or chi-squared, difference / error, z.
     pvalue : float
         Two-sided.
-    low, high : float
-        Confidence interval of the difference.
-    level : float
-        Its nominal coverage.
     n_samples : int
         Number of samples.
     split_scores : ndarray of shape (n_splits, 2) or None
@@ -70,6 +67,12 @@ class ClassifierComparison:
         Samples that only `a`, and that only `b` gets right ("mcnemar").
     replicates : ndarray of shape (n_resamples,) or None
         Differences on the resamples ("bootstrap").
+    limits : dict of str to callable
+        The ends of the interval by confidence level.
+    interval : ConfidenceInterval
+        That of the difference.
+    confidence_level : float
+        Its nominal coverage.
     """
 
     method: str
@@ -82,9 +85,6 @@ class ClassifierComparison:
     standard_error: float
     statistic: float
     pvalue: float
-    low: float
-    high: float
-    level: float
     n_samples: int
     split_scores: np.ndarray | None = field(default=None, repr=False)
     discordant: tuple[int, int] | None = None
@@ -100,8 +100,8 @@ class ClassifierComparison:
             {
                 "estimator": "difference",
                 "score": self.difference,
-                "low": self.low,
-                "high": self.high,
+                "low": self.interval.low,
+                "high": self.interval.high,
                 "pvalue": self.pvalue,
             },
         ]
@@ -112,7 +112,7 @@ class ClassifierComparison:
             (f"a: {self.name_a}", f"{self.score_a:.4f}"),
             (f"b: {self.name_b}", f"{self.score_b:.4f}"),
             ("difference", f"{self.difference:.4f}"),
-            (f"{100 * self.level:g} % interval", f"[{self.low:.4f}, {self.high:.4f}]"),
+            self._interval_row(),
             ("P-value", f"{self.pvalue:.3g}"),
         ]
         if self.discordant is not None:
@@ -144,7 +144,7 @@ def compare_classifiers(
     method: str = "corrected_t",
     scoring: Any = None,
     groups: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -181,7 +181,7 @@ def compare_classifiers(
     groups : array-like of shape (n_samples,), default=None
         No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar" and
         "delong" take samples for independent, and so no groups.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage of the interval.
     n_resamples : int, default=2000
         Resamples of "bootstrap".
@@ -197,7 +197,7 @@ def compare_classifiers(
     Returns
     -------
     comparison : ClassifierComparison
-        With `difference` (a minus b), `pvalue` (two-sided), `low`, `high` and the scores.
+        With `difference` (a minus b), its `interval`, `pvalue` (two-sided) and the scores.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def compare_classifiers(
       P-value                  0.665
       only a, only b right     26, 22
     """
-    check_level(level)
+    check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
     check_pair(estimator_a, estimator_b, method, groups)
     X, target, groups = check_task(estimator_a, X, y, groups)
@@ -275,28 +275,26 @@ def compare_classifiers(
         folds=splits_of(cv, method, X, target, groups, random_state),
         scoring=scoring,
         scorer=scorer_of(scoring),
-        level=level,
         n_resamples=n_resamples,
         root=root_seed(random_state),
         options={"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
-    (score_a, score_b), inference, details = _METHODS[method](problem)
-    error, statistic, pvalue, low, high = inference
+    (score_a, score_b), test, details = _METHODS[method](problem)
+    used = details.pop("method", method)
     return ClassifierComparison(
-        method=details.pop("method", method),
+        method=used,
         scoring=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring)),
         name_a=type(estimator_a).__name__,
         name_b=type(estimator_b).__name__,
         score_a=float(score_a),
         score_b=float(score_b),
         difference=float(score_a - score_b),
-        standard_error=error,
-        statistic=statistic,
-        pvalue=pvalue,
-        low=low,
-        high=high,
-        level=level,
+        standard_error=test.standard_error,
+        statistic=test.statistic,
+        pvalue=test.pvalue,
+        limits={used: test.limits},
         n_samples=len(target),
+        confidence_level=confidence_level,
         **details,
     )
 
@@ -312,7 +310,6 @@ class _Problem:
     folds: list[tuple[np.ndarray, np.ndarray]]
     scoring: Any
     scorer: Any
-    level: float
     n_resamples: int
     root: SeedSequence
     options: dict[str, Any]
@@ -326,7 +323,7 @@ class _Problem:
         ]
 
 
-Findings = tuple[tuple[float, float] | np.ndarray, Inference, dict[str, Any]]
+Findings = tuple[tuple[float, float] | np.ndarray, PairedTest, dict[str, Any]]
 
 
 def _by_splits(problem: _Problem) -> Findings:
@@ -343,22 +340,22 @@ def _by_splits(problem: _Problem) -> Findings:
         ]
     )
     ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
-    inference = corrected_t(differences_of(scores), ratio, problem.level)
-    if inference[0] == 0:
+    test = corrected_t(differences_of(scores), ratio)
+    if test.standard_error == 0:
         warn_undefined(
             "The difference is the same on every split, which leaves no variance to test by: the "
             "interval is nan, and the P-value too unless the scores are equal."
         )
-    return scores.mean(axis=0), inference, {"split_scores": scores}
+    return scores.mean(axis=0), test, {"split_scores": scores}
 
 
 def _by_errors(problem: _Problem) -> Findings:
     truth = problem.target.y
     right_a, right_b = (each.predict(slice(None)) == truth for each in problem.replayed("predict"))
     only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))
-    inference, method = mcnemar(only_a, only_b, len(truth), problem.level)
+    test, method = mcnemar(only_a, only_b, len(truth))
     details = {"method": method, "discordant": (only_a, only_b)}
-    return (right_a.mean(), right_b.mean()), inference, details
+    return (right_a.mean(), right_b.mean()), test, details
 
 
 def _by_areas(problem: _Problem) -> Findings:
@@ -370,7 +367,7 @@ def _by_areas(problem: _Problem) -> Findings:
     if min(positive.sum(), (~positive).sum()) < 2:
         raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
     areas, covariance = delong(positive, np.array([each.positive_score() for each in replayed]))
-    return areas, paired_delong(areas, covariance, problem.level), {}
+    return areas, paired_delong(areas, covariance), {}
 
 
 def _by_resamples(problem: _Problem) -> Findings:
@@ -391,8 +388,8 @@ def _by_resamples(problem: _Problem) -> Findings:
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
-    inference = paired_bootstrap(score_a - score_b, defined, problem.level)
-    return (score_a, score_b), inference, {"replicates": replicates}
+    test = paired_bootstrap(score_a - score_b, defined)
+    return (score_a, score_b), test, {"replicates": replicates}
 
 
 _METHODS: dict[str, Callable[[_Problem], Findings]] = {

@@ -12,9 +12,10 @@ from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
 from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.model_selection._results import CrossValErrorEstimate
+from skeval.utils._checks import check_confidence_level
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["cross_val_error", "repeated_folds"]
+__all__ = ["cross_val_error", "cross_val_estimate", "repeated_folds"]
 
 
 def cross_val_error(
@@ -26,6 +27,7 @@ def cross_val_error(
     groups: Any = None,
     loss: LossLike = None,
     params: Params = None,
+    confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -65,6 +67,8 @@ def cross_val_error(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
         (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the shuffling when `cv` is a number.
     n_jobs : int, default=None
@@ -116,15 +120,32 @@ def cross_val_error(
     >>> print(result.confidence_interval())
     [0.0068, 0.0571] (95 %, wilson)
     """
+    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    options |= {"params": params, "error_score": error_score}
+    task = estimator, X, y, cv, groups, loss, random_state
+    return cross_val_estimate(CROSS_VALIDATION, *task, confidence_level, **options)
+
+
+def cross_val_estimate(
+    method: str,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    cv: Any,
+    groups: Any,
+    loss: LossLike,
+    random_state: RandomStateLike,
+    confidence_level: float,
+    **options: Any,
+) -> CrossValErrorEstimate:
+    """Return the error over folds by the name of the method: one split is a hold-out."""
+    check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     loss_fn = resolve_loss(loss, target)
     plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     fold_errors, n_failed = [], 0
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    for block, predictions, failed in resampled_predictions(
-        estimator, X, target, plan, error_score=error_score, params=params, **options
-    ):
+    for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
         losses = loss_fn.of_block(target, block, predictions)
         losses[failed] = np.nan
         tested = ~np.isnan(losses)
@@ -132,17 +153,11 @@ def cross_val_error(
         tests += tested.sum(axis=0)
         fold_errors.append(row_means(losses))
         n_failed += int(failed.sum())
-    error = float(sums.sum() / tests.sum())
-    standard_error, n_groups = standard_error_of_ratio(sums, tests, groups)
+    error, n_tested = float(sums.sum() / tests.sum()), int(np.count_nonzero(tests))
+    spread, n_groups = standard_error_of_ratio(sums, tests, groups)
+    found = method, error, spread, n_tested, loss_fn.name, np.concatenate(fold_errors)
     return CrossValErrorEstimate(
-        CROSS_VALIDATION,
-        error,
-        standard_error,
-        int(np.count_nonzero(tests)),
-        loss_fn.name,
-        np.concatenate(fold_errors),
-        n_failed=n_failed,
-        n_groups=n_groups,
+        *found, n_failed=n_failed, n_groups=n_groups, confidence_level=confidence_level
     )
 
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skeval._inference.interval import Limits
 from skeval._inference.proportions import stratified_wilson_interval
 from skeval.model_selection._methods import HOLD_OUT
 from skeval.model_selection._results import ErrorEstimate
-from skeval.utils._checks import check_data, check_targets
+from skeval.utils._checks import check_confidence_level, check_targets, check_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,11 +56,11 @@ class HoldoutErrorEstimate(ErrorEstimate):
     def _interval_size(self) -> float:
         return self.effective_size
 
-    def _interval(self, level: float, method: str) -> tuple[float, float]:
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
         if method == "stratified_wilson" and self.priors is not None:
-            wrong = self.class_errors * self.class_sizes
-            return stratified_wilson_interval(wrong, self.class_sizes, self.priors, level)
-        return super()._interval(level, method)
+            wrong, sizes = self.class_errors * self.class_sizes, self.class_sizes
+            return stratified_wilson_interval(wrong, sizes, self.priors, confidence_level)
+        return super()._limits_at(confidence_level, method)
 
     def _lines(self) -> list[tuple[str, str]]:
         rows = [*super()._lines(), ("errors", f"{self.n_errors:g}")]
@@ -78,7 +79,12 @@ class HoldoutErrorEstimate(ErrorEstimate):
 
 
 def holdout_error(
-    y_true: Any, y_pred: Any, *, priors: Priors | None = None, sample_weight: Any = None
+    y_true: Any,
+    y_pred: Any,
+    *,
+    priors: Priors | None = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
 ) -> HoldoutErrorEstimate:
     r"""Estimate the error rate on a test set that took no part in training.
 
@@ -107,6 +113,8 @@ def holdout_error(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples. The variance uses the effective number of samples,
         :math:`(\sum w)^2 / \sum w^2`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
 
     Returns
     -------
@@ -149,9 +157,10 @@ def holdout_error(
     >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).error
     0.09...
     """
+    check_confidence_level(confidence_level)
     y_true, y_pred = check_targets(y_true, y_pred)
     _check_labels(y_true, y_pred)
-    weight = _check_weight(sample_weight, len(y_true))
+    weight = check_weights("sample_weight", sample_weight, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
     class_errors, sizes = _errors_and_effective_sizes(wrong, weight, codes)
@@ -164,6 +173,7 @@ def holdout_error(
         wrong, weight, np.zeros_like(codes)
     )
     fields: dict[str, Any] = {
+        "confidence_level": confidence_level,
         "n_errors": float(np.sum(weight * wrong)),
         "effective_size": float(n_effective),
         "classes": classes,
@@ -195,19 +205,6 @@ def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
             "y_true and y_pred must both hold numbers or both hold strings, got dtypes "
             f"{y_true.dtype} and {y_pred.dtype}."
         )
-
-
-def _check_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = check_data(
-        "sample_weight", sample_weight, ensure_2d=False, dtype=float, estimator="skeval"
-    )
-    if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have shape ({n_samples},), got {weight.shape}.")
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight must be >= 0, got {weight.min():g}.")
-    return weight
 
 
 def _errors_and_effective_sizes(

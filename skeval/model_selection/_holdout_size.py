@@ -10,7 +10,7 @@ import numpy as np
 from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection._holdout import check_priors
-from skeval.utils._checks import check_data, check_level, check_option
+from skeval.utils._checks import check_confidence_level, check_data, check_option
 from skeval.utils._text import aligned
 
 __all__ = ["HoldoutSize", "holdout_size"]
@@ -30,7 +30,7 @@ class HoldoutSize:
         The number from each class under selective sampling, in the order of `priors`.
     half_width : float
         Half the width that the interval will have at the error assumed.
-    level : float
+    confidence_level : float
         Nominal coverage.
     method : str
         The interval.
@@ -39,14 +39,14 @@ class HoldoutSize:
     n_samples: int
     per_class: tuple[int, ...] | None
     half_width: float
-    level: float
+    confidence_level: float
     method: str
 
     def __str__(self) -> str:
         rows = [
             ("samples", f"{self.n_samples}"),
             ("half width", f"{self.half_width:.4f}"),
-            ("interval", f"{100 * self.level:g} %, {self.method}"),
+            ("interval", f"{100 * self.confidence_level:g} %, {self.method}"),
         ]
         if self.per_class is not None:
             rows.insert(1, ("from each class", ", ".join(map(str, self.per_class))))
@@ -57,7 +57,7 @@ def holdout_size(
     error: Any,
     half_width: float,
     *,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     method: str = "wilson",
     priors: Sequence[float] | np.ndarray | None = None,
     allocation: str = "proportional",
@@ -78,7 +78,7 @@ def holdout_size(
         The error to plan for, between 0 and 1; with `priors` that of each class (or one for all).
     half_width : float
         Half the width of the interval, between 0 and 0.5.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage.
     method : {"wilson", "exact", "wald"}, default="wilson"
         The interval under random sampling; with `priors` it is the normal one.
@@ -111,23 +111,25 @@ def holdout_size(
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must fulfil 0 < half_width < 0.5, got {half_width!r}.")
-    check_level(level)
+    check_confidence_level(confidence_level)
     check_option("method", method, PROPORTION_INTERVALS)
     check_option("allocation", allocation, ("proportional", "optimal"))
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
-        return _random_size(float(errors[0]), half_width, level, method)
+        return _random_size(float(errors[0]), half_width, confidence_level, method)
     prior = check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
-    return _selective_size(
-        np.broadcast_to(errors, prior.shape), half_width, level, prior, allocation
-    )
+    errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
+    planned = _selective_size(errors, half_width, z, prior, allocation)
+    return HoldoutSize(*planned, confidence_level, "normal")
 
 
-def _random_size(error: float, half_width: float, level: float, method: str) -> HoldoutSize:
+def _random_size(
+    error: float, half_width: float, confidence_level: float, method: str
+) -> HoldoutSize:
     if method == "wald" and error in (0, 1):
         raise ValueError(
             "error must fulfil 0 < error < 1 for method='wald', whose interval has no width at "
@@ -135,7 +137,7 @@ def _random_size(error: float, half_width: float, level: float, method: str) -> 
         )
 
     def half(n: int) -> float:
-        low, high = PROPORTION_INTERVALS[method](error * n, n, level)
+        low, high = PROPORTION_INTERVALS[method](error * n, n, confidence_level)
         return (high - low) / 2
 
     enough = 1
@@ -150,12 +152,12 @@ def _random_size(error: float, half_width: float, level: float, method: str) -> 
             too_few = middle
         else:
             enough = middle
-    return HoldoutSize(enough, None, half(enough), level, method)
+    return HoldoutSize(enough, None, half(enough), confidence_level, method)
 
 
 def _selective_size(
-    errors: np.ndarray, half_width: float, level: float, priors: np.ndarray, allocation: str
-) -> HoldoutSize:
+    errors: np.ndarray, half_width: float, z: float, priors: np.ndarray, allocation: str
+) -> tuple[int, tuple[int, ...], float]:
     deviations = priors * np.sqrt(errors * (1 - errors))
     if not deviations.any():
         raise ValueError(
@@ -164,7 +166,6 @@ def _selective_size(
         )
     shares = priors if allocation == "proportional" else deviations / deviations.sum()
     used = shares > 0
-    z = normal_quantile(level)
     total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
     if total > LARGEST_SIZE:
         raise ValueError(f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}.")
@@ -172,4 +173,4 @@ def _selective_size(
     wanted = np.ceil(total * shares - 1e-9).astype(int)
     per_class = np.maximum(wanted, priors > 0)
     reached = z * float(np.sqrt(np.sum(deviations**2 / np.maximum(per_class, 1))))
-    return HoldoutSize(int(per_class.sum()), tuple(per_class.tolist()), reached, level, "normal")
+    return int(per_class.sum()), tuple(per_class.tolist()), reached

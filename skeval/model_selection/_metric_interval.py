@@ -2,17 +2,20 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
+from skeval._inference.bootstrap_intervals import bca_correction
 from skeval._inference.draws import bootstrap_limits
-from skeval._inference.interval import require_width
+from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
 from skeval._resampling.units import DrawingUnits, drawing_units
 from skeval._resampling.values import (
     Statistic,
@@ -22,20 +25,26 @@ from skeval._resampling.values import (
 )
 from skeval.metrics import bleu_score, log_bleu_score
 from skeval.metrics._bleu import bleu_options, log_bleu
-from skeval.metrics._checks import check_weights
 from skeval.metrics._sentences import bleu_statistics
 from skeval.model_selection._analytic import (
     Sample,
-    analytic_interval,
     analytic_methods,
+    closed_forms,
+    undefined_limits,
     unwrap,
 )
-from skeval.model_selection._metric_interval_result import MetricInterval
-from skeval.utils._checks import check_level, check_option, naming, warn_undefined
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_option,
+    check_weights,
+    naming,
+    warn_undefined,
+)
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import aligned
 
-__all__ = ["metric_interval"]
+__all__ = ["MetricInterval", "metric_interval"]
 
 Floats = NDArray[np.float64]
 _METHODS = (
@@ -44,6 +53,63 @@ _METHODS = (
 )
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # above it "auto" spares the one metric call per unit that BCa needs
+
+
+@dataclass(frozen=True, eq=False)
+class MetricInterval(LimitsResult):
+    """A metric and its confidence interval.
+
+    Attributes
+    ----------
+    method : str
+        The method that was used: "wilson", "exact", "wald", "score", "delong", "delta", "normal",
+        "hall", "t", "bca" or "percentile".
+    metric : str
+        Name of the metric.
+    estimate : float
+        Its value on the data.
+    standard_error : float
+        Standard error of the estimate: of the formula, or the spread of the replicates.
+    n_samples : int
+        Number of samples.
+    limits : dict of str to callable
+        The ends of the interval by confidence level, for each method that these numbers allow.
+    replicates : ndarray of shape (n_resamples,) or None
+        Values on the resamples, nan where undefined; None for a formula.
+    interval : ConfidenceInterval
+        That of the metric, by the method that was used; nan where it is undefined.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    method: str
+    metric: str
+    estimate: float
+    standard_error: float
+    n_samples: int
+    replicates: Floats | None = field(default=None, repr=False)
+
+    @property
+    def n_undefined(self) -> int:
+        """Number of replicates on which the metric is undefined, and which are left out."""
+        return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        return require_width(super()._limits_at(confidence_level, method))
+
+    def __str__(self) -> str:
+        rows = [
+            ("estimate", f"{self.estimate:.4f}"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            self._interval_row(),
+            ("method", self.method),
+            ("samples", f"{self.n_samples}"),
+        ]
+        if self.replicates is not None:
+            rows.append(("resamples", f"{len(self.replicates)}"))
+            if self.n_undefined:
+                rows.append(("undefined", f"{self.n_undefined} of them"))
+        return aligned(self.metric, rows)
 
 
 @validate_params(
@@ -61,7 +127,7 @@ def metric_interval(
     y_true: Any,
     y_pred: Any,
     *,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 2000,
     groups: ArrayLike | None = None,
@@ -84,7 +150,7 @@ def metric_interval(
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
         Predictions or scores; for `bleu_score` the hypotheses.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage.
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
@@ -122,7 +188,8 @@ def metric_interval(
     Returns
     -------
     interval : MetricInterval
-        With `estimate`, `low`, `high`, the `method` used and the `replicates`.
+        With `estimate`, `interval`, the `method` used and the `replicates`; its
+        `confidence_interval` reads the same numbers at another level.
 
     Raises
     ------
@@ -234,7 +301,7 @@ def metric_interval(
       method          score
       samples         100
     """
-    check_level(level)
+    check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes):
@@ -245,52 +312,59 @@ def metric_interval(
     y_true, y_pred = _plain(y_true), _plain(y_pred)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
-    weight = None if sample_weight is None else check_weights(sample_weight, n)
+    weight = None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
     statistic = _statistic(metric, y_true, y_pred, weight)
     estimate = statistic(np.arange(n))
     units = drawing_units(n, _class_codes(y_true) if stratify else None, groups)
     _warn_of_few_groups(None if groups is None else units.n_units)
     sample = Sample(_column(y_true), _column(y_pred), estimate, weight, groups)
-    used = _choose(metric, sample, method, stratify)
-    name = _name(metric)
-    if used not in ("auto", "bca", "percentile"):
-        limits, error = (np.nan, np.nan), np.nan
-        if np.isfinite(estimate):
-            limits, error = analytic_interval(metric, sample, level, used)
-        return MetricInterval(*require_width(limits), level, used, name, estimate, error, n)
-    again = None
-    if used == "auto":
-        used = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-        if groups is None and not stratify and _has_classes(y_true):
-            again = drawing_units(n, _class_codes(y_true), None)
-    plan = n_resamples, root_seed(random_state), n_jobs
-    units, replicates = _replicates(statistic, units, again, *plan)
-    finite = replicates[np.isfinite(replicates)]
-    jackknife = []
-    if used == "bca" and len(finite) and np.isfinite(estimate):
-        jackknife = leave_one_out_values(statistic, units)
-    limits, used = bootstrap_limits(replicates, estimate, level, used, units.n_units, jackknife)
-    error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-    return MetricInterval(*require_width(limits), level, used, name, estimate, error, n, replicates)
+    replicates = None
+    methods = _choose(metric, sample, method, stratify)
+    if methods:
+        limits, error = closed_forms(metric, sample, methods)
+    else:
+        again = None
+        if method == "auto":
+            method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
+            if groups is None and not stratify and _has_classes(y_true):
+                again = drawing_units(n, _class_codes(y_true), None)
+        plan = n_resamples, root_seed(random_state), n_jobs
+        units, replicates = _replicates(statistic, units, again, *plan)
+        finite = replicates[np.isfinite(replicates)]
+        error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
+        limits = _bootstrap_forms(statistic, units, finite, estimate, method)
+    found = next(iter(limits)), _name(metric), estimate, error, n, replicates
+    return MetricInterval(*found, limits=limits, confidence_level=confidence_level)
+
+
+def _bootstrap_forms(
+    statistic: Statistic, units: DrawingUnits, finite: Floats, estimate: float, method: str
+) -> LimitsByMethod:
+    """Return the bootstrap intervals by name: BCa first if it is asked for and has a value."""
+    if not (len(finite) and np.isfinite(estimate)):
+        return {method: undefined_limits}
+    limits_of = partial(bootstrap_limits, finite, estimate, units.n_units)
+    forms = {"percentile": partial(limits_of, None)}
+    if method == "bca":
+        correction = bca_correction(finite, estimate, leave_one_out_values(statistic, units))
+        if np.isfinite(correction.bias):
+            return {"bca": partial(limits_of, correction)} | forms
+        warn_undefined("All replicates lie on one side of the estimate: percentile, not BCa.")
+    return forms
 
 
 def _replicates(
-    statistic: Statistic,
-    units: DrawingUnits,
-    again: DrawingUnits | None,
-    n_resamples: int,
-    root: SeedSequence,
-    n_jobs: int | None,
+    statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
 ) -> tuple[DrawingUnits, Floats]:
     """Return the units drawn and the values; `again` are those to draw if some are undefined."""
-    replicates = values_or_nan(statistic, units, n_resamples, root, n_jobs)
+    replicates = values_or_nan(statistic, units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
     if n_undefined and again is not None:
         warn_undefined(
-            f"The metric is undefined on {n_undefined} of {n_resamples} resamples, which are drawn "
-            "again within the classes, as stratify=True does."
+            f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
+            "drawn again within the classes, as stratify=True does."
         )
-        units, replicates = again, values_or_nan(statistic, again, n_resamples, root, n_jobs)
+        units, replicates = again, values_or_nan(statistic, again, *plan)
     warn_of_undefined(replicates)
     return units, replicates
 
@@ -325,17 +399,17 @@ def _plain(column: Any) -> Any:
     return column
 
 
-def _choose(metric: Callable[..., float], sample: Sample, method: str, stratify: bool) -> str:
-    """Return the method to use; "auto" where only the bootstrap is left."""
+def _choose(
+    metric: Callable[..., float], sample: Sample, method: str, stratify: bool
+) -> tuple[str, ...]:
+    """Return the closed forms, that to use first; none where only the bootstrap is left."""
     if method in ("bca", "percentile"):
-        return method
+        return ()
     methods = analytic_methods(metric, sample, stratify)
-    if method == "auto":
-        return methods[0] if methods else "auto"
-    if method == "analytic" and methods:
-        return methods[0]
+    if method == "auto" or (method == "analytic" and methods):
+        return methods
     if method in methods:
-        return method
+        return (method, *(name for name in methods if name != method))
     raise ValueError(
         f"method={method!r} does not fit {_name(metric)} on these data; its closed forms are "
         f"{list(methods)}, of which only 'score' takes groups or sample_weight and none stratify; "

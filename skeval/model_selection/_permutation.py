@@ -1,13 +1,18 @@
 """The P-value of a whole procedure, by permutation of the labels."""
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 
+from skeval._inference.interval import ConfidenceInterval, Limits, LimitsResult
+from skeval._inference.proportions import exact_interval
 from skeval._inference.ties import exceedances
 from skeval._resampling.folds import fold_plan, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
@@ -15,15 +20,129 @@ from skeval._resampling.scores import Scores, resampled_scores
 from skeval._resampling.shuffles import check_orders, draw_orders
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
-from skeval.model_selection._permutation_result import (
-    PermutationTest,
-    PermutationTests,
-    permutation_result,
-)
-from skeval.utils._checks import check_count, naming
+from skeval.utils._checks import check_confidence_level, check_count, naming
 from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import aligned
 
-__all__ = ["permutation_test"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest(LimitsResult):
+    """The P-value of a score, by permutation of the labels.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the score.
+    statistic : float
+        The score on the observed labels; larger is better.
+    pvalue : float
+        Estimated probability of a score at least as good if labels and features were
+        independent; in (0, 1].
+    n_permutations : int
+        Number of permutations that were used.
+    n_exceedances : int
+        How many of them scored at least as well as the observed labels.
+    max_exceedances : int or None
+        The number of exceedances that stops a sequential test.
+    null_distribution : ndarray of shape (n_permutations,)
+        The scores on permuted labels.
+    interval : ConfidenceInterval
+        That of the P-value that infinitely many permutations would give: Clopper and Pearson's,
+        of the Monte-Carlo error only; after a sequential stop that of the negative binomial
+        distribution.
+    confidence_level : float
+        Nominal coverage of `interval`.
+    """
+
+    metric: str
+    statistic: float
+    pvalue: float
+    n_permutations: int
+    n_exceedances: int
+    max_exceedances: int | None
+    null_distribution: np.ndarray = field(repr=False)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a sequential test ended with the last exceedance it waited for."""
+        return self.n_exceedances == self.max_exceedances
+
+    @property
+    def pvalue_interval(self) -> ConfidenceInterval:
+        """The same as `interval`, which is that of the P-value."""
+        return self.interval
+
+    def __str__(self) -> str:
+        null = self.null_distribution
+        ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
+        rows = [
+            ("score", f"{self.statistic:.4f}"),
+            ("score of permuted labels", f"{null.mean():.4f} (sd {null.std():.4f})"),
+            ("P-value", f"{self.pvalue:.4g}"),
+            ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
+            ("permutations", f"{self.n_permutations}"),
+            ("at least as good", f"{self.n_exceedances}" + " (stopped)" * self.stopped),
+        ]
+        return aligned(f"permutation test ({self.metric})", rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the null distribution, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "metric": self.metric,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "pvalue_low": self.interval.low,
+            "pvalue_high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "n_permutations": self.n_permutations,
+            "n_exceedances": self.n_exceedances,
+            "stopped": self.stopped,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTests(Mapping):
+    """The tests of several metrics on the same fits, by name.
+
+    Attributes
+    ----------
+    tests : dict of str to PermutationTest
+    """
+
+    tests: dict[str, PermutationTest]
+
+    def __getitem__(self, metric: str) -> PermutationTest:
+        return self.tests[metric]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tests)
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def __str__(self) -> str:
+        return "\n".join(str(test) for test in self.tests.values())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row for each metric.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        import pandas as pd
+
+        return pd.DataFrame([test.to_dict() for test in self.tests.values()]).set_index("metric")
 
 
 def permutation_test(
@@ -38,6 +157,7 @@ def permutation_test(
     permutations: Any = None,
     max_exceedances: int | None = None,
     params: Params = None,
+    confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -89,6 +209,8 @@ def permutation_test(
         them: of arrays with a value for each sample every fit is given those of its own. They
         stay with the samples when the labels are shuffled, so they must not be made from the
         labels (``class_weight="balanced"`` is made anew in every fit). Scores are not weighted.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the permutations and folds. None is really random. The first 100 of 200
         permutations are the 100 of the same seed.
@@ -155,6 +277,7 @@ def permutation_test(
     >>> result.pvalue
     0.01
     """
+    check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     root = root_seed(random_state)
     if permutations is None:
@@ -170,10 +293,11 @@ def permutation_test(
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     options |= {"scoring": scoring, "params": params}
     scores = permuted_scores(estimator, X, target, plan, max_exceedances, options)
+    settings = max_exceedances, confidence_level
     if not isinstance(scores[0], dict):
-        return metric_result(metric_name(scoring), np.array(scores), max_exceedances)
+        return metric_result(metric_name(scoring), np.array(scores), *settings)
     return PermutationTests(
-        {name: metric_result(name, column(scores, name), max_exceedances) for name in scores[0]}
+        {name: metric_result(name, column(scores, name), *settings) for name in scores[0]}
     )
 
 
@@ -246,7 +370,9 @@ def metric_name(scoring: Any) -> str:
     return getattr(scoring, "__name__", type(scoring).__name__)
 
 
-def metric_result(name: str, scores: np.ndarray, max_exceedances: int | None) -> PermutationTest:
+def metric_result(
+    name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
+) -> PermutationTest:
     """Return the test of one metric: the observed score first, then the null distribution."""
     statistic, null = float(scores[0]), scores[1:]
     if np.isnan(statistic):
@@ -258,4 +384,38 @@ def metric_result(name: str, scores: np.ndarray, max_exceedances: int | None) ->
             UndefinedMetricWarning,
             stacklevel=3,
         )
-    return permutation_result(name, statistic, null, max_exceedances)
+    return permutation_result(name, statistic, null, max_exceedances, confidence_level)
+
+
+def permutation_result(
+    metric: str,
+    statistic: float,
+    null: np.ndarray,
+    max_exceedances: int | None,
+    confidence_level: float = 0.95,
+) -> PermutationTest:
+    """Return the P-value of Phipson and Smyth (2010), or of Besag and Clifford (1991).
+
+    A sequential test that met its last exceedance at permutation L has P-value h/L; every other
+    has (1 + exceedances) / (1 + permutations).
+    """
+    exceeding = exceedances(statistic, null)
+    if max_exceedances is not None and exceeding.sum() >= max_exceedances:
+        last = int(np.searchsorted(np.cumsum(exceeding), max_exceedances)) + 1
+        null, pvalue, count = null[:last], max_exceedances / last, max_exceedances
+    else:
+        count = int(exceeding.sum())
+        pvalue = (1 + count) / (1 + len(null))
+    found = metric, float(statistic), float(pvalue), len(null), count, max_exceedances, null
+    limits = {"exact": partial(_pvalue_limits, count, len(null), count == max_exceedances)}
+    return PermutationTest(*found, limits=limits, confidence_level=confidence_level)
+
+
+def _pvalue_limits(
+    n_exceedances: int, n_permutations: int, stopped: bool, confidence_level: float
+) -> Limits:
+    low, high = exact_interval(n_exceedances, n_permutations, confidence_level)
+    if stopped:  # L permutations for h exceedances: fewer than h in the first L - 1
+        tail, before = (1 - confidence_level) / 2, n_permutations - n_exceedances
+        high = float(beta.isf(tail, n_exceedances, before)) if before else 1.0
+    return low, high

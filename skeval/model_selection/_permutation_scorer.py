@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.model_selection._permutation_result import permutation_result
+from skeval.model_selection._permutation import permutation_result
 from skeval.utils._checks import check_count, check_flag, check_option, check_y
 from skeval.utils._routing import RoutedScorer
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed

@@ -2,27 +2,126 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.draws import interval_of_draws
+from skeval._inference.draws import check_enough_draws, interval_of_draws
+from skeval._inference.interval import IntervalResult, Limits, WithEnds
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import Loss, LossLike, resolve_loss
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.predictions import PredictedBlock, resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested
-from skeval.model_selection._perturbation_result import PerturbationInterval, interval_form
-from skeval.utils._checks import check_count, check_data, check_option
+from skeval.model_selection._results import NON_NEGATIVE, bounds_of
+from skeval.utils._checks import check_confidence_level, check_count, check_option, check_weights
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._text import aligned
 
-__all__ = ["perturbation_interval"]
+__all__ = ["PerturbationInterval", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 
 Draw = Callable[[int], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbationInterval(WithEnds, IntervalResult):
+    """A confidence interval of an error, and the draws that it was made of.
+
+    Attributes
+    ----------
+    error : float
+        The cross-validated error, the centre of the interval.
+    resubstitution : float
+        Error of the fit on all samples on those samples.
+    statistics : ndarray of shape (n_resamples,)
+        The perturbed statistics `W*`; divided by the root of `n_samples` they are errors.
+    method : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}
+        The form of the interval that was asked for.
+    statistic : {"resubstitution", "cross_validation"}
+        The statistic that was perturbed.
+    n_samples : int
+        Number of samples.
+    loss : str
+        Name of the loss.
+    effective_size : float
+        Number of samples of equal weight that say as much as those tested, ``(sum w)^2 / sum w^2``;
+        `n_samples` without sample weights where `cv` tests every sample.
+    interval : ConfidenceInterval
+        That of the error. `confidence_interval` reads the same draws again, and warns as
+        `perturbation_interval` does where an interval of 0-1 loss has no width.
+    low, high : float
+        Its ends.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    error: float
+    resubstitution: float
+    statistics: np.ndarray = field(repr=False)
+    method: str
+    statistic: str
+    n_samples: int
+    loss: str
+    effective_size: float
+
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation of `W*` over the root of n."""
+        return float(np.std(self.statistics, ddof=1) / np.sqrt(self.n_samples))
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        return (self.method, *(form for form in forms_of(self.loss) if form != self.method))
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        draws = self.statistics / np.sqrt(self.n_samples), confidence_level, method
+        limits = interval_of_draws(self.error, *draws, self.effective_size)
+        low, high = np.clip(limits, *bounds_of(self.loss))
+        if low == high and self.loss == "zero_one":
+            warnings.warn(
+                f"the interval {method!r} has no width, which does not mean that the error is "
+                "known; interval='wilson' has a width in every case.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return float(low), float(high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the draws, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "error": self.error,
+            "standard_error": self.standard_error,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.interval.confidence_level,
+            "resubstitution": self.resubstitution,
+            "interval": self.method,
+            "statistic": self.statistic,
+            "n_samples": self.n_samples,
+            "n_resamples": len(self.statistics),
+            "loss": self.loss,
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            ("cross-validated error", f"{self.error:.4f}"),
+            self._interval_row(),
+            ("form", self.method),
+            ("statistic", self.statistic),
+            ("resubstitution error", f"{self.resubstitution:.4f}"),
+            ("perturbations", f"{len(self.statistics)}"),
+        ]
+        return aligned(f"perturbation interval ({self.loss} loss)", rows)
 
 
 def perturbation_interval(
@@ -33,7 +132,7 @@ def perturbation_interval(
     n_resamples: int = 1000,
     statistic: str = "cross_validation",
     interval: str | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
     cv: Any = 10,
     groups: Any = None,
     loss: LossLike = None,
@@ -89,7 +188,7 @@ def perturbation_interval(
     interval : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}, default=None
         Form of the interval; None is "wilson" for 0-1 loss, "log" for squared and absolute loss,
         "normal" for a loss of your own.
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
         Folds, as in `cross_val_error`; repeated splitters are averaged for each sample.
@@ -189,16 +288,17 @@ def perturbation_interval(
     >>> result.low < result.error < result.high
     True
     """
+    check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     check_takes_weights(estimator)
     loss_fn = resolve_loss(loss, target)
     check_loss(loss_fn, target)
     check_option("statistic", statistic, STATISTICS)
-    sample_weight = check_sample_weight(sample_weight, len(target))
+    sample_weight = check_weights("sample_weight", sample_weight, len(target))
     fold_root, draw_root = root_seed(random_state).spawn(2)
     n_resamples, draw = draws(weights, n_resamples, draw_root, len(target))
     form = interval_form(interval, loss_fn.name)
-    interval_of_draws(0.0, np.zeros(n_resamples), level, form, len(target))  # refuse before work
+    check_enough_draws(n_resamples, confidence_level, form)
     folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
     plans = {
         "resubstitution": whole_plan(len(target)),
@@ -223,10 +323,21 @@ def perturbation_interval(
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
-    fields = (float(level), apparent, statistics, form, statistic, len(target), loss_fn.name)
-    result = PerturbationInterval(error, np.nan, np.nan, *fields, sizes["cross_validation"])
-    found = result.confidence_interval()
-    return replace(result, low=found.low, high=found.high)
+    found = error, apparent, statistics, form, statistic, len(target), loss_fn.name
+    size = sizes["cross_validation"]
+    return PerturbationInterval(*found, size, confidence_level=confidence_level)
+
+
+def forms_of(loss: str) -> tuple[str, ...]:
+    """Return the forms of an interval that a loss has, that which fits it best first."""
+    best = {"zero_one": ("wilson",)} | dict.fromkeys(NON_NEGATIVE, ("log",))
+    return (*best.get(loss, ()), "normal", "pivotal", "symmetric", "quantile")
+
+
+def interval_form(form: str | None, loss: str) -> str:
+    """Return the form of an interval; None means the one that fits the loss best."""
+    forms = forms_of(loss)
+    return check_option(f"interval of {loss!r} loss", forms[0] if form is None else form, forms)
 
 
 def check_loss(loss_fn: Loss, target: Target) -> None:
@@ -236,26 +347,6 @@ def check_loss(loss_fn: Loss, target: Target) -> None:
             f"loss must be 0-1 loss for more than two classes, got {loss_fn.name!r} for "
             f"{len(target.classes)} classes."
         )
-
-
-def check_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """Return the weights of the samples, 1 by default."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    return check_weights("sample_weight", sample_weight, (n_samples,))
-
-
-def check_weights(name: str, weights: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Return weights as floats; raise unless non-negative, not all zero and of the shape."""
-    weights = check_data(name, weights, ensure_2d=False, dtype=float, estimator="skeval")
-    if weights.ndim != len(shape) or weights.shape[-1] != shape[-1]:
-        wanted = ", ".join("n_resamples" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} must have shape ({wanted}), got {weights.shape}.")
-    if weights.min() < 0:
-        raise ValueError(f"{name} must be >= 0, got {weights.min():g}.")
-    if not weights.any(axis=-1).all():
-        raise ValueError(f"{name} must not be all zero, row {int(np.argmin(weights.any(-1)))} is.")
-    return weights
 
 
 def effective_number(weights: np.ndarray) -> float:
@@ -270,7 +361,7 @@ def draws(
     """Return how many weightings there are, and what gives each: those given, or random ones."""
     if weights is None:
         return check_count("n_resamples", n_resamples), exponential(root, n_samples)
-    given = check_weights("weights", weights, (None, n_samples))
+    given = check_weights("weights", weights, "n_resamples", n_samples)
     return len(given), given.__getitem__
 
 

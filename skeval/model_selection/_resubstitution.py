@@ -12,6 +12,7 @@ from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
 from skeval.model_selection._methods import RESUBSTITUTION
 from skeval.model_selection._results import ErrorEstimate
+from skeval.utils._checks import check_confidence_level
 
 __all__ = ["full_fit_predictions", "resubstitution_error"]
 
@@ -24,6 +25,7 @@ def resubstitution_error(
     groups: Any = None,
     loss: LossLike = None,
     params: Params = None,
+    confidence_level: float = 0.95,
 ) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
 
@@ -50,6 +52,8 @@ def resubstitution_error(
     params : dict, default=None
         Arguments of the estimator's `fit` by name. Weights (``{"sample_weight": w}``) are those of
         the fit; losses are averaged without them.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
 
     Returns
     -------
@@ -77,20 +81,14 @@ def resubstitution_error(
     >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).error
     0.0
     """
+    check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     loss_fn = resolve_loss(loss, target)
     predictions = full_fit_predictions(estimator, X, target, params=params)
     losses = loss_fn(target.y, target.decode(predictions))
     error, n_groups = standard_error_of_ratio(losses, np.ones(len(losses)), groups)
-    return ErrorEstimate(
-        RESUBSTITUTION,
-        float(losses.mean()),
-        error,
-        len(losses),
-        loss_fn.name,
-        losses,
-        n_groups=n_groups,
-    )
+    found = RESUBSTITUTION, float(losses.mean()), error, len(losses), loss_fn.name, losses
+    return ErrorEstimate(*found, n_groups=n_groups, confidence_level=confidence_level)
 
 
 def full_fit_predictions(

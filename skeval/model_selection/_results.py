@@ -4,12 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
 
-from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS, effective_size, log_interval
-from skeval.utils._checks import check_level, check_option
 from skeval.utils._text import aligned
 
 __all__ = ["NON_NEGATIVE", "CrossValErrorEstimate", "ErrorEstimate", "bounds_of"]
@@ -19,7 +17,7 @@ NON_NEGATIVE = ("squared", "absolute")
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorEstimate:
+class ErrorEstimate(IntervalResult):
     """An estimate of the expected loss of a classifier or regressor.
 
     Attributes
@@ -41,6 +39,19 @@ class ErrorEstimate:
     n_groups : int or None
         Number of groups of samples that belong together, the units of `standard_error` and of
         the intervals; None where the samples are independent.
+    interval : ConfidenceInterval
+        That of the error, by the first of `interval_methods`.
+    confidence_level : float
+        Nominal coverage of `interval`.
+
+    Notes
+    -----
+    For 0-1 loss "wilson", "exact" and "wald" take the error for a proportion of
+    ``error (1 - error) / standard_error^2`` independent samples, of `n_samples` at most, and
+    of `n_samples` (or `n_groups`) where the error is 0 or 1; so "wilson" and "exact" have a
+    width even if no error was seen, "wald" and "normal" have not. For squared and absolute
+    loss "log" is the normal interval of the logarithm of the error, which holds no negative
+    number; "normal" is cut off at 0.
     """
 
     method: str
@@ -59,47 +70,18 @@ class ErrorEstimate:
             return (*PROPORTION_INTERVALS, "normal")
         return ("log", "normal") if self.loss in NON_NEGATIVE else ("normal",)
 
-    def confidence_interval(
-        self, level: float = 0.95, method: str | None = None
-    ) -> ConfidenceInterval:
-        """Return a confidence interval of the error.
-
-        For 0-1 loss "wilson", "exact" and "wald" take the error for a proportion of
-        ``error (1 - error) / standard_error^2`` independent samples, of `n_samples` at most, and
-        of `n_samples` (or `n_groups`) where the error is 0 or 1; so "wilson" and "exact" have a
-        width even if no error was seen, "wald" and "normal" have not. For squared and absolute
-        loss "log" is the normal interval of the logarithm of the error, which holds no negative
-        number; "normal" is cut off at 0.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Nominal coverage, between 0 and 1.
-        method : str, default=None
-            One of `interval_methods`; None takes the first.
-
-        Returns
-        -------
-        ConfidenceInterval
-        """
-        check_level(level)
-        method = check_option("method", method or self.interval_methods[0], self.interval_methods)
-        low, high = self._interval(level, method)
-        return ConfidenceInterval(low, high, float(level), method)
-
-    def _interval(self, level: float, method: str) -> tuple[float, float]:
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
         if self.n_groups == 1:
             return bounds_of(self.loss)
-        wider = 1.0
-        if self.n_groups is not None:  # Student's quantile, as Korn and Graubard (1998) take it
-            wider = float(t.isf((1 - level) / 2, self.n_groups - 1)) / normal_quantile(level)
+        # Student's quantile of groups, as Korn and Graubard (1998) take it
+        wider = normal_quantile(confidence_level, self.n_groups) / normal_quantile(confidence_level)
         spread = wider * self.standard_error
         if method == "normal":
-            return normal_interval(self.error, spread, level, bounds_of(self.loss))
+            return normal_interval(self.error, spread, confidence_level, bounds_of(self.loss))
         if method == "log":
-            return log_interval(self.error, spread, level)
+            return log_interval(self.error, spread, confidence_level)
         n = self._interval_size / wider**2
-        return PROPORTION_INTERVALS[method](self.error * n, n, level)
+        return PROPORTION_INTERVALS[method](self.error * n, n, confidence_level)
 
     @property
     def _interval_size(self) -> float:
@@ -107,11 +89,11 @@ class ErrorEstimate:
         return effective_size(self.error, self.standard_error, self.n_samples, self.n_groups)
 
     def _lines(self) -> list[tuple[str, str]]:
-        interval = self.confidence_interval()
+        head, ends = self._interval_row()
         rows = [
             ("error", f"{self.error:.4f}"),
             ("standard error", f"{self.standard_error:.4f}"),
-            (f"{100 * interval.level:g} % interval", _interval_text(interval)),
+            (head, f"{ends} ({self.interval.method})"),
             ("samples tested", f"{self.n_samples}"),
         ]
         if self.n_groups is not None:
@@ -123,27 +105,21 @@ class ErrorEstimate:
     def __str__(self) -> str:
         return aligned(f"{self.method} ({self.loss} loss)", self._lines())
 
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the numbers and an interval, without the replicates, ready for JSON.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Nominal coverage of the interval.
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the interval, without the replicates, ready for JSON.
 
         Returns
         -------
         dict
         """
-        interval = self.confidence_interval(level)
         return {
             "method": self.method,
             "error": self.error,
             "standard_error": self.standard_error,
-            "low": interval.low,
-            "high": interval.high,
-            "level": interval.level,
-            "interval": interval.method,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
             "n_samples": self.n_samples,
             "n_failed": self.n_failed,
             "n_groups": self.n_groups,
@@ -179,7 +155,3 @@ def bounds_of(loss: str) -> tuple[float, float]:
     if loss == "zero_one":
         return (0.0, 1.0)
     return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
-
-
-def _interval_text(interval: ConfidenceInterval) -> str:
-    return f"[{interval.low:.4f}, {interval.high:.4f}] ({interval.method})"

@@ -27,7 +27,7 @@ from skeval.report._provenance import (
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
-from skeval.utils._checks import check_count, check_flag, check_jobs, check_level
+from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_jobs
 from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = ["evaluate", "make_announcer"]
@@ -133,7 +133,7 @@ def evaluate(
     0.02
     """
     settings = write_settings(locals())  # first, while the only local variables are the arguments
-    check_level(confidence_level, "confidence_level")
+    check_confidence_level(confidence_level)
     if leave_one_out is not None:
         check_flag("leave_one_out", leave_one_out)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
@@ -145,21 +145,22 @@ def evaluate(
     cv, notes = _choose_folds(cv, target, groups)
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    steps = Steps(estimator, X, target, groups, splitter, loss, seed, options, error_score)
+    settled = splitter, loss, seed, confidence_level, options, error_score
+    steps = Steps(estimator, X, target, groups, *settled)
     check_jobs(n_jobs, verbose)
     say = make_announcer(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
-    perturbation = _run_perturbation(steps, n_resamples, confidence_level, say)
-    bias, stability = steps.select(confidence_level)
+    perturbation = _run_perturbation(steps, n_resamples, say)
+    bias, stability = steps.select()
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation,
         permutation=_run_permutation(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
-        warnings=(*notes, *write_warnings(target, estimates, confidence_level)),
+        warnings=(*notes, *write_warnings(target, estimates)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=count_columns(X),
@@ -199,14 +200,14 @@ def _estimate_all(
 
 
 def _run_perturbation(
-    steps: Steps, n_resamples: int, level: float, say: Callable[[str], None]
+    steps: Steps, n_resamples: int, say: Callable[[str], None]
 ) -> tuple[PerturbationInterval, ...] | None:
     """Return the perturbation intervals where they are wanted and have a meaning."""
     served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
     if not n_resamples or not served:
         return None
     say("perturbation")
-    return steps.perturb(n_resamples, level)
+    return steps.perturb(n_resamples)
 
 
 def _run_permutation(

@@ -138,7 +138,7 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
     sentences = [
         write_permutation(test),
         f"With endlessly many permutations P would lie between {interval.low:.2g} and "
-        f"{interval.high:.2g} ({100 * interval.level:g} % interval).",
+        f"{interval.high:.2g} ({100 * interval.confidence_level:g} % interval).",
     ]
     yield Section("Could it be chance?", sentences=sentences, figures=[figure])
 

@@ -106,7 +106,7 @@ class EvaluationReport(WritableReport):
             "class_sizes": classes and {str(name): size for name, size in classes.items()},
             "seed": self.seed,
             "confidence_level": self.confidence_level,
-            "estimates": [e.to_dict(self.confidence_level) for e in self.estimates],
+            "estimates": [e.to_dict() for e in self.estimates],
             "perturbation": [result.to_dict() for result in self.perturbation or ()],
             "permutation": self.permutation and self.permutation.to_dict(),
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
@@ -126,7 +126,7 @@ class EvaluationReport(WritableReport):
         pandas.DataFrame
             Indexed by method.
         """
-        rows = [estimate.to_dict(self.confidence_level) for estimate in self.estimates]
+        rows = [estimate.to_dict() for estimate in self.estimates]
         return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ def write_verdict(
     )
     sentence = (
         f"Estimated {name} {_write_amount(estimate.error, fraction)} (cross-validated), "
-        f"{100 * interval.level:g} % interval {low} to {high}"
+        f"{100 * interval.confidence_level:g} % interval {low} to {high}"
     )
     if permutation:
         sentence += f", {_write_chance(permutation, confidence_level)}"
@@ -47,9 +47,9 @@ def _write_amount(value: float, fraction: bool) -> str:
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def _write_chance(test: PermutationTest, level: float) -> str:
+def _write_chance(test: PermutationTest, confidence_level: float) -> str:
     """Say whether the P-value is below one minus the level."""
-    if test.pvalue <= 1 - level:
+    if test.pvalue <= 1 - confidence_level:
         return f"better than chance with P = {test.pvalue:.2g}"
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -35,12 +35,12 @@ from skeval.model_selection import (
     ErrorEstimate,
     PermutationTest,
     PerturbationInterval,
-    cross_val_error,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
+from skeval.model_selection._cross_validation import cross_val_estimate
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
 from skeval.utils._compat import safe_split
@@ -65,6 +65,7 @@ class Steps:
     splitter: Any
     loss: LossLike
     seed: int
+    confidence_level: float
     options: dict[str, Any]
     error_score: float | str
 
@@ -80,7 +81,12 @@ class Steps:
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""
-        return resubstitution_error(*self.task, groups=self.groups, loss=self.loss)
+        return resubstitution_error(
+            *self.task,
+            groups=self.groups,
+            loss=self.loss,
+            confidence_level=self.confidence_level,
+        )
 
     def estimate_hold_out(self) -> ErrorEstimate:
         """Return the error on a third of the samples, or of the groups."""
@@ -105,7 +111,7 @@ class Steps:
         options = self._error_options()
         return bootstrap_estimates(*self.task, n_resamples=n_resamples, **options).values()
 
-    def perturb(self, n_resamples: int, level: float) -> tuple[PerturbationInterval, ...]:
+    def perturb(self, n_resamples: int) -> tuple[PerturbationInterval, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         options = self.options | {"cv": self.folds, "loss": self.loss, "random_state": self.seed}
         with warnings.catch_warnings():  # the report has a sentence of its own for it
@@ -115,7 +121,7 @@ class Steps:
                     *self.task,
                     n_resamples=n_resamples,
                     statistic=statistic,
-                    level=level,
+                    confidence_level=self.confidence_level,
                     **options,
                 )
                 for statistic in PERTURBED
@@ -132,12 +138,13 @@ class Steps:
             scoring=scoring,
             n_permutations=n_permutations,
             groups=self.groups,
+            confidence_level=self.confidence_level,
             random_state=self.seed,
             **self.options,
         )
         return found
 
-    def select(self, level: float) -> tuple[SelectionBias | None, SelectionStability | None]:
+    def select(self) -> tuple[SelectionBias | None, SelectionStability | None]:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
         None of either where the estimator does not select features, or does not classify.
@@ -150,23 +157,24 @@ class Steps:
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
-        bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), level)
+        bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
         task = clone(head), self.X, self.target.given
         with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
             supports = run(train for train, _ in self.folds)
-        return bias, selection_stability(np.array(supports), level=level)
+        return bias, selection_stability(np.array(supports), confidence_level=self.confidence_level)
 
     def _error_options(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "groups": self.groups,
             "random_state": self.seed,
+            "confidence_level": self.confidence_level,
             "error_score": self.error_score,
             **self.options,
         }
 
     def _cross_validate(self, cv: Any, method: str) -> ErrorEstimate:
-        return replace(cross_val_error(*self.task, cv=cv, **self._error_options()), method=method)
+        return cross_val_estimate(method, *self.task, cv=cv, **self._error_options())
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

@@ -16,7 +16,7 @@ __all__ = ["write_warnings"]
 WIDE_INTERVAL = 0.2
 
 
-def write_warnings(target: Target, estimates: list[ErrorEstimate], level: float) -> list[str]:
+def write_warnings(target: Target, estimates: list[ErrorEstimate]) -> list[str]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
     cross_validation = named[CROSS_VALIDATION]
@@ -25,8 +25,8 @@ def write_warnings(target: Target, estimates: list[ErrorEstimate], level: float)
         if other in named:  # a hold-out fit may have failed
             found.append(_warn_of_disagreement(cross_validation, named[other]))
     if cross_validation.loss == "zero_one" and target.classes is not None:
-        found.append(_warn_of_guessing(target, target.classes, cross_validation, level))
-        found.append(_warn_of_wide_interval(cross_validation, level))
+        found.append(_warn_of_guessing(target, target.classes, cross_validation))
+        found.append(_warn_of_wide_interval(cross_validation))
     return [sentence for sentence in found if sentence]
 
 
@@ -55,12 +55,12 @@ def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate) -> str | None:
 
 
 def _warn_of_guessing(
-    target: Target, classes: np.ndarray, cross_validation: ErrorEstimate, level: float
+    target: Target, classes: np.ndarray, cross_validation: ErrorEstimate
 ) -> str | None:
     """Say when the interval reaches the error of always naming the largest class."""
     sizes = np.bincount(target.codes)
     guess = 1 - sizes.max() / sizes.sum()
-    interval = cross_validation.confidence_interval(level)
+    interval = cross_validation.interval
     if interval.high < guess:
         return None
     name = classes[sizes.argmax()]
@@ -70,9 +70,9 @@ def _warn_of_guessing(
     )
 
 
-def _warn_of_wide_interval(cross_validation: ErrorEstimate, level: float) -> str | None:
+def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> str | None:
     """Say when there are too few samples to know the error."""
-    interval = cross_validation.confidence_interval(level)
+    interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
     units = f"{cross_validation.n_samples} samples"

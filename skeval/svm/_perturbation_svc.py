@@ -73,7 +73,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         few features, and a tenth of the fits.
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
         Form of the interval; None is "wilson".
-    level : float, default=0.95
+    confidence_level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
         Folds; a number larger than the smallest class is lowered to its size, with a warning.
@@ -144,7 +144,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         n_resamples: int = 1000,
         statistic: str = "cross_validation",
         interval: str | None = None,
-        level: float = 0.95,
+        confidence_level: float = 0.95,
         cv: Any = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -166,7 +166,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.n_resamples = n_resamples
         self.statistic = statistic
         self.interval = interval
-        self.level = level
+        self.confidence_level = confidence_level
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -209,7 +209,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             n_resamples=self.n_resamples,
             statistic=self.statistic,
             interval=self.interval,
-            level=self.level,
+            confidence_level=self.confidence_level,
             cv=limit_folds(self.cv, np.unique(y, return_inverse=True)[1]),
             sample_weight=sample_weight,
             random_state=self.random_state,

@@ -16,15 +16,16 @@ from sklearn.utils import check_array, column_or_1d
 from skeval.utils._compat import num_samples
 
 __all__ = [
+    "check_confidence_level",
     "check_count",
     "check_data",
     "check_flag",
     "check_jobs",
-    "check_level",
     "check_methods",
     "check_option",
     "check_same_length",
     "check_targets",
+    "check_weights",
     "check_y",
     "give_nan",
     "naming",
@@ -34,10 +35,12 @@ __all__ = [
 ]
 
 
-def check_level(level: float, name: str = "level") -> None:
+def check_confidence_level(confidence_level: float) -> None:
     """Raise unless a nominal level lies strictly between 0 and 1."""
-    if not isinstance(level, Real) or not 0 < level < 1:
-        raise ValueError(f"{name} must fulfil 0 < {name} < 1, got {level!r}.")
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+        raise ValueError(
+            f"confidence_level must fulfil 0 < confidence_level < 1, got {confidence_level!r}."
+        )
 
 
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
@@ -104,6 +107,26 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
     # scikit-learn adds the numbers to see whether they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
+
+
+def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
+    """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
+
+    `shape` holds a name where any size will do: ``"n_resamples", 100`` are rows of 100.
+    """
+    if weights is None:
+        return np.ones(int(shape[-1]))
+    weights = check_data(name, weights, ensure_2d=False, dtype=np.float64)
+    if weights.ndim != len(shape) or weights.shape[-1] != shape[-1]:
+        wanted = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+        raise ValueError(f"{name} must have shape {wanted}, got {weights.shape}.")
+    if weights.min() < 0:
+        raise ValueError(f"{name} must be >= 0, got {weights.min():g}.")
+    weighted = weights.any(axis=-1)
+    if not weighted.all():
+        where = f" in row {np.argmin(weighted)}" if weights.ndim > 1 else ""
+        raise ValueError(f"{name} must hold a weight > 0, got only zeros{where}.")
+    return weights
 
 
 def check_same_length(**arrays: Any) -> None:

@@ -20,7 +20,6 @@ from sklearn.utils._param_validation import validate_params as validate_all_para
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _num_samples as num_samples
 
 try:
@@ -69,7 +68,6 @@ __all__ = [
     "Options",
     "StrOptions",
     "array_namespace",
-    "check_sample_weight",
     "device",
     "has_valid_parameters",
     "limit_threads",

@@ -36,7 +36,7 @@ def test_module_runs_and_names_data_size_and_classes():
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     files = ["--json", str(path), "--html", str(page)]
-    status = main(["evaluate", "wine", "--seed", "7", "--level", "0.9", *files, *QUICK])
+    status = main(["evaluate", "wine", "--seed", "7", "--confidence-level", "0.9", *files, *QUICK])
     X, y, names = skeval.datasets.load_table("wine")
     report = skeval.evaluate(
         make_pipeline(StandardScaler(), SVC(kernel="linear")),
@@ -103,7 +103,10 @@ def test_every_estimator_with_selection_inside(name, capsys):
         (["iris", "--folds", "99"], "cv=99 folds need a class of at least 99 members"),
         (["iris", "--bootstraps", "0"], "n_bootstraps must be an integer >= 1, got 0"),
         (["iris", "--permutations", "-1"], "n_permutations must be an integer >= 0, got -1"),
-        (["iris", "--level", "95"], "level must fulfil 0 < confidence_level < 1, got 95.0"),
+        (
+            ["iris", "--confidence-level", "95"],
+            "confidence_level must fulfil 0 < confidence_level < 1, got 95.0",
+        ),
         (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),

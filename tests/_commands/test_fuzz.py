@@ -204,7 +204,7 @@ def test_very_many_columns(tmp_path, capsys):
 OPTIONS = {
     "evaluate": [
         *[["--folds", value] for value in ("0", "-1", "999999999", "1e3")],
-        *[["--level", value] for value in ("2", "nan", "inf", "-1", "0")],
+        *[["--confidence-level", value] for value in ("2", "nan", "inf", "-1", "0")],
         *[["--permutations", value] for value in ("-1", "x")],
         *[["--bootstraps", value] for value in ("-1", "0")],
         *[["--select", value] for value in ("-1", "0", "999999")],

@@ -32,7 +32,7 @@ def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
         truth
         in metric_interval(
             roc_auc_score, y, rng.normal(size=2 * n_each) + shift * y, method="delong"
-        )
+        ).interval
         for _ in range(n_data_sets)
     )
 

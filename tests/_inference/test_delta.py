@@ -139,5 +139,5 @@ def test_public_interval_is_the_delta_interval():
         cell = rng.choice(4, size=500, p=p.ravel())
         pair = names[cell // 2], names[cell % 2]
         interval = metric_interval(macro_fbeta_score, *pair, method="delta")
-        hits += truth in interval
+        hits += truth in interval.interval
     assert consistent_with(hits, 200)

@@ -41,7 +41,7 @@ def compared(method, **options):
     result = compare_classifiers(
         *models, X, y, method=method, n_resamples=100, random_state=0, **options
     )
-    return [result.difference, result.low, result.high]
+    return [result.difference, result.interval.low, result.interval.high]
 
 
 ALL_RUNS = RUNS | {

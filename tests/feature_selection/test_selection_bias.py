@@ -42,7 +42,7 @@ def test_noise_of_the_specification():
 def test_against_a_plain_loop():
     X, y = noise()
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
-    result = selection_bias(SelectKBest(k=9), NearestCentroid(), X, y, cv=cv, level=0.9)
+    result = selection_bias(SelectKBest(k=9), NearestCentroid(), X, y, cv=cv, confidence_level=0.9)
     outside = SelectKBest(k=9).fit(X, y).get_support()
     wrong, differences = np.zeros(2), []
     for train, test in cv.split(X, y):

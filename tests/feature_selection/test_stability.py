@@ -31,7 +31,7 @@ def test_nogueira_against_its_definition(supports):
 
 @given(supports_of_any_size.filter(lambda z: (z.sum(axis=1) > 0).all()))
 def test_jaccard_against_its_definition(supports):
-    result = selection_stability(supports, method="jaccard", level=0.5)
+    result = selection_stability(supports, method="jaccard", confidence_level=0.5)
     expected = reference.pairwise(supports, reference.jaccard_pair)
     assert result.value == pytest.approx(expected, abs=1e-12)
     # scipy.stats.norm.ppf(0.75) = 0.6744897501960817
@@ -138,8 +138,10 @@ def test_bad_input():
         selection_stability([[1, 0], [2, 1]])
     with pytest.raises(ValueError, match=r"method must be one of 'nogueira'.*got 'dice'"):
         selection_stability([[1, 0], [0, 1]], method="dice")
-    with pytest.raises(ValueError, match="level must fulfil 0 < level < 1, got 95"):
-        selection_stability([[1, 0], [0, 1]], level=95)
+    with pytest.raises(
+        ValueError, match="confidence_level must fulfil 0 < confidence_level < 1, got 95"
+    ):
+        selection_stability([[1, 0], [0, 1]], confidence_level=95)
     with pytest.raises(ValueError, match="Expected 2D array"):
         selection_stability([1, 0, 1])
 
@@ -165,6 +167,6 @@ def test_interval_covers_the_population_value(method):
     truth = selection_stability(draw(3000), method=method).value
     covered = 0
     for _ in range(300):
-        result = selection_stability(draw(60), method=method, level=0.9)
+        result = selection_stability(draw(60), method=method, confidence_level=0.9)
         covered += result.low <= truth <= result.high
     assert binomtest(covered, 300, 0.9).pvalue > 0.001

@@ -81,7 +81,7 @@ def test_no_error_is_no_certainty():
 
 def test_a_larger_level_is_wider_and_more_samples_narrower():
     y, score = problem()
-    narrow, wide = (ends(y, score, level=level) for level in (0.8, 0.99))
+    narrow, wide = (ends(y, score, confidence_level=level) for level in (0.8, 0.99))
     assert (wide[1] <= narrow[1]).all()
     assert (narrow[2] <= wide[2]).all()
     more = ends(*problem(n=6000))
@@ -128,7 +128,12 @@ def test_weights(baseline):
 def test_the_display_hands_weights_on():
     y, score = problem()
     weight = np.random.default_rng(2).random(60)
-    options = {"sample_weight": weight, "level": 0.9, "n_resamples": 20, "random_state": 0}
+    options = {
+        "sample_weight": weight,
+        "confidence_level": 0.9,
+        "n_resamples": 20,
+        "random_state": 0,
+    }
     display = CostCurveDisplay.from_predictions(y, score, **options)
     assert display.curve.area == cost_curve(y, score, sample_weight=weight).area
     assert_allclose(display.band.low, cost_curve_band(y, score, **options).low)

@@ -61,7 +61,7 @@ def test_corrected_t_takes_the_ratio_of_the_splits():
     assert_allclose(result.statistic, d.mean() / error)
     assert_allclose(result.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 11))
     half = stats.t.ppf(0.975, 11) * error
-    assert_allclose([result.low, result.high], [d.mean() - half, d.mean() + half])
+    assert_allclose([result.interval.low, result.interval.high], [d.mean() - half, d.mean() + half])
     assert_allclose(result.split_scores, np.c_[a, b])
     assert_allclose([result.score_a, result.score_b], [a.mean(), b.mean()])
     assert result.method == "corrected_t"
@@ -70,10 +70,10 @@ def test_corrected_t_takes_the_ratio_of_the_splits():
 
 def test_corrected_t_without_the_ratio_is_the_paired_t_test():
     d = np.random.default_rng(0).normal(0.1, 1, size=9)
-    _, statistic, pvalue, low, high = corrected_t(d, 0.0, 0.9)
+    _, statistic, pvalue, limits = corrected_t(d, 0.0)
     expected = stats.ttest_1samp(d, 0)
     assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue])
-    assert_allclose([low, high], expected.confidence_interval(0.9))
+    assert_allclose(limits(0.9), expected.confidence_interval(0.9))
 
 
 def test_unequal_folds_have_a_mean_ratio():
@@ -88,13 +88,15 @@ def test_no_variance():
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
         result = compare_classifiers(BAYES, BAYES, X, Y)
     assert (result.pvalue, result.difference, result.statistic) == (1.0, 0.0, 0.0)
-    assert np.isnan([result.low, result.high]).all()
+    assert np.isnan([result.interval.low, result.interval.high]).all()
     y = np.repeat([0, 1], 10)
     always = DummyClassifier(strategy="constant", constant=0)
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
         result = compare_classifiers(DecisionTreeClassifier(), always, y[:, None] * 1.0, y)
     assert result.difference == 0.5
-    assert np.isnan([result.statistic, result.pvalue, result.low, result.high]).all()
+    assert np.isnan(
+        [result.statistic, result.pvalue, result.interval.low, result.interval.high]
+    ).all()
 
 
 def test_differences_that_only_rounding_makes_are_none():
@@ -102,33 +104,34 @@ def test_differences_that_only_rounding_makes_are_none():
     b = np.linspace(0.1, 0.8, 10)
     constant = differences_of(np.c_[b + 0.1, b])
     assert np.var(constant) > 0
-    assert np.isnan(corrected_t(constant, 1 / 9, 0.95)[1:]).all()
+    _, statistic, pvalue, limits = corrected_t(constant, 1 / 9)
+    assert np.isnan([statistic, pvalue, *limits(0.95)]).all()
     none = differences_of(np.c_[(b / 3) * 3, b / 7 * 7])
     assert not none.any()
-    assert corrected_t(none, 1 / 9, 0.95)[1:3] == (0.0, 1.0)
+    assert corrected_t(none, 1 / 9)[1:3] == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("n", range(13, 200, 17))
 def test_mcnemar_of_equal_counts_is_1(n):
     """R: mcnemar.test(matrix(c(10, 13, 13, 10), 2))$p.value is 1; statsmodels says 0.845."""
-    assert mcnemar(n, n, 3 * n, 0.95)[0][2] == 1.0
+    assert mcnemar(n, n, 3 * n)[0][2] == 1.0
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_is_symmetric_and_grows_with_the_surplus(b, c):
-    pvalue = mcnemar(b, c, 200, 0.95)[0][2]
+    pvalue = mcnemar(b, c, 200)[0][2]
     assert 0 <= pvalue <= 1
-    assert pvalue == mcnemar(c, b, 200, 0.95)[0][2]
+    assert pvalue == mcnemar(c, b, 200)[0][2]
     if abs(b - c) >= 2 and b + c > 0:  # the same number of pairs, more evenly
         towards = 1 if b < c else -1
-        assert mcnemar(b + towards, c - towards, 200, 0.95)[0][2] >= pvalue * (1 - 1e-12)
+        assert mcnemar(b + towards, c - towards, 200)[0][2] >= pvalue * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(
     ("b", "c"), [(3, 9), (0, 5), (0, 0), (12, 12), (30, 14), (14, 30), (13, 12)]
 )
 def test_mcnemar_equals_statsmodels(b, c):
-    (_, statistic, pvalue, low, high), name = mcnemar(b, c, 100, 0.95)
+    (_, statistic, pvalue, limits), name = mcnemar(b, c, 100)
     exact = b + c < 25
     expected = sm_mcnemar([[40, b], [c, 60 - b - c]], exact=exact, correction=True)
     assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue], rtol=1e-12)
@@ -136,7 +139,7 @@ def test_mcnemar_equals_statsmodels(b, c):
     # Agresti & Min: half a pair in each cell.
     p, q = (b + 0.5) / 102, (c + 0.5) / 102
     half = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / 102)
-    assert_allclose([low, high], [p - q - half, p - q + half])
+    assert_allclose(limits(0.95), [p - q - half, p - q + half])
 
 
 def test_mcnemar_of_held_out_predictions():
@@ -159,8 +162,9 @@ def test_mcnemar_has_its_size():
     for _ in range(400):
         right = rng.random((2, 150)) < 0.7
         b, c = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-        (_, _, pvalue, low, high), _ = mcnemar(b, c, 150, 0.95)
+        (_, _, pvalue, limits), _ = mcnemar(b, c, 150)
         rejected += pvalue <= 0.05
+        low, high = limits(0.95)
         assert -1 <= low <= high <= 1
     assert stats.binom.sf(rejected - 1, 400, 0.05) > 0.001
 
@@ -180,7 +184,9 @@ def test_paired_bootstrap_of_any_score():
     pred = [cross_val_predict(e, X, Y, cv=5) for e in (TREE, BAYES)]
     assert_allclose(result.score_a, f1_score(Y, pred[0]))
     assert_allclose(result.difference, f1_score(Y, pred[0]) - f1_score(Y, pred[1]))
-    assert_allclose([result.low, result.high], np.quantile(result.replicates, [0.025, 0.975]))
+    assert_allclose(
+        [result.interval.low, result.interval.high], np.quantile(result.replicates, [0.025, 0.975])
+    )
     d, replicates = result.difference, result.replicates
     exceeding = sum(abs(r - d) >= abs(d) - 1e-15 for r in replicates)
     assert result.pvalue == (1 + exceeding) / 61
@@ -245,13 +251,13 @@ def test_bootstrap_leaves_undefined_resamples_out():
             random_state=0,
         )
     assert 0 < np.isnan(result.replicates).sum() < 30
-    assert np.isfinite([result.low, result.high, result.pvalue]).all()
+    assert np.isfinite([result.interval.low, result.interval.high, result.pvalue]).all()
 
 
 def test_delong_equals_the_u_statistic():
     y = np.array(["neg", "pos"])[Y]
     result = compare_classifiers(
-        LogisticRegression(), BAYES, X, y, cv=FOLDS, method="delong", level=0.9
+        LogisticRegression(), BAYES, X, y, cv=FOLDS, method="delong", confidence_level=0.9
     )
     a = cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
     b = cross_val_predict(BAYES, X, Y, method="predict_proba")[:, 1]
@@ -264,7 +270,9 @@ def test_delong_equals_the_u_statistic():
     assert_allclose([result.score_a, result.score_b], areas)
     assert_allclose([result.statistic, result.pvalue], [z, 2 * stats.norm.sf(abs(z))])
     half = stats.norm.ppf(0.95) * math.sqrt(variance)
-    assert_allclose([result.low, result.high], result.difference + np.array([-half, half]))
+    assert_allclose(
+        [result.interval.low, result.interval.high], result.difference + np.array([-half, half])
+    )
     assert result.scoring == "roc_auc"
 
 
@@ -275,7 +283,7 @@ def delong_rejections(n_data_sets, n_each=40):
     for _ in range(n_data_sets):
         shared = rng.normal(size=2 * n_each)
         scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
-        rejected += paired_delong(*delong(positive, scores), 0.95)[2] <= 0.05
+        rejected += paired_delong(*delong(positive, scores))[2] <= 0.05
     return rejected
 
 
@@ -395,8 +403,8 @@ def test_result_reads_and_pickles():
 
 
 def test_paired_bootstrap_of_no_spread():
-    error, statistic, pvalue, low, high = paired_bootstrap(0.5, np.full(9, 0.5), 0.95)
-    assert (error, pvalue, low, high) == (0.0, 0.1, 0.5, 0.5)
+    error, statistic, pvalue, limits = paired_bootstrap(0.5, np.full(9, 0.5))
+    assert (error, pvalue, *limits(0.95)) == (0.0, 0.1, 0.5, 0.5)
     assert math.isnan(statistic)
 
 
@@ -404,7 +412,7 @@ def test_paired_bootstrap_of_no_spread():
     ("options", "message"),
     [
         ({"method": "t"}, "method must be one of 'corrected_t', .* got 't'"),
-        ({"level": 0}, "level must fulfil"),
+        ({"confidence_level": 0}, "level must fulfil"),
         ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
         ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
         ({"scoring": "nonsense"}, "get_scorer_names"),

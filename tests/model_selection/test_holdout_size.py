@@ -15,7 +15,7 @@ from skeval.model_selection import holdout_error, holdout_size
 )
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_random_sampling_is_the_first_that_suffices(method, error, half_width, level):
-    result = holdout_size(error, half_width, method=method, level=level)
+    result = holdout_size(error, half_width, method=method, confidence_level=level)
     expected = smallest_size(error, half_width, PROPORTION_INTERVALS[method], level)
     assert result.n_samples == expected
     assert result.half_width <= half_width
@@ -95,7 +95,11 @@ def test_a_class_without_errors_still_gets_a_sample():
         ((np.nan, 0.1), {}, r"error must lie in \[0, 1\], got nan"),
         ((0.1, 0.0), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.0"),
         ((0.1, 0.5), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.5"),
-        ((0.1, 0.1), {"level": 1}, r"level must fulfil 0 < level < 1, got 1"),
+        (
+            (0.1, 0.1),
+            {"confidence_level": 1},
+            r"confidence_level must fulfil 0 < confidence_level < 1, got 1",
+        ),
         ((0.1, 0.1), {"method": "bayes"}, r"method must be one of 'wilson', .* got 'bayes'"),
         (
             (0.1, 0.1),

@@ -32,7 +32,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from skeval._inference.bootstrap_intervals import bca_levels
+from skeval._inference.bootstrap_intervals import bca_correction, corrected_levels
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,
@@ -89,8 +89,8 @@ def test_auto_says_which_method_it_used(metric):
     result = metric_interval(metric, y, p, n_resamples=50, random_state=0)
     assert result.method == METHODS[metric]
     assert result.estimate == pytest.approx(metric(y, p))
-    assert result.low < result.estimate < result.high
-    assert isinstance(result, ConfidenceInterval)
+    assert result.interval.low < result.estimate < result.interval.high
+    assert isinstance(result.interval, ConfidenceInterval)
     assert (result.replicates is None) == (result.method != "bca")
 
 
@@ -99,11 +99,11 @@ def test_proportions():
     k, n = int((y != p).sum()), len(y)
     for method in ("wilson", "exact"):
         low, high = binomtest(k, n).proportion_ci(0.9, method=method)
-        result = metric_interval(error_rate, y, p, level=0.9, method=method)
-        assert_allclose([result.low, result.high], [low, high], rtol=1e-9)
+        result = metric_interval(error_rate, y, p, confidence_level=0.9, method=method)
+        assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-9)
     low, high = binomtest(n - k, n).proportion_ci(method="wilson")
     result = metric_interval(accuracy_score, y, p, method="analytic")
-    assert_allclose([result.low, result.high], [low, high], rtol=1e-9)
+    assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-9)
 
 
 @pytest.mark.parametrize("pos_label", ["no", "yes"])
@@ -118,13 +118,15 @@ def test_binary_precision_and_recall_condition_on_their_denominator(pos_label):
     ):
         result = metric_interval(partial(metric, pos_label=pos_label), y, p)
         expected = binomtest(int(hits), int(n)).proportion_ci(method="wilson")
-        assert_allclose([result.low, result.high], expected, rtol=1e-9)
+        assert_allclose([result.interval.low, result.interval.high], expected, rtol=1e-9)
     for method in ("score", "delta"):
         f = metric_interval(partial(f1_score, pos_label=pos_label), y, p, method=method)
         # F of one class is the macro F over that class alone.
         alone = partial(f1_score, average="macro", labels=[pos_label])
         found = metric_interval(alone, y, p, method=method)
-        assert_allclose([f.low, f.high], [found.low, found.high])
+        assert_allclose(
+            [f.interval.low, f.interval.high], [found.interval.low, found.interval.high]
+        )
 
 
 def test_delong_of_area_and_ranking_loss():
@@ -135,15 +137,19 @@ def test_delong_of_area_and_ranking_loss():
     assert_allclose(result.standard_error, error)
     half = stats.norm.ppf(0.975) * error / (area * (1 - area))
     odds = area / (1 - area) * np.exp([-half, half])
-    assert_allclose([result.low, result.high], odds / (1 + odds))
-    plain = metric_interval(roc_auc_score, y, score, method="normal", level=0.9)
+    assert_allclose([result.interval.low, result.interval.high], odds / (1 + odds))
+    plain = metric_interval(roc_auc_score, y, score, method="normal", confidence_level=0.9)
     expected = np.clip(area + stats.norm.ppf([0.05, 0.95]) * error, 0, 1)
-    assert_allclose([plain.low, plain.high], expected)
+    assert_allclose([plain.interval.low, plain.interval.high], expected)
     loss = metric_interval(ranking_loss, y, score, method="delong")
-    assert_allclose([1 - loss.high, 1 - loss.low], [result.low, result.high])
+    assert_allclose(
+        [1 - loss.interval.high, 1 - loss.interval.low], [result.interval.low, result.interval.high]
+    )
     names = np.array(["b", "a"])[y]  # roc_auc_score takes the larger label, b, as positive
     turned = metric_interval(roc_auc_score, names, -score, method="delong")
-    assert_allclose([turned.low, turned.high], [result.low, result.high])
+    assert_allclose(
+        [turned.interval.low, turned.interval.high], [result.interval.low, result.interval.high]
+    )
 
 
 def test_mean_losses():
@@ -151,22 +157,22 @@ def test_mean_losses():
     y, p = rng.normal(size=40), rng.normal(size=40)
     low, high = DescrStatsW((y - p) ** 2).tconfint_mean()
     result = metric_interval(mean_squared_error, y, p, method="t")
-    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-10)
     root = metric_interval(root_mean_squared_error, y, p, method="t")
-    assert_allclose([root.low, root.high], np.sqrt([low, high]), rtol=1e-10)
+    assert_allclose([root.interval.low, root.interval.high], np.sqrt([low, high]), rtol=1e-10)
     assert_allclose(root.standard_error, result.standard_error / (2 * root.estimate))
     low, high = DescrStatsW(np.abs(y - p)).tconfint_mean(alpha=0.2)
-    result = metric_interval(mean_absolute_error, y, p, level=0.8, method="t")
-    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    result = metric_interval(mean_absolute_error, y, p, confidence_level=0.8, method="t")
+    assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-10)
     costs = np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]])
     y, p = classes()
     low, high = DescrStatsW(costs[y, p]).tconfint_mean()
     metric = partial(cost_sensitive_error, cost_matrix=costs, labels=[0, 1, 2])
     result = metric_interval(metric, y, p, method="t")
-    assert_allclose([result.low, result.high], [low, high], rtol=1e-10)
+    assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-10)
     two = metric_interval(mean_squared_error, np.c_[y, y] * 1.0, np.c_[p, p] * 1.0)
     one = metric_interval(mean_squared_error, y * 1.0, p * 1.0)
-    assert_allclose([two.low, two.high], [one.low, one.high])
+    assert_allclose([two.interval.low, two.interval.high], [one.interval.low, one.interval.high])
 
 
 def scipy_interval(data, statistic, replicates, level):
@@ -194,21 +200,33 @@ def scipy_interval(data, statistic, replicates, level):
 def test_bca_equals_scipy(level):
     y, score = binary(n=30)
     result = metric_interval(
-        roc_auc_score, y, score, method="bca", n_resamples=150, level=level, random_state=0
+        roc_auc_score,
+        y,
+        score,
+        method="bca",
+        n_resamples=150,
+        confidence_level=level,
+        random_state=0,
     )
 
     def statistic(index):
         return roc_auc_score(y[index], score[index])
 
     expected = scipy_interval((np.arange(30),), statistic, result.replicates, level)
-    assert_allclose([result.low, result.high], expected, rtol=1e-10)
+    assert_allclose([result.interval.low, result.interval.high], expected, rtol=1e-10)
     percentile = metric_interval(
-        roc_auc_score, y, score, method="percentile", n_resamples=150, level=level, random_state=0
+        roc_auc_score,
+        y,
+        score,
+        method="percentile",
+        n_resamples=150,
+        confidence_level=level,
+        random_state=0,
     )
     assert_allclose(percentile.replicates, result.replicates)
     tail = stats.norm.sf(np.sqrt(30 / 29) * stats.t.ppf((1 + level) / 2, 29))
     ends = np.quantile(percentile.replicates, [tail, 1 - tail])
-    assert_allclose([percentile.low, percentile.high], ends)
+    assert_allclose([percentile.interval.low, percentile.interval.high], ends)
 
 
 def test_stratified_bca_equals_scipy_with_a_sample_for_each_class():
@@ -223,7 +241,7 @@ def test_stratified_bca_equals_scipy_with_a_sample_for_each_class():
 
     parts = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
     expected = scipy_interval(parts, statistic, result.replicates, 0.95)
-    assert_allclose([result.low, result.high], expected, rtol=1e-10)
+    assert_allclose([result.interval.low, result.interval.high], expected, rtol=1e-10)
 
 
 def test_replicates_are_the_metric_on_resamples():
@@ -271,7 +289,11 @@ def test_bleu_resamples_sentence_statistics():
 
     again = metric_interval(by_text, references, hypotheses, n_resamples=40, random_state=3)
     assert_allclose(again.replicates, result.replicates, rtol=1e-12)
-    assert_allclose([again.low, again.high], [result.low, result.high], rtol=1e-12)
+    assert_allclose(
+        [again.interval.low, again.interval.high],
+        [result.interval.low, result.interval.high],
+        rtol=1e-12,
+    )
     logarithm = metric_interval(log_bleu_score, references, hypotheses, n_resamples=40)
     assert_allclose(logarithm.estimate, log_bleu_score(references, hypotheses))
     with pytest.raises(ValueError, match="sample_weight has no meaning for BLEU"):
@@ -352,7 +374,7 @@ def bootstrap_coverage(method, n_data_sets, n_resamples, n=60):
             n_resamples=n_resamples,
             random_state=seed,
         )
-        hits += np.sqrt(2) in result
+        hits += np.sqrt(2) in result.interval
     return hits
 
 
@@ -381,7 +403,7 @@ def test_undefined_resamples_are_counted_and_left_out():
             roc_auc_score, y, score, method="percentile", n_resamples=200, random_state=0
         )
     assert 5 < np.isnan(result.replicates).sum() < 60  # 0.9^20 = 0.12
-    assert np.isfinite([result.low, result.high]).all()
+    assert np.isfinite([result.interval.low, result.interval.high]).all()
     metric_interval(
         roc_auc_score, y, score, method="percentile", n_resamples=50, stratify=True, random_state=0
     )
@@ -395,19 +417,19 @@ def test_undefined_resamples_are_counted_and_left_out():
 def test_undefined_and_degenerate_intervals_warn():
     with pytest.warns(UndefinedMetricWarning, match="interval of the metric is undefined"):
         result = metric_interval(roc_auc_score, [0, 0, 1], [0.1, 0.2, 0.3], method="delong")
-    assert np.isnan(result.low)
+    assert np.isnan(result.interval.low)
     for method in ("wald", "bca", "percentile"):
         with pytest.warns(UndefinedMetricWarning, match="undefined, nan: nothing varies around 0"):
             result = metric_interval(
                 error_rate, [0, 1, 0], [0, 1, 0], method=method, n_resamples=20
             )
-        assert np.isnan([result.low, result.high]).all()
+        assert np.isnan([result.interval.low, result.interval.high]).all()
     with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
         result = metric_interval(mean_squared_error, [0.5, 1.5], [0.5, 1.5])
-    assert np.isnan([result.low, result.high]).all()
+    assert np.isnan([result.interval.low, result.interval.high]).all()
     with pytest.warns(UndefinedMetricWarning, match="undefined on these data"):
         nan = metric_interval(partial(precision_score, zero_division=np.nan), [0, 1], [0, 0])
-    assert np.isnan([nan.estimate, nan.low, nan.high]).all()
+    assert np.isnan([nan.estimate, nan.interval.low, nan.interval.high]).all()
 
     def jump(y, p):  # below the value on the data for every proper resample
         return float(len(set(p.tolist())))
@@ -421,7 +443,8 @@ def test_undefined_and_degenerate_intervals_warn():
 
 def test_bca_levels_without_skew_or_bias_are_the_percentile_ones():
     replicates = np.array([-1.0, 1.0, -2.0, 2.0])
-    levels = bca_levels(replicates, 0.0, [np.array([-1.0, 1.0])], 0.9)
+    correction = bca_correction(replicates, 0.0, [np.array([-1.0, 1.0])])
+    levels = corrected_levels(correction, 0.9)
     assert_allclose(levels, [0.05, 0.95])
 
 
@@ -435,7 +458,10 @@ def test_inputs():
         (pd.Series(names[y], index=range(80, 160)), pd.Series(names[p])),
     ):
         result = metric_interval(macro_fbeta_score, true, pred)
-        assert_allclose([result.low, result.high], [expected.low, expected.high])
+        assert_allclose(
+            [result.interval.low, result.interval.high],
+            [expected.interval.low, expected.interval.high],
+        )
     probability = np.random.default_rng(0).dirichlet([1, 1, 1], size=80)
     result = metric_interval(log_loss, pd.Series(y), pd.DataFrame(probability), n_resamples=20)
     assert result.method == "bca"
@@ -449,17 +475,21 @@ def test_result_reads_and_pickles():
     lines = str(result).splitlines()
     assert lines[0] == "r2_score"
     assert lines[-1].split() == ["resamples", "30"]
-    assert result.estimate in result
+    assert result.estimate in result.interval
     again = pickle.loads(pickle.dumps(result))
-    assert (again.low, again.high) == (result.low, result.high)
+    assert (again.interval.low, again.interval.high) == (result.interval.low, result.interval.high)
     with pytest.raises(AttributeError):
-        result.low = 0.0
+        result.interval.low = 0.0
 
 
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (error_rate, {"level": 1.0}, r"level must fulfil 0 < level < 1, got 1.0"),
+        (
+            error_rate,
+            {"confidence_level": 1.0},
+            r"confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
+        ),
         (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
         (error_rate, {"method": "delong"}, r"does not fit error_rate .* \['wilson', 'exact'"),
         (r2_score, {"method": "analytic"}, r"does not fit r2_score .* forms are \[\]"),
@@ -500,4 +530,9 @@ def test_sentences_of_several_lengths_and_references():
     references = [[["a", "b", "c", "d", "e"]], [["f", "g", "h", "i"], ["f", "g"]]] * 6
     hypotheses = [["a", "b", "c", "d"], ["f", "g", "h", "i", "j"]] * 6
     found = metric_interval(bleu_score, references, hypotheses, n_resamples=50, random_state=0)
-    assert found.low <= found.estimate == bleu_score(references, hypotheses) <= found.high
+    assert (
+        found.interval.low
+        <= found.estimate
+        == bleu_score(references, hypotheses)
+        <= found.interval.high
+    )

@@ -132,7 +132,7 @@ def test_forms_are_their_formulas(data):
         assert (found.low, found.high) == pytest.approx(
             (np.clip(low, 0, 1), np.clip(high, 0, 1)), abs=1e-12
         )
-        assert (found.level, found.method) == (0.9, form)
+        assert (found.confidence_level, found.method) == (0.9, form)
     first = result.confidence_interval()
     assert (first.low, first.high) == (result.low, result.high)
 
@@ -204,21 +204,29 @@ def test_result_prints_and_pickles(data):
     ("options", "error", "message"),
     [
         ({"weights": -np.ones((2, 40))}, ValueError, "weights must be >= 0, got -1"),
-        ({"weights": np.zeros((2, 40))}, ValueError, "weights must not be all zero, row 0 is"),
+        (
+            {"weights": np.zeros((2, 40))},
+            ValueError,
+            "weights must hold a weight > 0, got only zeros in row 0",
+        ),
         ({"weights": np.ones((2, 39))}, ValueError, r"shape \(n_resamples, 40\), got \(2, 39\)"),
         ({"weights": np.full((2, 40), np.nan)}, ValueError, "weights contains NaN"),
-        ({"sample_weight": np.ones(3)}, ValueError, r"sample_weight must have shape \(40\)"),
-        ({"level": 1.0}, ValueError, "level must fulfil 0 < level < 1, got 1.0"),
+        ({"sample_weight": np.ones(3)}, ValueError, r"sample_weight must have shape \(40,\)"),
+        (
+            {"confidence_level": 1.0},
+            ValueError,
+            "confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
+        ),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
-        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for interval='wilson'"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for the interval 'wilson'"),
         (
             {"n_resamples": 39, "interval": "pivotal"},
             ValueError,
-            "n_resamples must be >= 40 for interval='pivotal' at level 0.95, got 39",
+            "n_resamples must be >= 40 for the interval 'pivotal' at confidence_level 0.95, got 39",
         ),
         ({"statistic": "oob"}, ValueError, "statistic must be one of .*got 'oob'"),
-        ({"interval": "bca"}, ValueError, "interval must be one of .*got 'bca'"),
-        ({"interval": "log"}, ValueError, "must fit the loss: .*got 'log' for 'zero_one'"),
+        ({"interval": "bca"}, ValueError, "interval of 'zero_one' loss must be one of .*got 'bca'"),
+        ({"interval": "log"}, ValueError, "interval of 'zero_one' loss must be one of .*got 'log'"),
         ({"cv": 99}, ValueError, "cv=99 folds need a class of at least 99 members"),
     ],
 )

@@ -176,7 +176,7 @@ def test_results_are_frozen_and_picklable(cancer):
             result.error = 0.0
         interval = result.confidence_interval(0.9)
         assert result.error in interval
-        assert (interval.level, interval.method) == (0.9, result.interval_methods[0])
+        assert (interval.confidence_level, interval.method) == (0.9, result.interval_methods[0])
         assert type(result.error) is type(result.standard_error) is float
         with pytest.raises(FrozenInstanceError):
             interval.low = 0.0

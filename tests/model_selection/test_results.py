@@ -1,18 +1,32 @@
 """How results print, and which intervals they offer."""
 
 import json
+import pickle
+from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from skeval._inference.proportions import exact_interval, wilson_interval
+from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
     BootstrapErrorEstimate,
     ConfidenceInterval,
     CrossValErrorEstimate,
     ErrorEstimate,
     HoldoutErrorEstimate,
+    bootstrap_error,
+    compare_classifiers,
+    cross_val_error,
     holdout_error,
+    metric_interval,
+    permutation_test,
+    perturbation_interval,
+    resubstitution_error,
 )
 
 
@@ -95,9 +109,11 @@ def test_which_intervals():
     assert (found.low, found.high) == pytest.approx(np.exp(np.log(3) + [-0.979982, 0.979982]))
 
 
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "0.95", None])
+@pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "0.95"])
 def test_bad_level(level):
-    with pytest.raises(ValueError, match=r"level must fulfil 0 < level < 1, got"):
+    with pytest.raises(
+        ValueError, match=r"confidence_level must fulfil 0 < confidence_level < 1, got"
+    ):
         holdout_error([0, 1], [0, 1]).confidence_interval(level)
 
 
@@ -112,3 +128,71 @@ def test_to_dict_is_json():
     values = json.loads(json.dumps(holdout_error([0, 1], [0, 0]).to_dict()))
     assert values["error"] == 0.5
     assert values["n_samples"] == 2
+
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], 20)
+X = RNG.normal(size=(40, 3)) + 0.8 * Y[:, None]
+BAYES = GaussianNB()
+DRAWN = {"random_state": 0, "cv": 4}
+COMPARE = partial(compare_classifiers, BAYES, KNeighborsClassifier(), X, Y, **DRAWN)
+RESULTS = {
+    "resubstitution": partial(resubstitution_error, BAYES, X, Y),
+    "holdout": partial(holdout_error, Y, X[:, 0] > 0.6),
+    "priors": partial(holdout_error, Y, (X[:, 0] > 0.6).astype(int), priors=[0.9, 0.1]),
+    "cross_val": partial(cross_val_error, BAYES, X, Y, **DRAWN),
+    "bootstrap": partial(bootstrap_error, BAYES, X, Y, n_resamples=20, random_state=0),
+    "perturbation": partial(perturbation_interval, BAYES, X, Y, n_resamples=60, **DRAWN),
+    "pivotal": partial(
+        perturbation_interval, BAYES, X, Y, n_resamples=60, interval="pivotal", **DRAWN
+    ),
+    "permutation": partial(permutation_test, BAYES, X, Y, n_permutations=20, **DRAWN),
+    "stopped": partial(permutation_test, BAYES, X, np.tile([0, 1], 20), max_exceedances=3, **DRAWN),
+    "bias": partial(selection_bias, SelectKBest(k=1), BAYES, X, Y, **DRAWN),
+    "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),
+    "corrected_t": COMPARE,
+    "mcnemar": partial(COMPARE, method="mcnemar"),
+    "delong": partial(COMPARE, method="delong"),
+    "replicates": partial(COMPARE, method="bootstrap", n_resamples=60),
+}
+METRICS = {
+    "proportion": (accuracy_score, Y, (X[:, 0] > 0.6).astype(int)),
+    "table": (f1_score, Y, (X[:, 0] > 0.6).astype(int)),
+    "area": (roc_auc_score, Y, X[:, 0]),
+    "mean": (mean_squared_error, X[:, 0], X[:, 1]),
+    "bootstrap": (r2_score, X[:, 0], X[:, 0] + 0.3 * X[:, 1]),
+}
+READINGS = {name: partial(metric_interval, *of, random_state=0) for name, of in METRICS.items()}
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *READINGS])
+@pytest.mark.filterwarnings("ignore:selecting features on all samples")
+def test_the_interval_is_at_the_level_asked_for_and_is_read_again_at_any(name):
+    compute = (RESULTS | READINGS)[name]
+    usual, other = compute(), compute(confidence_level=0.8)
+    assert usual.confidence_level == usual.interval.confidence_level == 0.95
+    assert other.confidence_level == other.interval.confidence_level == 0.8
+    assert usual.interval != other.interval
+    assert usual.confidence_interval() == usual.interval
+    assert usual.confidence_interval(0.8) == other.interval
+    again = pickle.loads(pickle.dumps(usual))
+    assert again.confidence_interval(0.8) == other.interval
+    assert usual.interval_methods[0] == usual.interval.method
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_is_read_by_every_method_that_its_numbers_allow(name):
+    metric, y_true, y_pred = METRICS[name]
+    y_true, y_pred = y_true.copy(), y_pred.copy()
+    result = metric_interval(metric, y_true, y_pred, random_state=0)
+    methods = result.interval_methods
+    assert len(methods) > 1
+    expected = {
+        method: metric_interval(metric, y_true, y_pred, method=method, random_state=0).interval
+        for method in methods
+    }
+    y_true[:], y_pred[:] = y_true[::-1].copy(), 0  # the result holds numbers of its own
+    for method in methods:
+        assert result.confidence_interval(method=method) == expected[method]
+    with pytest.raises(ValueError, match=r"method must be one of .*; got 'bayes'"):
+        result.confidence_interval(method="bayes")

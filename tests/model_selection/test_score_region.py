@@ -69,10 +69,16 @@ def test_has_width_lies_in_the_range_and_holds_the_estimate(metric, table):
     smallest, largest = RANGES[metric]
     found = metric_interval(metric, *columns(TABLES[table]), n_resamples=2)
     if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
-        assert np.isnan([found.low, found.high]).all()
+        assert np.isnan([found.interval.low, found.interval.high]).all()
         return
-    assert smallest - 1e-9 <= found.low <= found.estimate <= found.high <= largest + 1e-9
-    assert found.high - found.low > 0.05
+    assert (
+        smallest - 1e-9
+        <= found.interval.low
+        <= found.estimate
+        <= found.interval.high
+        <= largest + 1e-9
+    )
+    assert found.interval.high - found.interval.low > 0.05
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -88,13 +94,23 @@ def test_of_any_table(cells, metric, order):
     y, p = columns(table)
     found = metric_interval(metric, y, p, n_resamples=2)
     if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
-        assert np.isnan([found.low, found.high]).all()
+        assert np.isnan([found.interval.low, found.interval.high]).all()
         return
-    assert smallest - 1e-9 <= found.low <= found.estimate <= found.high <= largest + 1e-9
-    assert found.high > found.low
+    assert (
+        smallest - 1e-9
+        <= found.interval.low
+        <= found.estimate
+        <= found.interval.high
+        <= largest + 1e-9
+    )
+    assert found.interval.high > found.interval.low
     names, rows = np.array(order), np.random.default_rng(0).permutation(len(y))
     again = metric_interval(metric, names[y][rows], names[p][rows], n_resamples=2)
-    assert_allclose([again.low, again.high], [found.low, found.high], atol=2e-5)
+    assert_allclose(
+        [again.interval.low, again.interval.high],
+        [found.interval.low, found.interval.high],
+        atol=2e-5,
+    )
 
 
 def test_of_proportions_is_wilson():
@@ -109,7 +125,7 @@ def test_of_proportions_is_wilson():
     ):
         for method in ("auto", "score"):
             found = metric_interval(metric, y, p, method=method)
-            assert_allclose([found.low, found.high], expected, atol=2e-6)
+            assert_allclose([found.interval.low, found.interval.high], expected, atol=2e-6)
 
 
 def test_complements_mirror():
@@ -122,7 +138,9 @@ def test_complements_mirror():
     for metric, loss, pair, method in pairs:
         a = metric_interval(metric, *pair, method=method)
         b = metric_interval(loss, *pair, method=method)
-        assert_allclose([1 - b.high, 1 - b.low], [a.low, a.high], atol=1e-9)
+        assert_allclose(
+            [1 - b.interval.high, 1 - b.interval.low], [a.interval.low, a.interval.high], atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("metric", [phi, partial(kappa, disagreement=1 - np.eye(3))])
@@ -188,13 +206,17 @@ def test_weights_and_groups():
     for weight in (np.ones(45), np.full(45, 7.0)):  # what a sample counts, not how often it is seen
         found = metric_interval(sk.accuracy_score, y, p, sample_weight=weight)
         assert found.method == "score"
-        assert_allclose([found.low, found.high], [plain.low, plain.high], atol=1e-9)
+        assert_allclose(
+            [found.interval.low, found.interval.high],
+            [plain.interval.low, plain.interval.high],
+            atol=1e-9,
+        )
     repeated = metric_interval(sk.f1_score, [0, 1, 1, 1], [0, 1, 1, 0])
     weighted = metric_interval(sk.f1_score, [0, 1, 1], [0, 1, 0], sample_weight=[1, 2, 1])
     assert weighted.estimate == repeated.estimate
     perfect = metric_interval(sk.f1_score, y > 0, y > 0, groups=np.arange(45) % 15)
-    assert perfect.low < 0.8
-    assert perfect.high == 1
+    assert perfect.interval.low < 0.8
+    assert perfect.interval.high == 1
     with pytest.warns(UserWarning, match="3 groups are too few"):
         metric_interval(sk.accuracy_score, y, p, groups=np.arange(45) % 3)
 
@@ -231,7 +253,7 @@ def coverage(metric, priors, rate, n, n_sets):
     tables = np.random.default_rng(0).multinomial(n, p.ravel(), n_sets)
     tables = tables[(tables.reshape(-1, k, k).sum(axis=2) > 0).all(axis=1)]
     distinct, times = np.unique(tables, axis=0, return_counts=True)
-    hits = [truth in metric_interval(metric, *columns(t.reshape(k, k))) for t in distinct]
+    hits = [truth in metric_interval(metric, *columns(t.reshape(k, k))).interval for t in distinct]
     return int(times @ np.array(hits)), len(tables)
 
 
@@ -277,7 +299,7 @@ def test_coverage_of_areas(prior, shift):
             continue
         n_sets += 1
         interval = metric_interval(sk.roc_auc_score, y, rng.normal(size=30) + shift * y)
-        hits += norm.cdf(shift / 2**0.5) in interval
+        hits += norm.cdf(shift / 2**0.5) in interval.interval
     assert binom.cdf(hits, n_sets, 0.95) > 0.001
 
 
@@ -290,7 +312,7 @@ def test_coverage_of_groups(n_groups):
     for _ in range(200):
         wrong = rng.random(len(unit)) < rng.beta(4, 16, n_groups)[unit]
         y = rng.integers(0, 2, len(unit))
-        hits += 0.8 in metric_interval(sk.accuracy_score, y, y ^ wrong, groups=unit)
+        hits += 0.8 in metric_interval(sk.accuracy_score, y, y ^ wrong, groups=unit).interval
     assert binom.cdf(hits, 200, 0.94) > 0.001
 
 
@@ -300,14 +322,16 @@ def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_i
         metric_interval(sk.mean_absolute_error, 0 * errors, errors, method=method)
         for method in ("hall", "t")
     )
-    assert_allclose([hall.low, hall.high], [t.low, t.high], rtol=1e-9)
+    assert_allclose(
+        [hall.interval.low, hall.interval.high], [t.interval.low, t.interval.high], rtol=1e-9
+    )
     rng, hits = np.random.default_rng(0), {"hall": 0, "t": 0}
     for _ in range(400):  # squares of normal errors: chi-squared on 1 degree of freedom
         errors = rng.normal(size=15)
         for method in hits:
             found = metric_interval(sk.mean_squared_error, 0 * errors, errors, method=method)
-            hits[method] += 1.0 in found
-            assert 0 <= found.low < found.estimate < found.high
+            hits[method] += 1.0 in found.interval
+            assert 0 <= found.interval.low < found.estimate < found.interval.high
     assert binom.cdf(hits["hall"], 400, 0.95) > 0.001
     assert hits["t"] < hits["hall"]
 
@@ -315,8 +339,8 @@ def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_i
 def test_log_inverse_weights_of_perfect_predictions():
     y = np.repeat([0, 1, 2], [20, 10, 5])
     found = metric_interval(weighted_fbeta_score, y, y)
-    assert 0.5 < found.low < 0.95
-    assert found.high == 1
+    assert 0.5 < found.interval.low < 0.95
+    assert found.interval.high == 1
 
 
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
@@ -331,4 +355,4 @@ def test_rounding_makes_no_error_of_the_delta_method(beta, average, method):
         metric = partial(sk.fbeta_score, beta=beta, average=average)
         with pytest.warns(UndefinedMetricWarning, match="interval"):
             found = metric_interval(metric, y, y.copy(), method=method)
-        assert np.isnan([found.low, found.high]).all()
+        assert np.isnan([found.interval.low, found.interval.high]).all()

@@ -93,7 +93,7 @@ def test_no_error_with_weights_counts_effective_samples():
 def test_a_form_without_width_says_so(form):
     result = perturbation_interval(SVM, APART, CLASSES, n_resamples=40, random_state=0)
     with pytest.warns(UserWarning, match="has no width, .* interval='wilson'"):
-        result.confidence_interval(interval=form)
+        result.confidence_interval(method=form)
 
 
 @pytest.mark.parametrize("name", ESTIMATES)

@@ -96,7 +96,7 @@ def test_level_reaches_every_interval(iris):
     narrow = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.5, random_state=0)
     wide = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.99, random_state=0)
     for a, b in zip(narrow.to_dict()["estimates"], wide.to_dict()["estimates"], strict=True):
-        assert (a["level"], b["level"]) == (0.5, 0.99)
+        assert (a["confidence_level"], b["confidence_level"]) == (0.5, 0.99)
         assert a["high"] - a["low"] < b["high"] - b["low"]
 
 

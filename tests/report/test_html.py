@@ -80,7 +80,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
     for part in nasty_report.perturbation:
-        assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.interval})" in document.text
+        assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.method})" in document.text
 
 
 def test_ids_are_unique_and_found(html, document):

@@ -96,7 +96,7 @@ def test_pipeline_cross_validate_clone_and_pickle(data):
     model = make_pipeline(StandardScaler(), PerturbationResamplingSVC(n_resamples=5))
     assert cross_validate(model, X, y, cv=3)["test_score"].min() > 0.6
     fitted = pickle.loads(pickle.dumps(clone(model).fit(X, y)))
-    assert fitted[-1].confidence_interval_.level == 0.95
+    assert fitted[-1].confidence_interval_.confidence_level == 0.95
 
 
 def test_multiclass_sparse_and_other_kernels():

@@ -6,9 +6,9 @@ import pytest
 
 from skeval.utils import _checks
 from skeval.utils._checks import (
+    check_confidence_level,
     check_count,
     check_data,
-    check_level,
     check_option,
     check_same_length,
     check_targets,
@@ -22,13 +22,15 @@ def test_every_listed_name_is_there():
 
 @pytest.mark.parametrize("level", [0.5, np.float32(0.9), 1e-9, 1 - 1e-9])
 def test_levels(level):
-    assert check_level(level) is None
+    assert check_confidence_level(level) is None
 
 
 @pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, -1, 95, np.nan, np.inf, "0.9", None, True])
 def test_bad_levels(level):
-    with pytest.raises(ValueError, match=r"level must fulfil 0 < level < 1, got "):
-        check_level(level)
+    with pytest.raises(
+        ValueError, match=r"confidence_level must fulfil 0 < confidence_level < 1, got "
+    ):
+        check_confidence_level(level)
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int32(3)])

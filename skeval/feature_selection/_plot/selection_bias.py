@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.interval import ConfidenceInterval
 from skeval.feature_selection._selection_bias import SelectionBias
 from skeval.utils._plotting import axes_and_figure, read_fields
 
@@ -25,10 +26,8 @@ class SelectionBiasDisplay:
         Error rates with the features selected outside and inside the loop.
     bias : float
         Mean difference.
-    low, high : float
-        Ends of its interval.
-    level : float
-        Nominal coverage of the interval.
+    interval : ConfidenceInterval
+        Its interval.
 
     Attributes
     ----------
@@ -58,9 +57,7 @@ class SelectionBiasDisplay:
     cv1_errors: np.ndarray
     cv2_errors: np.ndarray
     bias: float
-    low: float
-    high: float
-    level: float
+    interval: ConfidenceInterval
 
     @classmethod
     def from_result(cls, result: SelectionBias, *, ax: Any = None) -> "SelectionBiasDisplay":
@@ -101,8 +98,8 @@ class SelectionBiasDisplay:
             ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
         means = [float(np.mean(values)) for values in errors]
         (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
-        reach = [[self.bias - self.low], [self.high - self.bias]]
-        label = f"difference, {100 * self.level:g} % interval"
+        reach = [[self.bias - self.interval.low], [self.interval.high - self.bias]]
+        label = f"difference, {100 * self.interval.confidence_level:g} % interval"
         self.errorbar_ = ax.errorbar(
             self.bias, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
         )

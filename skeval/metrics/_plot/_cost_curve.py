@@ -61,7 +61,7 @@ class CostCurveDisplay(ScoreDisplay):
         baseline: ArrayLike | None = None,
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
-        level: float | None = None,
+        confidence_level: float | None = None,
         n_resamples: int = 1000,
         random_state: Any = None,
         name: str | None = None,
@@ -78,12 +78,13 @@ class CostCurveDisplay(ScoreDisplay):
         y_score : array-like of shape (n_samples,)
             Larger says more surely positive.
         baseline : array-like of shape (n_samples,), default=None
-            A second score: the difference of the two curves is drawn, at `level` 0.95 by default.
+            A second score: the difference of the two curves is drawn, at `confidence_level` 0.95 by
+            default.
         pos_label : int, float, bool or str, default=None
             The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
         sample_weight : array-like of shape (n_samples,), default=None
             The share of each sample in the rates.
-        level : float, default=None
+        confidence_level : float, default=None
             Pointwise coverage of a band; None draws none.
         n_resamples : int, default=1000
             Resamples of the band.
@@ -105,14 +106,14 @@ class CostCurveDisplay(ScoreDisplay):
         curve = band = None
         if baseline is None:
             curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        if baseline is not None or level is not None:
+        if baseline is not None or confidence_level is not None:
             band = cost_curve_band(
                 y_true,
                 y_score,
                 baseline=baseline,
                 pos_label=pos_label,
                 sample_weight=sample_weight,
-                level=0.95 if level is None else level,
+                confidence_level=0.95 if confidence_level is None else confidence_level,
                 n_resamples=n_resamples,
                 random_state=random_state,
             )
@@ -153,7 +154,7 @@ class CostCurveDisplay(ScoreDisplay):
                 color=self.line_.get_color(),
                 alpha=0.2,
                 linewidth=0,
-                label=f"{100 * self.band.level:g} % interval at each point",
+                label=f"{100 * self.band.confidence_level:g} % interval at each point",
             )
         what = "Difference of normalised expected cost" if difference else None
         self.ax_.set(xlabel="P(+)cost", ylabel=what or "Normalised expected cost", xlim=(0, 1))

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
 from skeval.metrics.cluster._pairs import Contingency, PairCounts, contingency, count_pairs
-from skeval.utils._checks import check_data, naming
-from skeval.utils._compat import Interval, check_sample_weight
+from skeval.utils._checks import check_data, check_weights, naming
+from skeval.utils._compat import Interval
 
 __all__ = [
     "BETA",
@@ -62,10 +62,7 @@ def make_contingency(
     check_consistent_length(true, pred, sample_weight)
     if sample_weight is None or not len(true):
         return contingency(true, pred)
-    weight = check_sample_weight(sample_weight, true, dtype=np.float64, ensure_non_negative=True)
-    if not np.any(weight):
-        raise ValueError("sample_weight must hold a positive weight, got only zeros.")
-    return contingency(true, pred, weight)
+    return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
 
 
 def make_pairs(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.model_selection._permutation_result import PermutationTest, PermutationTests
+from skeval.model_selection._permutation import PermutationTest, PermutationTests
 from skeval.utils._plotting import column_of_axes
 
 __all__ = ["PermutationDisplay"]

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from skeval.model_selection._perturbation_result import PerturbationInterval
+from skeval._inference.interval import ConfidenceInterval
+from skeval.model_selection._perturbation import PerturbationInterval
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import mean_loss_name
 
@@ -25,14 +26,12 @@ class PerturbationDisplay:
         Number of samples.
     error : float
         The cross-validated error.
-    low, high : float
-        Ends of its interval.
-    level : float
-        Nominal coverage of the interval.
+    interval : ConfidenceInterval
+        Its interval.
     resubstitution : float
         Error on the training samples.
-    interval, statistic : str
-        Form of the interval and statistic that was perturbed.
+    statistic : str
+        The statistic that was perturbed.
     loss : str
         Name of the loss.
 
@@ -71,22 +70,16 @@ class PerturbationDisplay:
         statistics: np.ndarray,
         n_samples: int,
         error: float,
-        low: float,
-        high: float,
-        level: float,
+        interval: ConfidenceInterval,
         resubstitution: float,
-        interval: str,
         statistic: str,
         loss: str,
     ) -> None:
         self.statistics = statistics
         self.n_samples = n_samples
         self.error = error
-        self.low = low
-        self.high = high
-        self.level = level
-        self.resubstitution = resubstitution
         self.interval = interval
+        self.resubstitution = resubstitution
         self.statistic = statistic
         self.loss = loss
 
@@ -109,11 +102,8 @@ class PerturbationDisplay:
             statistics=result.statistics,
             n_samples=result.n_samples,
             error=result.error,
-            low=result.low,
-            high=result.high,
-            level=result.level,
-            resubstitution=result.resubstitution,
             interval=result.interval,
+            resubstitution=result.resubstitution,
             statistic=result.statistic,
             loss=result.loss,
         ).plot(ax=ax)
@@ -139,7 +129,8 @@ class PerturbationDisplay:
         counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
-        self.interval_ = ax.axvspan(self.low, self.high, label=self._interval_label(), **span)
+        ends = self.interval.low, self.interval.high
+        self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
         self.line_ = ax.axvline(
             self.error, color="C1", label=f"cross-validated error {self.error:.3f}"
         )
@@ -156,5 +147,6 @@ class PerturbationDisplay:
         return self
 
     def _interval_label(self) -> str:
-        ends = f"{self.low:.3f} to {self.high:.3f}"
-        return f"{100 * self.level:g} % interval {ends} ({self.interval})"
+        found = self.interval
+        ends = f"{found.low:.3f} to {found.high:.3f}"
+        return f"{100 * found.confidence_level:g} % interval {ends} ({found.method})"

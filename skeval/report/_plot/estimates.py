@@ -29,7 +29,7 @@ class ErrorEstimatesDisplay:
         The estimates.
     low, high : ndarray of shape (n_estimates,)
         Ends of their intervals.
-    level : float
+    confidence_level : float
         Nominal coverage of the intervals.
     loss : str
         Name of the loss.
@@ -66,7 +66,7 @@ class ErrorEstimatesDisplay:
     errors: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    level: float
+    confidence_level: float
     loss: str
 
     @classmethod
@@ -74,7 +74,7 @@ class ErrorEstimatesDisplay:
         cls,
         result: EvaluationReport | Sequence[ErrorEstimate],
         *,
-        level: float | None = None,
+        confidence_level: float | None = None,
         ax: Any = None,
     ) -> "ErrorEstimatesDisplay":
         """Draw the estimates of a report, or any estimates.
@@ -83,8 +83,9 @@ class ErrorEstimatesDisplay:
         ----------
         result : EvaluationReport or sequence of ErrorEstimate
             What `evaluate` returns, with its perturbation intervals, or estimates of one loss.
-        level : float, default=None
-            Nominal coverage of the intervals; None takes that of the report, or 0.95.
+        confidence_level : float, default=None
+            Nominal coverage of the intervals; None takes that of the report, or of the
+            first estimate.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -93,21 +94,21 @@ class ErrorEstimatesDisplay:
         ErrorEstimatesDisplay
         """
         if isinstance(result, EvaluationReport):
-            level = result.confidence_level if level is None else level
             rows = name_estimates(result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
         losses = sorted({estimate.loss for _, estimate in rows})
         if len(losses) != 1:
             raise ValueError(f"result must hold estimates of one loss, got {losses}.")
-        level = 0.95 if level is None else level
-        intervals = [estimate.confidence_interval(level) for _, estimate in rows]
+        if confidence_level is None:
+            confidence_level = rows[0][1].confidence_level
+        intervals = [estimate.confidence_interval(confidence_level) for _, estimate in rows]
         return cls(
             methods=[method for method, _ in rows],
             errors=np.array([estimate.error for _, estimate in rows]),
             low=np.array([interval.low for interval in intervals]),
             high=np.array([interval.high for interval in intervals]),
-            level=level,
+            confidence_level=confidence_level,
             loss=losses[0],
         ).plot(ax=ax)
 
@@ -134,7 +135,7 @@ class ErrorEstimatesDisplay:
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
         ax.set_yticks(rows, [self._row(int(row)) for row in rows], parse_math=False)
         ax.set_ylim(len(rows) - 0.5, -0.5)
-        ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.level:g} % intervals")
+        ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
         return self
 

@@ -18,7 +18,9 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 
 BIAS = SelectionBias(
-    0.1, 0.4, 0.3, 0.2, 0.45, 0.9, 0.05, np.array([0.05, 0.15]), np.array([0.35, 0.45])
+    *(0.1, 0.4, 0.3, 0.05, np.array([0.05, 0.15]), np.array([0.35, 0.45])),
+    limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
+    confidence_level=0.9,
 )
 
 

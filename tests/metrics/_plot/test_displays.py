@@ -84,8 +84,8 @@ def test_band_reads_and_refuses():
     assert list(band.to_frame().columns) == ["probability_cost", "cost", "low", "high"]
     with pytest.raises(ValueError, match="must hold both classes"):
         cost_curve_band(np.ones(5, dtype=int), np.ones(5))
-    with pytest.raises(ValueError, match="'level' parameter"):
-        cost_curve_band(y, score, level=1.0)
+    with pytest.raises(ValueError, match="'confidence_level' parameter"):
+        cost_curve_band(y, score, confidence_level=1.0)
     with pytest.raises(ValueError, match="inconsistent numbers"):
         cost_curve_band(y, score, baseline=[1, 2])
 
@@ -106,9 +106,9 @@ def test_cost_display_draws_a_band_and_a_difference():
     y, score, other = scores()
     _, ax = plt.subplots()
     options = {"n_resamples": 20, "random_state": 0}
-    display = CostCurveDisplay.from_predictions(y, score, level=0.9, ax=ax, **options)
+    display = CostCurveDisplay.from_predictions(y, score, confidence_level=0.9, ax=ax, **options)
     assert display.ax_ is ax
-    assert display.band.level == 0.9
+    assert display.band.confidence_level == 0.9
     assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == (
         "90 % interval at each point"
     )

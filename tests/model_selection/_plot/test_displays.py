@@ -15,7 +15,7 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
 )
-from skeval.model_selection._permutation_result import permutation_result
+from skeval.model_selection._permutation import permutation_result
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -43,7 +43,7 @@ def test_report_is_drawn_row_by_row():
     assert labels[-1].startswith("SVM, perturbed training\n")
     assert f"[{intervals[2].low:.3f}, {intervals[2].high:.3f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
-    wider = ErrorEstimatesDisplay.from_result(report, level=0.99)
+    wider = ErrorEstimatesDisplay.from_result(report, confidence_level=0.99)
     assert wider.high[0] > display.high[0]
     low, high = display.ax_.get_ylim()
     assert low > high  # the first row is on top
