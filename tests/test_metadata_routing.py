@@ -53,15 +53,15 @@ def test_sample_weight_reaches_the_classifier_and_the_metric(data):
 def test_groups_reach_the_inner_rounds(data):
     X, y = data
     groups = np.arange(len(y)) // 5
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3))
-    routed = make_pipeline(MinMaxScaler(), rule.set_fit_request(groups=True))
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3))
+    routed = make_pipeline(MinMaxScaler(), model.set_fit_request(groups=True))
     found = cross_validate(
         routed, X, y, cv=GroupKFold(4), params={"groups": groups}, return_estimator=True
     )
     splits = GroupKFold(4).split(X, y, groups)
     for fitted, (train, _) in zip(found["estimator"], splits, strict=True):
         scaled = MinMaxScaler().fit_transform(X[train])
-        by_hand = rule.fit(scaled, y[train], groups=groups[train])
+        by_hand = model.fit(scaled, y[train], groups=groups[train])
         assert fitted[-1].cv2_error_ == by_hand.cv2_error_
         np.testing.assert_array_equal(fitted[-1].fold_supports_, by_hand.fold_supports_)
 

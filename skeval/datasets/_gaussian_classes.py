@@ -1,4 +1,4 @@
-"""Two Gaussian classes, on which the error of a linear rule is known exactly."""
+"""Two Gaussian classes, on which the error of a linear classifier is known exactly."""
 
 from dataclasses import dataclass, field
 from numbers import Real
@@ -35,7 +35,7 @@ class GaussianClasses:
     prior: float
 
     def true_error(self, coef: Any, intercept: Any) -> float:
-        r"""Return the exact error of the rule "class 1 where ``x @ coef + intercept > 0``".
+        r"""Return the exact error of the classifier "class 1 where ``x @ coef + intercept > 0``".
 
         .. math:: P_1 \Phi(-(w'\mu + b)/\|w\|) + P_0 \Phi((-w'\mu + b)/\|w\|)
 
@@ -78,7 +78,7 @@ class GaussianClasses:
 
     @property
     def bayes_error(self) -> float:
-        """Smallest error that any rule can have."""
+        """Smallest error that any classifier can have."""
         if not self.mean.any() or self.prior in (0, 1):
             return min(self.prior, 1 - self.prior)
         return self.true_error(2 * self.mean, np.log(self.prior / (1 - self.prior)))
@@ -118,7 +118,7 @@ def make_gaussian_classes(
     Returns
     -------
     GaussianClasses
-        With `X`, `y`, `bayes_error` and the method `true_error` of a linear rule.
+        With `X`, `y`, `bayes_error` and the method `true_error` of a linear classifier.
 
     Raises
     ------
@@ -130,10 +130,10 @@ def make_gaussian_classes(
     >>> from sklearn.svm import SVC
     >>> from skeval.datasets import make_gaussian_classes
     >>> data = make_gaussian_classes(50, 5, separation=2, random_state=0)
-    >>> rule = SVC(kernel="linear").fit(data.X, data.y)
+    >>> model = SVC(kernel="linear").fit(data.X, data.y)
     >>> round(data.bayes_error, 4)
     0.1587
-    >>> data.true_error(rule.coef_, rule.intercept_) > data.bayes_error
+    >>> data.true_error(model.coef_, model.intercept_) > data.bayes_error
     True
     """
     n_samples = check_count("n_samples", n_samples, 4)

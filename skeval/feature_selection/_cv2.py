@@ -52,8 +52,8 @@ class CV2FeatureSelectionPipeline(
     """Feature selection and classifier as one estimator, with its honest error (CV2).
 
     `fit` runs the rounds of a cross-validation in which the selection is refitted on every
-    training part, so that no test label leaks into it, and then builds the final rule. Selecting
-    on all samples first and cross-validating only the classifier (CV1) would be optimistic: on
+    training part, so that no test label leaks into it, and then fits the final classifier.
+    Selecting on all samples first and cross-validating only the classifier (CV1) is optimistic: on
     pure noise (50 samples, 5000 features, the best 20) it finds an error near 0.05, CV2 near 0.5.
 
     Parameters
@@ -95,7 +95,7 @@ class CV2FeatureSelectionPipeline(
     stability_ : SelectionStability
         Nogueira's measure over the rounds; not with ``cv=None``.
     support_ : bool ndarray of shape (n_features,)
-        Features of the final rule, also `get_support`.
+        Features of the final classifier, also `get_support`.
     selector_ : transformer
         The selector fitted on all samples; only with ``final="refit"``.
     classifier_ : classifier
@@ -132,10 +132,10 @@ class CV2FeatureSelectionPipeline(
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 500)), np.repeat(["case", "control"], 30)
     >>> X[y == "case", :3] += 2
-    >>> rule = CV2FeatureSelectionPipeline(SelectKBest(k=3), random_state=0).fit(X, y)
-    >>> rule.get_support(indices=True).tolist()
+    >>> model = CV2FeatureSelectionPipeline(SelectKBest(k=3), random_state=0).fit(X, y)
+    >>> model.get_support(indices=True).tolist()
     [0, 1, 2]
-    >>> round(rule.cv2_error_, 3), round(rule.stability_.value, 3)
+    >>> round(model.cv2_error_, 3), round(model.stability_.value, 3)
     (0.05, 1.0)
     """
 

@@ -1,6 +1,7 @@
 """The P-value of a fitted rule on held-out samples, as a scorer."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,16 @@ __all__ = ["PermutationScorer", "make_permutation_scorer"]
 RESPONSES = ("predict", "decision_function", "predict_proba")
 
 
+@dataclass(eq=False, repr=False)
 class PermutationScorer(RoutedScorer):
     """A scorer ``(estimator, X, y) -> P-value``; made by `make_permutation_scorer`."""
 
-    def __init__(
-        self,
-        metric: Callable[..., float],
-        n_permutations: int,
-        greater_is_better: bool,
-        response_method: str,
-        random_state: RandomStateLike,
-        metric_kwargs: dict[str, Any],
-    ) -> None:
-        self.metric = metric
-        self.n_permutations = n_permutations
-        self.greater_is_better = greater_is_better
-        self.response_method = response_method
-        self.random_state = random_state
-        self.metric_kwargs = metric_kwargs
+    metric: Callable[..., float]
+    n_permutations: int
+    greater_is_better: bool
+    response_method: str
+    random_state: RandomStateLike
+    metric_kwargs: dict[str, Any]
 
     def __repr__(self) -> str:
         name = getattr(self.metric, "__name__", repr(self.metric))

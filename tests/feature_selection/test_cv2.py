@@ -82,17 +82,17 @@ def test_weights_reach_the_classifier_the_error_and_a_selector_that_takes_them()
         def _get_support_mask(self):
             return self.kept_
 
-    rule = CV2FeatureSelectionPipeline(Weighing(), GaussianNB(), cv=cv).fit(X, y, weights)
+    selecting = CV2FeatureSelectionPipeline(Weighing(), GaussianNB(), cv=cv).fit(X, y, weights)
     wrong = np.zeros(len(y))
     for train, test in cv.split(X):
         kept = np.average(X[train], axis=0, weights=weights[train]) > 0
         model = GaussianNB().fit(X[train][:, kept], y[train], weights[train])
         wrong[test] = model.predict(X[test][:, kept]) != y[test]
-    assert rule.cv2_error_ == pytest.approx(weights @ wrong / weights.sum())
+    assert selecting.cv2_error_ == pytest.approx(weights @ wrong / weights.sum())
     kept = np.average(X, axis=0, weights=weights) > 0
-    assert rule.get_support().tolist() == kept.tolist()
+    assert selecting.get_support().tolist() == kept.tolist()
     final = GaussianNB().fit(X[:, kept], y, weights)
-    assert rule.predict_proba(X).tolist() == final.predict_proba(X[:, kept]).tolist()
+    assert selecting.predict_proba(X).tolist() == final.predict_proba(X[:, kept]).tolist()
 
 
 def test_weights_that_cannot_be_used_are_refused():
@@ -120,78 +120,80 @@ def test_perturbed_weights_pass_through():
 def test_rounds_against_a_plain_loop():
     X, y = planted()
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=3)
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), cv=cv).fit(X, y)
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=6), cv=cv).fit(X, y)
     wrong, supports = [], []
     for train, test in cv.split(X, y):
         selector = SelectKBest(f_classif, k=6).fit(X[train], y[train])
         classifier = SVC(kernel="linear").fit(X[train][:, selector.get_support()], y[train])
         wrong += list(classifier.predict(X[test][:, selector.get_support()]) != y[test])
         supports.append(selector.get_support())
-    assert rule.cv2_error_ == np.mean(wrong)
-    assert rule.fold_supports_.tolist() == np.array(supports).tolist()
-    assert rule.selection_frequency_.tolist() == np.mean(supports, axis=0).tolist()
-    assert rule.stability_.value == selection_stability(supports).value
+    assert selecting.cv2_error_ == np.mean(wrong)
+    assert selecting.fold_supports_.tolist() == np.array(supports).tolist()
+    assert selecting.selection_frequency_.tolist() == np.mean(supports, axis=0).tolist()
+    assert selecting.stability_.value == selection_stability(supports).value
 
 
 def test_refit_is_the_pipeline_on_all_samples():
     X, y = planted()
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), SVC(), cv=3).fit(X, y)
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=6), SVC(), cv=3).fit(X, y)
     plain = make_pipeline(SelectKBest(k=6), SVC()).fit(X, y)
-    assert rule.decision_function(X).tolist() == plain.decision_function(X).tolist()
-    assert rule.predict(X).tolist() == plain.predict(X).tolist()
-    assert rule.transform(X).tolist() == plain[0].transform(X).tolist()
-    assert rule.get_support().tolist() == plain[0].get_support().tolist()
+    assert selecting.decision_function(X).tolist() == plain.decision_function(X).tolist()
+    assert selecting.predict(X).tolist() == plain.predict(X).tolist()
+    assert selecting.transform(X).tolist() == plain[0].transform(X).tolist()
+    assert selecting.get_support().tolist() == plain[0].get_support().tolist()
 
 
 def test_cv_none_skips_the_rounds():
     X, y = planted()
-    rule = CV2FeatureSelectionPipeline(cv=None).fit(X, y)
-    assert not hasattr(rule, "cv2_error_")
-    assert not hasattr(rule, "fold_supports_")
-    assert not hasattr(rule, "stability_")
-    assert rule.get_support().sum() == 20
+    selecting = CV2FeatureSelectionPipeline(cv=None).fit(X, y)
+    assert not hasattr(selecting, "cv2_error_")
+    assert not hasattr(selecting, "fold_supports_")
+    assert not hasattr(selecting, "stability_")
+    assert selecting.get_support().sum() == 20
 
 
 def test_same_error_as_cross_validating_the_pipeline():
     X, y = planted(shift=0.7)
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=6), random_state=5).fit(X, y)
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=6), random_state=5).fit(X, y)
     plain = make_pipeline(SelectKBest(k=6), SVC(kernel="linear"))
-    assert rule.cv2_error_ == cross_val_error(plain, X, y, random_state=5).error
+    assert selecting.cv2_error_ == cross_val_error(plain, X, y, random_state=5).error
 
 
 def test_planted_features_are_found():
     X, y = planted(n=80, p=1000, shift=2.5)
     for final in ("refit", "consensus"):
-        rule = CV2FeatureSelectionPipeline(SelectKBest(k=4), final=final, random_state=0).fit(X, y)
-        assert rule.get_support(indices=True).tolist() == [0, 1, 2, 3]
-        assert rule.cv2_error_ < 0.05
-        assert rule.stability_.value == 1
+        selecting = CV2FeatureSelectionPipeline(SelectKBest(k=4), final=final, random_state=0).fit(
+            X, y
+        )
+        assert selecting.get_support(indices=True).tolist() == [0, 1, 2, 3]
+        assert selecting.cv2_error_ < 0.05
+        assert selecting.stability_.value == 1
 
 
 def test_consensus_against_the_definition():
     """Weak signal and repeated rounds: frequencies tie, ranks decide."""
     X, y = planted(n=40, p=40, shift=0.5)
     cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=7), cv=cv, final="consensus").fit(X, y)
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=7), cv=cv, final="consensus").fit(X, y)
     supports, ranks = [], []
     for train, _ in cv.split(X, y):
         scores = [reference.f_statistic(X[train, j].tolist(), y[train].tolist()) for j in range(40)]
         ranks.append(reference.descending_ranks(scores))
         supports.append([rank <= 7 for rank in ranks[-1]])
     expected = reference.consensus(supports, ranks, 7)
-    assert rule.get_support(indices=True).tolist() == expected
+    assert selecting.get_support(indices=True).tolist() == expected
     classifier = SVC(kernel="linear").fit(X[:, expected], y)
-    assert rule.predict(X).tolist() == classifier.predict(X[:, expected]).tolist()
-    assert rule.transform(X).tolist() == X[:, expected].tolist()
+    assert selecting.predict(X).tolist() == classifier.predict(X[:, expected]).tolist()
+    assert selecting.transform(X).tolist() == X[:, expected].tolist()
 
 
 def test_consensus_threshold():
     X, y = planted(n=40, p=40, shift=0.5)
-    rule = CV2FeatureSelectionPipeline(
+    selecting = CV2FeatureSelectionPipeline(
         SelectKBest(k=7), cv=4, final="consensus", consensus_threshold=0.75, random_state=0
     ).fit(X, y)
-    assert rule.get_support().tolist() == (rule.selection_frequency_ >= 0.75).tolist()
-    unstable = clone(rule).set_params(selector=SelectKBest(k=1), consensus_threshold=1.0)
+    assert selecting.get_support().tolist() == (selecting.selection_frequency_ >= 0.75).tolist()
+    unstable = clone(selecting).set_params(selector=SelectKBest(k=1), consensus_threshold=1.0)
     X, y = planted(n=30, p=300, shift=0, seed=1)
     with pytest.raises(ValueError, match=r"consensus_threshold=1.0 leaves no feature.*frequency 0"):
         unstable.fit(X, y)
@@ -209,11 +211,11 @@ def test_consensus_threshold():
 @pytest.mark.parametrize("final", ["refit", "consensus"])
 def test_any_selector(selector, final):
     X, y = planted(p=12)
-    rule = CV2FeatureSelectionPipeline(selector, LogisticRegression(), cv=3, final=final)
-    rule.fit(X, y)
-    assert rule.transform(X).shape == (60, rule.get_support().sum())
-    assert rule.predict_proba(X).shape == (60, 2)
-    assert rule.score(X, y) > 0.8
+    selecting = CV2FeatureSelectionPipeline(selector, LogisticRegression(), cv=3, final=final)
+    selecting.fit(X, y)
+    assert selecting.transform(X).shape == (60, selecting.get_support().sum())
+    assert selecting.predict_proba(X).shape == (60, 2)
+    assert selecting.score(X, y) > 0.8
 
 
 def test_a_selector_that_scales_too():
@@ -224,10 +226,10 @@ def test_a_selector_that_scales_too():
             return super().transform(X) / 100
 
     X, y = planted()
-    rule = CV2FeatureSelectionPipeline(ScaledSelection(k=3), cv=3).fit(X, y)
+    selecting = CV2FeatureSelectionPipeline(ScaledSelection(k=3), cv=3).fit(X, y)
     plain = make_pipeline(ScaledSelection(k=3), SVC(kernel="linear")).fit(X, y)
-    assert rule.transform(X).tolist() == plain[0].transform(X).tolist()
-    assert rule.decision_function(X).tolist() == plain.decision_function(X).tolist()
+    assert selecting.transform(X).tolist() == plain[0].transform(X).tolist()
+    assert selecting.decision_function(X).tolist() == plain.decision_function(X).tolist()
 
 
 def test_multiclass_strings_and_sparse():
@@ -246,13 +248,13 @@ def test_multiclass_strings_and_sparse():
 def test_feature_names_and_pandas_output():
     X, y = planted(p=6)
     frame = pd.DataFrame(X, columns=[f"gene {j}" for j in range(6)])
-    rule = CV2FeatureSelectionPipeline(SelectKBest(k=4), cv=3).set_output(transform="pandas")
-    reduced = rule.fit(frame, y).transform(frame)
-    assert rule.feature_names_in_.tolist() == list(frame.columns)
-    assert rule.get_feature_names_out().tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
+    selecting = CV2FeatureSelectionPipeline(SelectKBest(k=4), cv=3).set_output(transform="pandas")
+    reduced = selecting.fit(frame, y).transform(frame)
+    assert selecting.feature_names_in_.tolist() == list(frame.columns)
+    assert selecting.get_feature_names_out().tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
     assert reduced.columns.tolist() == ["gene 0", "gene 1", "gene 2", "gene 3"]
     with pytest.raises(ValueError, match="feature names should match"):
-        rule.predict(frame[frame.columns[::-1]])
+        selecting.predict(frame[frame.columns[::-1]])
 
 
 def test_in_cross_validate_and_grid_search_it_is_the_pipeline():
@@ -295,7 +297,7 @@ def test_groups_reach_the_folds():
 def test_randomness():
     X, y = planted(shift=0.4)
     fitted = [CV2FeatureSelectionPipeline(random_state=s).fit(X, y) for s in (1, 1, 2, None, None)]
-    supports = [rule.fold_supports_.tobytes() for rule in fitted]
+    supports = [selecting.fold_supports_.tobytes() for selecting in fitted]
     assert supports[0] == supports[1]
     assert len(set(supports)) == 4
 
@@ -314,8 +316,8 @@ def test_small_class_makes_fewer_folds():
     X, y = planted(p=30)
     rows = np.r_[:4, 30:60]
     with pytest.warns(UserWarning, match="smallest class has 4: 4 folds"):
-        rule = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
-    assert len(rule.fold_supports_) == 4
+        selecting = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
+    assert len(selecting.fold_supports_) == 4
 
 
 @pytest.mark.filterwarnings("ignore:cv=10 needs 10 members")
@@ -358,13 +360,13 @@ def test_bad_parameters(parameters, error, message):
 
 def test_bad_data():
     X, y = planted(p=10)
-    rule = CV2FeatureSelectionPipeline(cv=3)
+    selecting = CV2FeatureSelectionPipeline(cv=3)
     with pytest.raises(ValueError, match="y must hold at least two classes, got one: 'case'"):
-        rule.fit(X[:30], y[:30])
+        selecting.fit(X[:30], y[:30])
     with pytest.raises(ValueError, match="Unknown label type"):
-        rule.fit(X, X[:, 0])
+        selecting.fit(X, X[:, 0])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        rule.fit(X, y[1:])
+        selecting.fit(X, y[1:])
 
 
 def test_selecting_nothing_is_an_error():
@@ -381,9 +383,9 @@ def test_weights_that_leave_nothing_tested():
     test = np.r_[0:5, 30:35]
     weights = np.ones(60)
     weights[test] = 0
-    rule = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=[(np.arange(60), test)])
+    selecting = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=[(np.arange(60), test)])
     with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
-        rule.fit(X, y, sample_weight=weights)
+        selecting.fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
         perturbation_interval(
             GaussianNB(), X, y, cv=[(np.arange(60), test)], sample_weight=weights, n_resamples=5

@@ -1,4 +1,4 @@
-"""The P-value of a fitted rule as a scorer."""
+"""The P-value of a fitted model as a scorer."""
 
 import pickle
 
@@ -37,36 +37,36 @@ def held_out(n=40, shift=0.7, seed=0):
 @pytest.mark.parametrize(
     ("metric", "options", "response"),
     [
-        (accuracy_score, {}, lambda rule, X: rule.predict(X)),
-        (zero_one_loss, {"greater_is_better": False}, lambda rule, X: rule.predict(X)),
-        (f1_score, {"average": "macro"}, lambda rule, X: rule.predict(X)),
+        (accuracy_score, {}, lambda model, X: model.predict(X)),
+        (zero_one_loss, {"greater_is_better": False}, lambda model, X: model.predict(X)),
+        (f1_score, {"average": "macro"}, lambda model, X: model.predict(X)),
         (
             roc_auc_score,
             {"response_method": "predict_proba"},
-            lambda rule, X: rule.predict_proba(X)[:, 1],
+            lambda model, X: model.predict_proba(X)[:, 1],
         ),
     ],
 )
 def test_against_a_plain_loop(metric, options, response):
-    rule, X, y = held_out()
+    model, X, y = held_out()
     scorer = make_permutation_scorer(metric, n_permutations=49, random_state=3, **options)
     sign = -1 if options.get("greater_is_better") is False else 1
     extra = {name: value for name, value in options.items() if name == "average"}
     children = np.random.SeedSequence(3).spawn(49)
     orders = [np.random.default_rng(child).permutation(len(y)) for child in children]
-    null = [sign * metric(y[order], response(rule, X), **extra) for order in orders]
-    expected = reference.pvalue(sign * metric(y, response(rule, X), **extra), null)
-    assert scorer(rule, X, y) == expected
-    assert isinstance(scorer(rule, X, y), float)
+    null = [sign * metric(y[order], response(model, X), **extra) for order in orders]
+    expected = reference.pvalue(sign * metric(y, response(model, X), **extra), null)
+    assert scorer(model, X, y) == expected
+    assert isinstance(scorer(model, X, y), float)
 
 
 def test_multiclass_probabilities_and_decision_function():
     X, y = load_iris(return_X_y=True)
-    rule = LogisticRegression(max_iter=500).fit(X, y)
+    model = LogisticRegression(max_iter=500).fit(X, y)
     scorer = make_permutation_scorer(
         log_loss, n_permutations=19, greater_is_better=False, response_method="predict_proba"
     )
-    assert scorer(rule, X, y) == 0.05
+    assert scorer(model, X, y) == 0.05
     binary = LogisticRegression().fit(X[:100], y[:100])
     scorer = make_permutation_scorer(
         roc_auc_score, n_permutations=19, response_method="decision_function"
@@ -80,23 +80,23 @@ def test_in_cross_validate_and_picklable():
     scores = cross_validate(GaussianNB(), X, y, cv=3, scoring={"p": scorer})["test_p"]
     assert scores.tolist() == [0.05] * 3
     again = pickle.loads(pickle.dumps(scorer))
-    rule, X, y = held_out(shift=0.2)
-    assert again(rule, X, y) == scorer(rule, X, y)
+    model, X, y = held_out(shift=0.2)
+    assert again(model, X, y) == scorer(model, X, y)
     assert repr(scorer) == "make_permutation_scorer(accuracy_score, n_permutations=19)"
 
 
 def test_randomness():
-    rule, X, y = held_out(shift=0.3)
+    model, X, y = held_out(shift=0.3)
     scorer = make_permutation_scorer(hit_rate, n_permutations=200)
-    assert len({scorer(rule, X, y) for _ in range(8)}) > 1
+    assert len({scorer(model, X, y) for _ in range(8)}) > 1
 
 
 def test_valid_under_the_null_hypothesis():
     pvalues = []
     for seed in range(200):
-        rule, X, y = held_out(n=20, shift=0, seed=seed)
+        model, X, y = held_out(n=20, shift=0, seed=seed)
         scorer = make_permutation_scorer(hit_rate, n_permutations=19, random_state=seed)
-        pvalues.append(scorer(rule, X, y))
+        pvalues.append(scorer(model, X, y))
     for level in (0.05, 0.1):
         rejected = int(np.sum(np.array(pvalues) <= level))
         assert binomtest(rejected, 200, level, alternative="greater").pvalue > 0.001
@@ -109,9 +109,9 @@ def test_bad_input():
         make_permutation_scorer(accuracy_score, n_permutations=0)
     with pytest.raises(ValueError, match=r"response_method must be one of.*got 'score'"):
         make_permutation_scorer(accuracy_score, response_method="score")
-    rule, X, y = held_out()
+    model, X, y = held_out()
     with pytest.raises(ValueError, match="observed labels, got nan"):
-        make_permutation_scorer(lambda y, p: np.nan, n_permutations=2)(rule, X, y)
+        make_permutation_scorer(lambda y, p: np.nan, n_permutations=2)(model, X, y)
 
 
 @pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
@@ -119,7 +119,7 @@ def test_bad_input():
 def test_positive_class_is_that_of_make_scorer(response_method, pos_label):
     _, X, y = held_out()
     y = np.where(y, "control", "case")
-    rule = LogisticRegression().fit(X, y)
+    model = LogisticRegression().fit(X, y)
     options = {"response_method": response_method, "pos_label": pos_label}
     scores = []
 
@@ -127,23 +127,23 @@ def test_positive_class_is_that_of_make_scorer(response_method, pos_label):
         scores.append(average_precision_score(y, score, pos_label=pos_label))
         return scores[-1]
 
-    pvalue = make_permutation_scorer(precision, n_permutations=19, **options)(rule, X, y)
-    assert scores[-1] == make_scorer(average_precision_score, **options)(rule, X, y) > 0.6
+    pvalue = make_permutation_scorer(precision, n_permutations=19, **options)(model, X, y)
+    assert scores[-1] == make_scorer(average_precision_score, **options)(model, X, y) > 0.6
     assert pvalue == 0.05
 
 
 @pytest.mark.parametrize("response_method", ["predict_proba", "decision_function"])
 def test_positive_class_by_default(response_method):
     _, X, y = held_out()
-    rule = LogisticRegression().fit(X, y)
+    model = LogisticRegression().fit(X, y)
     options = {"n_permutations": 2, "response_method": response_method}
-    response = getattr(rule, response_method)(X)
+    response = getattr(model, response_method)(X)
     given = []
     for label in ({}, {"pos_label": None}, {"pos_label": 1}):
         make_permutation_scorer(lambda y, s, **_: given.append(s) or 0.0, **options, **label)(
-            rule, X, y
+            model, X, y
         )
     for score in given:
         np.testing.assert_array_equal(score, response.T[1] if response.ndim == 2 else response)
     with pytest.raises(ValueError, match=r"pos_label must be one of the classes \[0, 1\], got 'x'"):
-        make_permutation_scorer(accuracy_score, **options, pos_label="x")(rule, X, y)
+        make_permutation_scorer(accuracy_score, **options, pos_label="x")(model, X, y)
