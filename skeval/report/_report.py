@@ -89,9 +89,7 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return verdict_sentence(
-            self[CROSS_VALIDATION], self.permutation, self.selection_bias, self.confidence_level
-        )
+        return verdict_sentence(self[CROSS_VALIDATION], self.permutation, self.selection_bias)
 
     @property
     def call(self) -> str:
@@ -135,7 +133,7 @@ class EvaluationReport(WritableReport):
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = make_rows(self.estimates, self.perturbation, self.confidence_level)
+        rows = make_rows(self.estimates, self.perturbation)
         lines = align_rows([head, *map(_write_row, rows)], left=(0, 3))
         if self.perturbation:
             lines.append(trusted_perturbation(self.perturbation[1]))
