@@ -35,11 +35,11 @@ from skeval.model_selection import (
 )
 
 SVM = SVC(kernel="linear", C=0.01)
-BLOCK = 600.0  # a block of fits is 2**22 numbers, of which the engines hold about a dozen arrays
+BLOCK = 600.0  # a block of fits is 2**22 numbers, of which the solvers hold about a dozen arrays
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """The cheapest rule that no batch engine serves."""
+    """The cheapest classifier that no solver takes."""
 
     def fit(self, X, y):
         """Keep the class means."""

@@ -1,4 +1,4 @@
-"""Each function of ours that has a twin in scikit-learn, one line each: the same number, faster?
+"""Each function of ours that has a peer in scikit-learn, one line each: the same number, faster?
 
 Data are made anew from the shape that the options give; both sides run in turn, and the figure is
 the median of the paired ratios, ``scikit-learn time / skeval time``.
@@ -44,22 +44,22 @@ class Data:
         return self._matrix
 
 
-class Twins(NamedTuple):
+class Peers(NamedTuple):
     """Our function and scikit-learn's way to its number, both of the data."""
 
     ours: Callable[[Data], object]
     theirs: Callable[[Data], object]
 
 
-def silhouette(data_of: Callable[[Data], tuple], **options: object) -> Twins:
-    return Twins(
+def silhouette(data_of: Callable[[Data], tuple], **options: object) -> Peers:
+    return Peers(
         lambda d: cluster.silhouette_score(*data_of(d), **options),
         lambda d: theirs.silhouette_score(*data_of(d), **options),
     )
 
 
-def partitions(ours: Callable, peer: Callable) -> Twins:
-    return Twins(lambda d: ours(d.labels, d.predicted), lambda d: peer(d.labels, d.predicted))
+def partitions(ours: Callable, peer: Callable) -> Peers:
+    return Peers(lambda d: ours(d.labels, d.predicted), lambda d: peer(d.labels, d.predicted))
 
 
 TABLE = {
@@ -70,7 +70,7 @@ TABLE = {
     "silhouette, callable": silhouette(
         lambda d: (d.points[d.few], d.labels[d.few]), metric=manhattan
     ),
-    "Davies-Bouldin, centroid": Twins(
+    "Davies-Bouldin, centroid": Peers(
         lambda d: cluster.davies_bouldin_score(d.points, d.labels, dispersion="centroid"),
         lambda d: theirs.davies_bouldin_score(d.points, d.labels),
     ),
@@ -84,11 +84,11 @@ TABLE = {
         metrics.macro_fbeta_score,
         lambda *y: f_of_means(*theirs.precision_recall_fscore_support(*y, **MACRO)),
     ),
-    "error norm, ord=1": Twins(
+    "error norm, ord=1": Peers(
         lambda d: metrics.error_norm(d.numbers, d.estimates, ord=1),
         lambda d: theirs.mean_absolute_error(d.numbers, d.estimates) * len(d.numbers),
     ),
-    "error norm, ord=2": Twins(
+    "error norm, ord=2": Peers(
         lambda d: metrics.error_norm(d.numbers, d.estimates),
         lambda d: theirs.root_mean_squared_error(d.numbers, d.estimates) * len(d.numbers) ** 0.5,
     ),
@@ -99,11 +99,11 @@ def f_of_means(precision: float, recall: float, *_: object) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def ratio(twins: Twins, data: Data, rounds: int) -> tuple[float, float, float]:
+def ratio(peers: Peers, data: Data, rounds: int) -> tuple[float, float, float]:
     """Return the median seconds of both sides and the median ratio, after checking the number."""
-    np.testing.assert_allclose(twins.ours(data), twins.theirs(data), rtol=1e-6)
+    np.testing.assert_allclose(peers.ours(data), peers.theirs(data), rtol=1e-6)
     pairs = [
-        (seconds(lambda: twins.ours(data)), seconds(lambda: twins.theirs(data)))
+        (seconds(lambda: peers.ours(data)), seconds(lambda: peers.theirs(data)))
         for _ in range(rounds)
     ]
     ours, peer = (statistics.median(side) for side in zip(*pairs, strict=True))

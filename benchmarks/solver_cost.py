@@ -1,4 +1,4 @@
-"""The batch solver against the loop over a grid of shapes: is anything served that is slower?
+"""The batch solver against the loop over a grid of shapes: does a loop ever win a fit it solves?
 
 ``python benchmarks/solver_cost.py`` prints a line for each (task, pipeline, n, p, C, classes) and
 the worst ratio last; ``--n 500 --p 10`` takes one shape, ``--served`` only what the adapters take.
@@ -26,7 +26,7 @@ from skeval.model_selection import bootstrap_error, cross_val_error, permutation
 
 
 class Looped(SVC):
-    """The peer: an SVC that no engine knows."""
+    """The peer: an SVC that no adapter knows."""
 
 
 SHAPES = [

@@ -1,7 +1,23 @@
 """What holds for all tests."""
 
+import sys
+
+import pytest
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
 settings.register_profile("shared cores", deadline=None)
 settings.load_profile("shared cores")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def always_solve(monkeypatch):
+    """Small problems go to the solver even where a loop over fits is as fast."""
+    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)

@@ -1,6 +1,7 @@
 """The rules that keep the package simple, read from its source."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ NUMBERS = [name for name in MODULES if name.startswith("_inference/")]
 NOT_IN_INFERENCE = ("sklearn.base", "sklearn.model_selection", "skeval._resampling")
 OPTIONAL = {"matplotlib", "pandas", "tqdm", "jinja2", "dask", "distributed", "polars"}
 MOST_LINES = 250  # of code, in a file
+DERIVATIONS = Path(__file__).parents[1] / "doc" / "derivations"
+EQUATION = re.compile(r"(?:eq\. \(?|# \()(\d+)\)?(?: of doc/derivations/(\w+)\.rst)?")
 
 
 def imports(module, *, late=True):
@@ -187,9 +190,34 @@ def test_files_and_functions_stay_short():
     assert not long_functions
 
 
+def test_every_function_says_what_it_returns():
+    silent = {
+        (module, function.name)
+        for module in MODULES
+        for function in functions(module)
+        if function.returns is None
+    }
+    assert not silent
+
+
+@pytest.mark.parametrize("module", [name for name in KERNELS if "__init__" not in name])
+def test_kernels_name_equations_that_their_pages_have(module):
+    """``# (7)`` or ``eq. 7`` is one of the page named first, unless the page stands beside it."""
+    text = MODULES[module].read_text()
+    pages = re.findall(r"doc/derivations/(\w+)\.rst", text)
+    cited = EQUATION.findall(text)
+    assert pages
+    assert cited
+    if not DERIVATIONS.is_dir():
+        pytest.skip("doc/ is not beside the tests")
+    for number, page in cited:
+        equations = (DERIVATIONS / f"{page or pages[0]}.rst").read_text().count(":label:")
+        assert 1 <= int(number) <= equations
+
+
 def test_names_that_others_import_are_listed_and_not_private():
     """A module's `__all__` names all that other modules import from it."""
-    strangers = set()
+    unlisted = set()
     for module in MODULES:
         for node in ast.walk(TREES[module]):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("skeval"):
@@ -198,8 +226,8 @@ def test_names_that_others_import_are_listed_and_not_private():
             source = f"{path}.py"
             if source in MODULES:
                 listed = listed_names(source)
-                strangers |= {(module, a.name) for a in node.names if a.name not in listed}
-    assert not strangers
+                unlisted |= {(module, a.name) for a in node.names if a.name not in listed}
+    assert not unlisted
 
 
 def listed_names(module):

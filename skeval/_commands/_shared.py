@@ -45,7 +45,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the number that a text of digits is; Python's `int` takes "1_0" for 10, too."""
+    """Return a whole number that is written in digits alone; `int` would also take "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
     return int(text)
@@ -59,7 +59,7 @@ def _parse_workers(text: str) -> int:
 
 
 def check_classes(table: Table) -> None:
-    """Raise when the labels are measurements."""
+    """Raise when the labels are fractional numbers, which name no classes."""
     if table.y.ndim == 1 and type_of_target(table.y) == "continuous":
         raise ValueError(
             "the target must hold classes, it holds "
@@ -68,7 +68,7 @@ def check_classes(table: Table) -> None:
 
 
 def check_outputs(options: argparse.Namespace) -> None:
-    """Raise before the work, rather than after it, when a result has nowhere to go."""
+    """Raise before the work when a result could not be written after it."""
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html"):
         if getattr(options, name) is None:
@@ -139,5 +139,5 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
 
 
 def progress_level() -> int:
-    """Return 1 where somebody watches: progress is for terminals."""
+    """Return 1 where standard error is a terminal, which can show progress, else 0."""
     return int(sys.stderr.isatty())

@@ -18,13 +18,13 @@ from skeval._commands._shared import (
     parse_whole_number,
     progress_level,
 )
-from skeval.cluster._agreements import AGREEMENTS
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH
 from skeval.datasets import load_table
 from skeval.report import evaluate_clusterer
 
 __all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
 
-# Their random_state stays open: evaluate_clusterer draws it anew for every half.
+# They have no random_state: evaluate_clusterer draws one for each half.
 ALGORITHMS: dict[str, BaseEstimator] = {
     "kmeans": KMeans(n_init=10),
     "ward": AgglomerativeClustering(linkage="ward"),
@@ -55,7 +55,7 @@ def add_cluster(commands: Any) -> None:
     add(
         "--stability",
         choices=sorted(AGREEMENTS),
-        default="prediction_strength",
+        default=PREDICTION_STRENGTH,
         help="what is measured between random halves, and chooses k (prediction_strength)",
     )
     add("--repeats", type=parse_whole_number, help=f"random halvings (default: {REPEATS})")

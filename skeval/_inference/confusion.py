@@ -44,9 +44,10 @@ def score_form(
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
-    influence = table.weight * slope.ravel()[table.cell]
-    largest = table.weight.sum() ** 2 / np.sum(table.weight**2)
-    error, n_groups = standard_error_of_ratio(influence, table.weight, groups)
+    weight = table.weight / table.weight.max()  # the square of a weight may be no float
+    influence = weight * slope.ravel()[table.cell]
+    largest = weight.sum() ** 2 / np.sum(weight**2)
+    error, n_groups = standard_error_of_ratio(influence, weight, groups)
     size = largest if n_groups is None else n_groups
     alone = np.sum(share * slope**2)
     if alone > _ROUNDING * np.max(slope**2) and error > 0:

@@ -67,7 +67,8 @@ def find_adapter(estimator: Any, X: Any, target: Target, plan: ResamplingPlan) -
     adapter = adapter_of_steps(estimator, X, target)
     if not isinstance(adapter, CostedAdapter):
         return adapter
-    order = plan.draw(plan.n_repetitions - 1).order  # where labels are shuffled, so is the last
+    # The last repetition, since the first one of a permutation test has the true labels.
+    order = plan.draw(plan.n_repetitions - 1).order
     codes = target.codes if order is None else target.codes[order[0]]
     return adapter if adapter.pays(plan.n_fits, codes) else None
 

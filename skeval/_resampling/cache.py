@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import check_memory
 
-from skeval._resampling.code import code_text, installed_version, source
+from skeval._resampling.code import describe_code, find_version, read_source
 
 __all__ = ["Results"]
 
@@ -31,11 +31,11 @@ class Results:
     def __init__(self, memory: Any, *task: Any) -> None:
         memory = os.fspath(memory) if isinstance(memory, os.PathLike) else memory
         self._memory = check_memory(memory).cache(compute_result, ignore=["compute"])
-        self._task = fingerprint((CodeOf(task).found, task))
+        self._task = hash_parts((CodeOf(task).found, task))
 
     def key(self, part: Any) -> str:
         """Return the key of a part of the task."""
-        return fingerprint((self._task, part))
+        return hash_parts((self._task, part))
 
     def __contains__(self, key: str) -> bool:
         return bool(self._memory.check_call_in_cache(None, key))
@@ -45,7 +45,7 @@ class Results:
         return self._memory(compute, key)
 
 
-def fingerprint(parts: Any) -> str:
+def hash_parts(parts: Any) -> str:
     """Return a hash of all values."""
     digest: str = joblib.hash(parts, coerce_mmap=True)
     return digest
@@ -77,14 +77,11 @@ class CodeOf(pickle.Pickler):
         return "array" if type(value) is np.ndarray and value.dtype != object else None
 
     def reducer_override(self, value: Any) -> Any:
-        """Note a function or class on the way, and pickle it as ever."""
+        """Collect the code of a function or class, and pickle it as usual."""
         if isinstance(value, type | FunctionType):
             for code in value.__mro__ if isinstance(value, type) else [value]:
-                self._found.add(installed_version(code) or own_code(code))
+                found: tuple[str, ...] | None = find_version(code)
+                if found is None:
+                    found = code.__qualname__, read_source(code), describe_code(code)
+                self._found.add(found)
         return NotImplemented
-
-
-def own_code(code: Any) -> tuple[str, str, str]:
-    """Return the name, source and compiled code of a function or class."""
-    text = source(code)
-    return code.__qualname__, text, code_text(code)

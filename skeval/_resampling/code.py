@@ -10,7 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-__all__ = ["code_text", "installed_version", "source"]
+__all__ = ["describe_code", "find_version", "read_source"]
 
 CONSTANTS = (NoneType, EllipsisType, bool, int, float, complex, str, bytes)
 OF_CODE = (
@@ -28,7 +28,7 @@ OF_CODE = (
 DATA = (*CONSTANTS, list, tuple, dict, set, frozenset, slice, np.ndarray, np.generic)
 
 
-def installed_version(code: Any) -> tuple[str, str] | None:
+def find_version(code: Any) -> tuple[str, str] | None:
     """Return package and version of a function or class, None where its code may be edited.
 
     skeval goes by its version wherever it lies: processes may import it from different places.
@@ -41,7 +41,7 @@ def installed_version(code: Any) -> tuple[str, str] | None:
     return (package, str(version)) if version and installed else None
 
 
-def source(code: Any) -> str:
+def read_source(code: Any) -> str:
     """Return the source of a function or class, where Python knows it."""
     try:
         return inspect.getsource(code)
@@ -49,7 +49,7 @@ def source(code: Any) -> str:
         return ""
 
 
-def code_text(value: Any, *, above: frozenset[int] = frozenset()) -> str:
+def describe_code(value: Any, *, above: frozenset[int] = frozenset()) -> str:
     """Return the compiled code of a function, or of all functions of a class.
 
     Its defaults, closures and class attributes, which may change while a program runs, are in it;
@@ -59,19 +59,19 @@ def code_text(value: Any, *, above: frozenset[int] = frozenset()) -> str:
         return repr(value)
     if id(value) in above:
         return "recursion"
-    inner = partial(code_text, above=above | {id(value)})
+    inner = partial(describe_code, above=above | {id(value)})
     if isinstance(value, type):
-        parts = [] if above else members(value)
+        parts = [] if above else describe_members(value)
     elif isinstance(value, set | frozenset):
         parts = sorted(map(inner, value))
     elif isinstance(value, np.ndarray | np.generic) and value.dtype != object:
         parts = [str(joblib.hash(value, coerce_mmap=True))]
     else:
-        parts = [inner(part) for part in contents(value)]
-    return f"{name_of(value)}({', '.join(parts)})"
+        parts = [inner(part) for part in list_contents(value)]
+    return f"{name_value(value)}({', '.join(parts)})"
 
 
-def name_of(value: Any) -> str:
+def name_value(value: Any) -> str:
     """Return the name of a class or module, of anything else that of its type."""
     if isinstance(value, ModuleType):
         return value.__name__
@@ -79,8 +79,8 @@ def name_of(value: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def members(value: type) -> list[str]:
-    """Return the texts of what stands in the body of a class."""
+def describe_members(value: type) -> list[str]:
+    """Return the code of each member of a class."""
     texts = []
     for name, member in sorted(vars(value).items()):
         inside = f"{value.__qualname__}."
@@ -88,11 +88,11 @@ def members(value: type) -> list[str]:
         above = frozenset() if nested else frozenset([id(value)])
         special = name.startswith("__") and name.endswith("__")
         if not (special and isinstance(member, DATA)):
-            texts.append(f"{name}={code_text(member, above=above)}")
+            texts.append(f"{name}={describe_code(member, above=above)}")
     return texts
 
 
-def contents(value: Any) -> list[Any]:
+def list_contents(value: Any) -> list[Any]:
     """Return what a function, code object, collection or wrapper consists of."""
     match value:
         case ModuleType():
@@ -114,16 +114,12 @@ def contents(value: Any) -> list[Any]:
             return [value.fget, value.fset, value.fdel]
         case partial():
             return [value.func, value.args, value.keywords]
-    return [*filter(is_function, getattr(value, "__dict__", {}).values())]
-
-
-def is_function(value: Any) -> bool:
-    """Whether a value has Python code."""
-    return isinstance(value, FunctionType)
+    held = getattr(value, "__dict__", {}).values()
+    return [part for part in held if isinstance(part, FunctionType)]
 
 
 def cell_value(cell: CellType) -> Any:
-    """Return what a closure holds; None while it holds nothing."""
+    """Return the value in a cell of a closure, None where the cell is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -1,6 +1,5 @@
 """The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Real
@@ -15,6 +14,7 @@ from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.weights import Params, check_params, fit_arguments
+from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split
 
 __all__ = ["FAILED", "FittedBlock", "NoFitLeftError", "Read", "resampled_fits"]
@@ -81,13 +81,13 @@ def resampled_fits(
     n_failed = n_done = 0
     with open_jobs(fit_and_read, *task, total=plan.n_fits, **options) as run:
         for block in plan.blocks(run.max_batch if adapter else None, first_block):
-            decisions = no_decisions(block)
+            decisions = make_no_decisions(block)
             if adapter is not None:
                 decisions = run.batch(partial(solve_block, adapter), block)
                 run.parallel.advance(int(decisions.solved.sum()))
             findings: list[Any] = [None] * len(block)
             unsolved = np.flatnonzero(~decisions.solved)
-            for r, finding in zip(unsolved, run(fits_of(block, unsolved)), strict=True):
+            for r, finding in zip(unsolved, run(list_fits(block, unsolved)), strict=True):
                 findings[r] = finding
             fitted = FittedBlock(block, decisions, findings)
             n_failed += int(fitted.failed.sum())
@@ -96,19 +96,19 @@ def resampled_fits(
     report_failures(n_failed, n_done)
 
 
-# The matrix products of a block are many and small: threads would spend their time waiting.
+# The many matrix products of a block are too small to gain from several threads.
 @limit_threads(limits=1, user_api="blas")
 def solve_block(adapter: Adapter, block: PlanBlock) -> Decisions:
     """Return the decisions of a block."""
     return adapter(block)
 
 
-def no_decisions(block: PlanBlock) -> Decisions:
+def make_no_decisions(block: PlanBlock) -> Decisions:
     """Return the decisions of a block of which no fit is solved."""
     return Decisions(np.empty((len(block), 0)), np.zeros(len(block), dtype=bool))
 
 
-def fits_of(block: PlanBlock, fits: Iterable[int]) -> Iterator[tuple]:
+def list_fits(block: PlanBlock, fits: Iterable[int]) -> Iterator[tuple]:
     """Yield (training rows, weights or None, tested rows, order or None) of some fits."""
     for r in fits:
         train = block.train[r]
@@ -165,9 +165,8 @@ def report_failures(n_failed: int, n_fits: int) -> None:
             f"all {n_fits} fits failed; error_score='raise' shows the first error."
         )
     if n_failed:
-        warnings.warn(
+        warn_user(
             f"{n_failed} of {n_fits} fits failed and are left out of the estimate; "
             "error_score='raise' shows the first error.",
             FitFailedWarning,
-            stacklevel=4,
         )

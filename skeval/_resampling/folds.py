@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
-from skeval.utils._checks import check_count
+from skeval.utils._checks import check_count, warn_user
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "default_folds",
     "fold_indices",
     "fold_plan",
+    "limit_folds",
     "make_splitter",
     "read_splits",
     "resolve_folds",
@@ -102,6 +103,18 @@ def default_folds(target: Target, groups: Any) -> int:
     if groups is not None:
         most = min(most, len(np.unique(groups)))
     return max(2, min(DEFAULT_FOLDS, most))
+
+
+def limit_folds(cv: Any, codes: np.ndarray) -> Any:
+    """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
+    smallest = int(np.bincount(codes).min())
+    if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
+        return cv
+    warn_user(
+        f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
+        f"{smallest} folds are made."
+    )
+    return smallest
 
 
 def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -39,26 +40,20 @@ def open_jobs(
     results = None if memory is None else Results(memory, function, *shared)
     verbose = verbose if total > 1 else 0
     with progress_bar(total, verbose) as bar, jobs_task(total) as tell:
-        lines = verbose if bar is None else verbose - 1  # of joblib
+        lines = verbose if bar is None else verbose - 1  # that joblib prints
         listeners = [listen for listen in (bar and bar.update, tell) if listen is not None]
         with CountingParallel(listeners, n_jobs=n_jobs, verbose=lines) as parallel:
             yield Jobs(function, shared, parallel, results)
 
 
+@dataclass(eq=False, repr=False)
 class Jobs:
     """Runs jobs in the order given; `results` keeps what is finished, unless it is None."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        shared: tuple,
-        parallel: CountingParallel,
-        results: Results | None,
-    ) -> None:
-        self.function = function
-        self.shared = shared
-        self.parallel = parallel
-        self.results = results
+    function: Callable[..., Any]
+    shared: tuple
+    parallel: CountingParallel
+    results: Results | None
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
         """Return ``function(*shared, job)`` of each job."""

@@ -57,7 +57,7 @@ def resolve_loss(loss: LossLike, target: Target) -> Loss:
     """Return the loss that an argument `loss` names."""
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
-        # the name decides shortcuts and intervals, so a callable must not bear that of another
+        # The name decides shortcuts and intervals, so a callable must not be named like ours.
         return Loss(f"{name}()" if name in LOSSES else name, loss)
     if loss is None:
         loss = "squared" if target.classes is None else "zero_one"

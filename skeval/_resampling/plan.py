@@ -36,11 +36,6 @@ class PlanBlock:
     def __len__(self) -> int:
         return len(self.train)
 
-    def take(self, fits: np.ndarray) -> "PlanBlock":
-        """Return the block of some of the fits."""
-        order = None if self.order is None else self.order[fits]
-        return PlanBlock(self.train[fits], self.test[fits], order)
-
 
 @dataclass(frozen=True, eq=False)
 class ResamplingPlan:

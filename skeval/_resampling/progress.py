@@ -10,7 +10,7 @@ __all__ = ["CountingParallel", "progress_bar"]
 
 
 def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
-    """Return a tqdm bar; a context of None where none is wanted or tqdm is not installed."""
+    """Return a tqdm bar, or a context that yields None: no bar is wanted, or tqdm is missing."""
     if not verbose:
         return nullcontext()
     try:

@@ -1,5 +1,6 @@
 """A stand-in for a fitted estimator that replays what it answered before."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,11 +93,11 @@ def out_of_fold_responses(
     return ReplayedEstimator(responses, get_tags(estimator), classes[0])
 
 
+@dataclass(eq=False, repr=False)
 class Responses:
     """Reads the responses of a fitted model to the tested samples, and its classes."""
 
-    def __init__(self, methods: tuple[str, ...] = RESPONSES) -> None:
-        self.methods = methods
+    methods: tuple[str, ...] = RESPONSES
 
     def __call__(self, model: Any, X: Any, y: Any) -> tuple[dict[str, np.ndarray], Any]:
         methods = [name for name in self.methods if hasattr(model, name)]

@@ -64,7 +64,7 @@ def takes_decisions(scorer: Any, scoring: Any, tags: Any, target: Target) -> boo
         return False
     if is_accuracy(scoring):
         return True
-    if not all(isinstance(part, str | Scorer) for part in parts_of(scoring)):
+    if not all(isinstance(part, str | Scorer) for part in list_parts(scoring)):
         return False
     replayed = ReplayedEstimator.from_decisions(np.array([-2.0, -1, 1, 2]), tags, target.classes)
     try:
@@ -81,7 +81,7 @@ def is_accuracy(scoring: Any) -> bool:
     return scoring is None or (isinstance(scoring, str) and scoring == "accuracy")
 
 
-def parts_of(scoring: Any) -> list[Any]:
+def list_parts(scoring: Any) -> list[Any]:
     """Return the scorers that an argument `scoring` names."""
     if isinstance(scoring, dict):
         return list(scoring.values())
@@ -97,7 +97,7 @@ def add_solved_scores(
     codes = np.broadcast_to(target.codes, values.shape)
     if block.order is not None:
         codes = target.codes[block.order]
-    if is_accuracy(scoring):  # what nearly all ask for, without a loop
+    if is_accuracy(scoring):  # the usual case is computed without a loop
         correct = ((values >= 0) == codes) & block.test
         accuracy = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
         return [a if done else s for a, s, done in zip(accuracy, scores, solved, strict=True)]

@@ -1,11 +1,11 @@
 """The label orders of a permutation test: plain, within groups, or of whole groups."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from skeval.utils._checks import warn_user
 from skeval.utils._seeds import repetition_rng
 
 __all__ = ["check_orders", "draw_orders"]
@@ -41,13 +41,11 @@ def draw_orders(y: np.ndarray, groups: Any, root: np.random.SeedSequence) -> Ord
         first = np.array([rows[0] for rows in members])
         return lambda r: first[repetition_rng(root, r).permutation(len(first))][unit]
     if pure:
-        warnings.warn(
+        warn_user(
             f"{pure} of {len(members)} groups hold one label, the others several: labels are "
             "shuffled within groups, which moves none in the former. What is tested is whether "
             "the procedure finds more than chance *within* groups; leave out the groups that hold "
-            "several labels to test whether it tells groups apart.",
-            UserWarning,
-            stacklevel=3,
+            "several labels to test whether it tells groups apart."
         )
     return lambda r: shuffle_within(members, repetition_rng(root, r))
 

@@ -83,7 +83,7 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     if get_tags(estimator).input_tags.pairwise:
         X = check_pairwise(X)
     y, given = check_y("y", y), y
-    given = series_of(given, y)
+    given = read_series(given, y)
     if not is_classifier(estimator):
         return X, Target(y, None, y, given), groups
     with naming("y"):
@@ -94,7 +94,7 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     return X, Target(y, classes, codes, given), groups
 
 
-def series_of(given: Any, y: np.ndarray) -> Any:
+def read_series(given: Any, y: np.ndarray) -> Any:
     """Return a Series as it was given, None for anything else.
 
     Numbers that it holds as objects, of which scikit-learn makes no classes, get a dtype.

@@ -5,155 +5,170 @@ Each sample is at its lower bound (alpha = 0), at its upper bound (alpha = C) or
 margin, the sample changes sides, and so on until nothing changes (Hintermueller, Ito & Kunisch
 2002, doi:10.1137/S1052623401383558). Near the solution that takes a few rounds; far from it the
 rounds may cycle: a problem that gets worse is given up, and the caller must look at `settled`.
+Numbers in parentheses are the equations of doc/derivations/active_set.rst.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ActiveSet", "active_set", "no_active_set", "room", "strictly_free"]
+from skeval._solvers.duals import Duals, ProblemRows
 
-# Both in units of the margin for margins, and of `room` for dual fractions.
+__all__ = ["ActiveSets", "SetSolution", "active_set", "room", "strictly_free"]
+
+# What margins may be off, and alpha in units of the smaller of its box and the largest alpha.
 _ROUNDING = 1e-9
 _STRICT = 1e-7  # nearer to a bound than this, a sample is not free
 _REPEATS = 3  # at most, of the step that puts the free samples on their margins
 _GAP = 1e-8  # and what it may leave of a duality gap, as a share of sum(alpha)
 
 
-def room(box, a):
-    """Return the unit that ``a = alpha / C`` is measured in: ``min(1, max_j alpha_j / C_i)``.
-
-    Where the classes can be separated a box may be larger than its problem needs by any factor,
-    and every fraction tiny, so a tolerance has to follow the largest alpha of the solution.
-    """
+def room(box: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Return the units (B, n) that the fractions ``a = alpha / C`` are measured in (1)."""
     largest = np.max(np.abs(box * a), axis=1, keepdims=True)
     return np.minimum(1.0, np.divide(largest, box, out=np.ones_like(box), where=box > 0))
 
 
-def strictly_free(box, alpha):
-    """Return which samples are clear of both bounds, ``0 < alpha_i < C_i``."""
+def strictly_free(box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return which samples (B, n) are clear of both bounds (2)."""
     unit = np.minimum(box, alpha.max(axis=1, keepdims=True))
     return (alpha > _STRICT * unit) & (alpha < (1.0 - _STRICT) * box)
 
 
-class ActiveSet(NamedTuple):
-    """Dual fractions ``a = alpha / C``, coefficients, intercepts, margins ``y f - 1``."""
+@dataclass
+class ActiveSets(ProblemRows):
+    """A guess of the sets of B problems over n samples.
 
-    a: np.ndarray
-    v: np.ndarray
-    b: np.ndarray
+    low, up (B, n): the samples at their lower and their upper bounds. fraction (B, n) of the free
+    samples and intercept (B,): where the linear solves start from.
+    """
+
+    low: np.ndarray
+    up: np.ndarray
+    fraction: np.ndarray
+    intercept: np.ndarray
+
+
+@dataclass
+class SetSolution(ProblemRows):
+    """What is known of the solutions of B problems over n samples with q coefficients.
+
+    fraction (B, n): a = alpha / C. coef (B, q), intercept (B,): v and b. margin (B, n): y f - 1.
+    any_free (B,): whether a sample is clear of both bounds. settled (B,): whether no sample
+    changes sides any more.
+    """
+
+    fraction: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
     margin: np.ndarray
     any_free: np.ndarray
     settled: np.ndarray
 
-    def put(self, problems, other):
-        for mine, theirs in zip(self, other, strict=True):
-            mine[problems] = theirs
+    @classmethod
+    def unsettled(cls, duals: Duals) -> "SetSolution":
+        """Return the result of problems of which nothing is known yet."""
+        B, n = duals.box.shape
+        zeros, never = np.zeros((B, n)), np.zeros(B, dtype=bool)
+        coef = duals.system.zeros(B)
+        return cls(zeros, coef, np.zeros(B), zeros.copy(), never, never.copy())
 
 
-def no_active_set(box, v):
-    """Return the result of problems for which nothing has settled yet."""
-    n_problems = len(box)
-    never = np.zeros(n_problems, dtype=bool)
-    return ActiveSet(
-        np.zeros(box.shape),
-        np.zeros_like(v),
-        np.zeros(n_problems),
-        np.zeros(box.shape),
-        never,
-        never.copy(),
-    )
+def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) -> SetSolution:
+    """Solve from a guess of the sets.
 
-
-def active_set(system, signs, box, low, up, a, b, *, max_iter, patience):
-    """Solve from the guess that the samples in `low` and `up` are at their bounds.
-
-    `a` (of the free samples) and `b` are where the linear solves start from. A problem is given
-    up when more than `patience` samples more switch sides than in the round before.
+    A problem is given up when more than `patience` samples more change sides than in the round
+    before.
     """
-    low = low | (box == 0)
-    up = up & ~low
-    left, before = np.arange(len(box)), np.full(len(box), box.shape[1])
-    result = no_active_set(box, system.zeros(len(box)))
-    here, y, C = system, signs, box
+    whole, result = duals, SetSolution.unsettled(duals)
+    left, before = np.arange(len(duals.box)), np.full(len(duals.box), duals.box.shape[1])
+    low = sets.low | (duals.box == 0)
+    sets = ActiveSets(low, sets.up & ~low, sets.fraction, sets.intercept)
     for _ in range(max_iter):
-        found = _solve_sets(here, y, C, low, up, a, b)
-        free = ~(low | up)
-        alpha = C * found.a
+        C, low, up = duals.box, sets.low, sets.up
+        found = _solve_sets(duals, sets)
+        free, margin, alpha = ~(low | up), found.margin, C * found.fraction
         slack = _ROUNDING * np.minimum(C, alpha.max(axis=1, keepdims=True))
-        falls, rises = free & (alpha < -slack), free & (alpha > C + slack)
-        freed = (low & (found.margin < -_ROUNDING) & (C > 0)) | (up & (found.margin > _ROUNDING))
+        falls, rises = free & (alpha < -slack), free & (alpha > C + slack)  # (8), left
+        freed = (low & (margin < -_ROUNDING) & (C > 0)) | (up & (margin > _ROUNDING))  # (8), right
         switches = np.count_nonzero(falls | rises | freed, axis=1)
-        found.settled[...] &= switches == 0
+        found.settled &= switches == 0
         result.put(left, found)
-        keep = ~found.settled & (switches <= before + patience)
+        keep = ~found.settled & (switches <= before + patience)  # (10)
         if not keep.any():
             break
-        left, here, before = left[keep], here.take(keep), switches[keep]
-        y, C, b, a = y[keep], C[keep], found.b[keep], np.clip(found.a[keep], 0.0, 1.0)
-        low = ((low & ~freed) | falls)[keep]
-        up = ((up & ~freed) | rises)[keep]
-    np.clip(result.a, 0.0, 1.0, out=result.a)
-    _centre_intercepts(signs, box, result)
+        left, before, duals = left[keep], switches[keep], duals.take(keep)
+        sets = ActiveSets(
+            low=((low & ~freed) | falls)[keep],
+            up=((up & ~freed) | rises)[keep],
+            fraction=np.clip(found.fraction[keep], 0.0, 1.0),
+            intercept=found.intercept[keep],
+        )
+    np.clip(result.fraction, 0.0, 1.0, out=result.fraction)
+    _centre_intercepts(whole, result)
     return result
 
 
-def _centre_intercepts(signs, box, result):
+def _centre_intercepts(duals: Duals, result: SetSolution) -> None:
     """Where no sample is strictly free, put the intercept in the middle of its interval.
 
-    There a sample on its margin ends the interval of optimal intercepts, and libsvm's rule is
-    the middle; elsewhere the intercept is unique.
+    There a sample on its margin ends the interval of optimal intercepts, and libsvm takes the
+    middle; elsewhere the intercept is unique.
     """
-    a = result.a
-    result.any_free[...] = strictly_free(box, box * a).any(axis=1)
+    a = result.fraction
+    result.any_free[...] = strictly_free(duals.box, duals.box * a).any(axis=1)
     at = np.flatnonzero(result.settled & ~result.any_free)
     if len(at):
-        y, low = signs[at], a[at] <= 0.5 * room(box[at], a[at])
-        scores = y * (result.margin[at] + 1.0) - result.b[at, None]
-        result.b[at] = _midpoint_intercept(y, box[at], scores, low, ~low)
-        result.margin[at] = y * (scores + result.b[at, None]) - 1.0
+        y, C = duals.signs[at], duals.box[at]
+        low = a[at] <= 0.5 * room(C, a[at])
+        scores = y * (result.margin[at] + 1.0) - result.intercept[at, None]
+        result.intercept[at] = _midpoint_intercept(y, C, scores, low, ~low)
+        result.margin[at] = y * (scores + result.intercept[at, None]) - 1.0
 
 
-def _solve_sets(system, y, C, low, up, a, b):
+def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
     """Solve the linear problem of given sets by the method of multipliers on the free samples."""
-    free = ~(low | up)
-    a = np.where(free, a, up)
-    beta = y * C * a
+    system, y, C = duals.system, duals.signs, duals.box
+    free = ~(sets.low | sets.up)
+    beta = y * C * np.where(free, sets.fraction, sets.up)  # (3)
     scale = system.kernel_scale()
     stiffness = system.stiffness / np.where(scale > 0, scale, 1.0)
-    D = np.where(free, np.reshape(stiffness, (-1, 1)), 0.0)
-    system.factor(D)
-    v = system.coef(beta)
-    b = b.copy()
+    step_to = system.factor(np.where(free, np.reshape(stiffness, (-1, 1)), 0.0))  # (4)
+    v, b = system.coef(beta), sets.intercept.copy()
     f = system.scores(v) + b[:, None]
     e = np.where(free, y - f, 0.0)
     for repeat in range(1, _REPEATS + 1):
-        dv, db, df, d_beta = system.step(D, e, beta, v)
+        dv, db, df, d_beta = step_to(e, beta, v)
         beta = beta + d_beta
         v, b, f = v + dv, b + db, f + df
-        e = np.where(free, y - f, 0.0)
+        e = np.where(free, y - f, 0.0)  # (6)
         size = np.abs(beta).sum(axis=1)
         gap = np.einsum("bi,bi->b", C, np.abs(e))
-        if repeat >= system.repeats and (gap <= _GAP * size).all():
+        if repeat >= system.repeats and (gap <= _GAP * size).all():  # (7)
             break
     a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
     any_free = free.any(axis=1)
     at = np.flatnonzero(~any_free)
     if len(at):
         scores = f[at] - b[at, None]
-        b[at] = _midpoint_intercept(y[at], C[at], scores, low[at], up[at])
+        b[at] = _midpoint_intercept(y[at], C[at], scores, sets.low[at], sets.up[at])
         f[at] = scores + b[at, None]
-    balance = np.abs(system.moments(beta)[:, -1]) <= _ROUNDING * size
+    balance = np.abs(system.moments(beta)[:, -1]) <= _ROUNDING * size  # (9)
     exact = np.abs(e).max(axis=1) <= _ROUNDING
-    return ActiveSet(a, v, b, y * f - 1.0, any_free, exact & balance)
+    return SetSolution(a, v, b, y * f - 1.0, any_free, exact & balance)
 
 
-def _midpoint_intercept(y, C, scores, low, up):
-    """Return libsvm's intercept where no sample is free: the middle of the feasible interval."""
+def _midpoint_intercept(
+    y: np.ndarray, C: np.ndarray, scores: np.ndarray, low: np.ndarray, up: np.ndarray
+) -> np.ndarray:
+    """Return the middle (B,) of the optimal intercepts, as libsvm does where no sample is free.
+
+    `scores` (B, n) are the decision values without intercept.
+    """
     bound = y - scores
     below = (C > 0) & ((low & (y > 0)) | (up & (y < 0)))
     above = (C > 0) & ((low & (y < 0)) | (up & (y > 0)))
-    lowest = np.where(below, bound, -np.inf).max(axis=1)
+    lowest = np.where(below, bound, -np.inf).max(axis=1)  # (11)
     highest = np.where(above, bound, np.inf).min(axis=1)
     bounded = np.isfinite(lowest) & np.isfinite(highest)
-    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))
+    return 0.5 * (np.where(bounded, lowest, 0.0) + np.where(bounded, highest, 0.0))  # (12)

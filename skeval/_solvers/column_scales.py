@@ -1,4 +1,7 @@
-"""Means and scales of the columns of X under many sample weightings, as a StandardScaler's."""
+"""Means and scales of the columns of X under many sample weightings, as a StandardScaler's.
+
+Numbers in parentheses are the equations of doc/derivations/svm.rst.
+"""
 
 import numpy as np
 
@@ -12,10 +15,11 @@ class ColumnScales:
 
     A linear SVM with an intercept does not see shifts, so the columns can be centred on all
     samples whatever a problem trains on, and a column that is constant can be dropped.
-    Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2``.
+    Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2`` (4).
+    raw, standard (n, p): the columns before and after. mean, scale (p,): what they differ by.
     """
 
-    def __init__(self, X):
+    def __init__(self, X: np.ndarray) -> None:
         varies = X.max(axis=0) > X.min(axis=0)
         self.raw = X[:, varies]
         self.mean = self.raw.mean(axis=0)
@@ -23,14 +27,14 @@ class ColumnScales:
         self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
         self.standard /= self.scale
 
-    def gram(self, ridge):
+    def gram(self, ridge: np.ndarray) -> np.ndarray:
         """Return the Gram matrix under a ridge (p,), or the matrices (B, n, n) of ridges (B, p)."""
         if ridge.ndim == 1:
             scaled = self.standard / np.sqrt(ridge)
             return scaled @ scaled.T
         return np.stack([self.gram(one) for one in ridge])
 
-    def ridge(self, weights=None):
+    def ridge(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return the ridge of no scaling (p,), or of a StandardScaler's under weights (B, p)."""
         unscaled = 1.0 / self.scale**2
         if weights is None:
@@ -38,18 +42,18 @@ class ColumnScales:
         total = weights.sum(axis=1, keepdims=True)
         mean = weights @ self.standard / total
         second = weights @ self.standard**2 / total
-        variance = second - mean**2
+        variance = second - mean**2  # (5), (B, p)
         self._recompute(variance, weights, variance <= 1e-6 * second)
-        # scikit-learn's rule for a column that is constant up to rounding: it is not scaled.
+        # scikit-learn does not scale a column that is constant up to rounding (7).
         raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
         rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
         return np.where(raw_variance <= rounding, unscaled, variance)
 
-    def _recompute(self, variance, weights, suspect):
+    def _recompute(self, variance: np.ndarray, weights: np.ndarray, suspect: np.ndarray) -> None:
         """Compute in two passes the variances that cancellation has spoilt, in place."""
         for problem, column in zip(*np.nonzero(suspect), strict=True):
             w, x = weights[problem], self.raw[:, column]
             total = w.sum()
             deviation = x - w @ x / total
-            spread = w @ deviation**2 - (w @ deviation) ** 2 / total
+            spread = w @ deviation**2 - (w @ deviation) ** 2 / total  # (6)
             variance[problem, column] = spread / total / self.scale[column] ** 2

@@ -3,6 +3,7 @@
 The sums that one-way analysis of variance needs are matrix products over all problems. They differ
 from those of `sklearn.feature_selection.f_classif` by rounding only, but rounding decides ties, so
 each selection comes with a flag: certain, whatever the rounding on both sides, or not.
+Numbers in parentheses are the equations of doc/derivations/f_statistics.rst.
 """
 
 from typing import NamedTuple
@@ -13,15 +14,15 @@ __all__ = ["FSelection", "TwoClassF"]
 
 _BLOCK = 2**16  # numbers in one (problems, features) array: a few of them should stay in the cache
 _EXACT = 2**53  # integers up to here are float64 numbers
-_LOWEST = np.finfo(float).min  # what SelectKBest takes an undefined score for
+_LOWEST = np.finfo(float).min  # SelectKBest takes this for an undefined score
 
 
 class FSelection(NamedTuple):
     """Selections of B problems.
 
-    `features` (B, k) are the selected columns in ascending order, `certain` (B,) whether
-    f_classif and SelectKBest must agree, `constant` (p,) whether a column was constant in a
-    problem, so that its score is undefined.
+    features (B, k): the selected columns in ascending order. certain (B,): whether f_classif and
+    SelectKBest must agree. constant (p,): whether a column was constant in a problem, so that its
+    score is undefined.
     """
 
     features: np.ndarray
@@ -66,12 +67,12 @@ class TwoClassF:
         The formulas and the order of operations are those of `f_oneway`: with exact sums the
         result is the same number.
         """
-        same, which = np.unique(counts, axis=0, return_inverse=True)  # folds shared by problems
+        same, which = np.unique(counts, axis=0, return_inverse=True)  # problems may share counts
         which = which.reshape(-1)
         n = same.sum(axis=1)[:, None]
-        total = same.astype(float) @ self.X
+        total = same.astype(float) @ self.X  # (1)
         squares = same.astype(float) @ self.squares
-        centre = total**2 / n
+        centre = total**2 / n  # (2), from here on
         n1 = (counts * positive).sum(axis=1)[:, None]
         sum1 = (counts * positive).astype(float) @ self.X
         sum0 = total[which] - sum1
@@ -90,16 +91,14 @@ class TwoClassF:
         n: np.ndarray,
         which: np.ndarray,
     ) -> np.ndarray:
-        """Return by how much f and that of f_classif can differ.
+        """Return by how much f (b, p) and that of f_classif can differ (4).
 
-        A sum of n terms is off by at most ``n eps`` times the sum of their sizes, each sum of
-        squares here by less than ``16 n eps sum(x^2)`` on both sides together; f is a ratio of
-        two of them, and means nothing where the denominator is of the size of its error.
+        It is infinite where the denominator of f is of the size of its error.
         """
-        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[which]
+        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[which]  # (3)
         freedom = np.maximum(n - 2.0, 0.0)[which]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            error = 2 * bound / within * (freedom + 2 * np.abs(f))
+            error = 2 * bound / within * (freedom + 2 * np.abs(f))  # (4)
         lost = (4 * bound >= within) & (bound > 0)
         return np.where(lost, np.inf, np.where(bound > 0, error, 0.0))
 
@@ -120,5 +119,6 @@ def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.
         tied = np.flatnonzero(f[row] == worst_in[row])
         chosen[row, tied[: chosen[row].sum() - k]] = False
     with np.errstate(invalid="ignore", over="ignore"):
-        apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error  # not where both are infinite
+        # (5); two infinite scores are not apart
+        apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error
     return chosen, (apart | (error == 0)).all(axis=1)

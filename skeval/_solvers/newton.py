@@ -1,26 +1,73 @@
 """Newton systems of many linear SVMs at once, in feature space or on Gram matrices.
 
-With ``beta = y * alpha``, an SVM's decision values are ``f = K beta + b`` and ``sum(beta) = 0``.
-Both solvers of this package (interior point and active set) take steps of one kind: given
-diagonals ``D`` and targets ``e``, find the step with
-
-    d_beta = D (e - df),    df = K (beta + d_beta) - K v + db,    sum(beta + d_beta) = 0,
-
-where ``v`` stands for the present coefficients. The two classes here solve that for B problems in
-one go; they differ in what the coefficients are.
+Both solvers of this package (interior point and active set) take steps of one kind (1). The
+systems solve for them in B problems at once; they differ in what the coefficients ``v`` are.
+Numbers in parentheses are the equations of doc/derivations/newton.rst.
 """
 
 import copy
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
-__all__ = ["FeatureSystem", "GramSystem", "OwnFeatures"]
+__all__ = ["FeatureSystem", "GramSystem", "NewtonSystem", "SelectedFeatures"]
 
 # Above this many numbers the products of columns are not stored but formed problem by problem.
 _MAX_PRODUCTS = 2**23
+_DIAGONAL = 1e-14  # share of the diagonal that is added to it
 
 
-def solve_each(matrices, right):
+class NewtonStep(NamedTuple):
+    """The changes of coefficients (B, q), intercepts (B,), decisions (B, n) and beta (B, n)."""
+
+    dv: np.ndarray
+    db: np.ndarray
+    df: np.ndarray
+    d_beta: np.ndarray
+
+
+StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
+"""Targets e (B, n), beta (B, n) and coefficients v (B, q) -> the step (1) for the given D."""
+
+
+class NewtonSystem(Protocol):
+    """The kernel of B problems over n samples, with q coefficients ``v`` for each of them."""
+
+    stiffness: float  # D of the samples that are held on their margin, in units of 1 / K_ii
+    repeats: int  # so many steps with this D are taken at least
+
+    @property
+    def rank(self) -> int:
+        """The largest number of samples whose margins can be chosen at will."""
+
+    def take(self, problems: np.ndarray) -> "NewtonSystem":
+        """Return the system of some of the problems."""
+
+    def zeros(self, n_problems: int) -> np.ndarray:
+        """Return coefficients that are all 0, shape (n_problems, q)."""
+
+    def moments(self, beta: np.ndarray) -> np.ndarray:
+        """Return sums over the samples weighted by beta (B, n); the last column is sum(beta)."""
+
+    def coef(self, beta: np.ndarray) -> np.ndarray:
+        """Return the coefficients (B, q) that belong to beta (B, n)."""
+
+    def scores(self, v: np.ndarray) -> np.ndarray:
+        """Return the decision values (B, n) without intercept."""
+
+    def squared_norm(self, v: np.ndarray) -> np.ndarray:
+        """Return twice the penalty (B,) of coefficients, ``beta' K beta`` where v = coef(beta)."""
+
+    def kernel_scale(self) -> np.ndarray:
+        """Return the mean of ``K_ii``, (B,) or one number for all problems (6)."""
+
+    def factor(self, D: np.ndarray) -> StepFunction:
+        """Prepare the steps for diagonals D (B, n)."""
+
+
+def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the solutions of a stack of linear systems, nan for those that are singular."""
     try:
         return np.linalg.solve(matrices, right)
@@ -36,28 +83,26 @@ def solve_each(matrices, right):
 class FeatureSystem:
     """Few features: the coefficients are the weights ``w`` of the columns.
 
-    Minimises ``1/2 sum_j ridge_j w_j^2 + sum_i C_i max(0, 1 - y_i f(x_i))``. The ridge carries
-    every scaling of the columns, per problem if need be: standardising a column by ``s`` is the
-    same as the ridge ``s^2`` on the raw column (the means only shift the intercept). Samples held
-    at their upper bound outside of `X` enter through `pull` ``= sum_i y_i C_i (x_i, 1)``.
+    Z (n, q + 1): the columns of X (n, q) and one of ones. ridge (q,) or (B, q): what scales the
+    columns. pull (B, q + 1) or None: the part of the moments that samples outside of X have, which
+    are held at their upper bounds.
     """
 
-    # For samples held on their margin: D in units of 1 / K_ii, and how often to step at least.
     stiffness, repeats = 1e8, 2
 
-    def __init__(self, X, ridge, pull=None):
+    def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         self.Z = np.column_stack([X, np.ones(len(X))])
         self.ridge = ridge
-        self.pull = pull
+        self.pull: np.ndarray | None = None
         q = self.Z.shape[1]
         upper = np.triu_indices(q)
-        self._unpack = np.empty((q, q), dtype=np.intp)
+        self._unpack = np.empty((q, q), dtype=np.intp)  # where the product of two columns stands
         self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
-        self._products = None
+        self._products: np.ndarray | None = None  # (n, pairs of columns)
         if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
             self._products = self.Z[:, upper[0]] * self.Z[:, upper[1]]
 
-    def take(self, problems):
+    def take(self, problems: np.ndarray) -> Self:
         part = copy.copy(self)
         if self.ridge.ndim == 2:
             part.ridge = self.ridge[problems]
@@ -65,172 +110,174 @@ class FeatureSystem:
             part.pull = self.pull[problems]
         return part
 
-    def take_samples(self, samples):
+    def take_samples(self, samples: np.ndarray) -> Self:
         part = copy.copy(self)
         part.Z = np.ascontiguousarray(self.Z[samples])
         if self._products is not None:
             part._products = np.ascontiguousarray(self._products[samples])
         return part
 
-    def with_ridge(self, ridge):
+    def with_ridge(self, ridge: np.ndarray, pull: np.ndarray | None = None) -> Self:
         part = copy.copy(self)
-        part.ridge = ridge
+        part.ridge, part.pull = ridge, pull
         return part
 
-    def with_pull(self, ridge, pull):
-        part = self.with_ridge(ridge)
-        part.pull = pull
-        return part
-
-    def zeros(self, n_problems):
+    def zeros(self, n_problems: int) -> np.ndarray:
         return np.zeros((n_problems, self.Z.shape[-1] - 1))
 
-    def moments(self, beta):
-        total = beta @ self.Z
+    def moments(self, beta: np.ndarray) -> np.ndarray:
+        total = beta @ self.Z  # (2), left
         return total if self.pull is None else total + self.pull
 
-    def coef(self, beta):
-        return self.moments(beta)[:, :-1] / self.ridge
+    def coef(self, beta: np.ndarray) -> np.ndarray:
+        return self.moments(beta)[:, :-1] / self.ridge  # (2), right
 
-    def scores(self, w):
-        return w @ self.Z[:, :-1].T
+    def scores(self, v: np.ndarray) -> np.ndarray:
+        return v @ self.Z[:, :-1].T
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         return self.Z.shape[-1]
 
-    def squared_norm(self, w):
-        return np.einsum("bj,bj->b", w * self.ridge, w)
+    def squared_norm(self, v: np.ndarray) -> np.ndarray:
+        return np.einsum("bj,bj->b", v * self.ridge, v)
 
-    def kernel_scale(self):
-        """Return the mean of ``K_ii``, per problem where the ridge is."""
-        return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)
+    def kernel_scale(self) -> np.ndarray:
+        return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)  # (6)
 
-    def factor(self, D):
-        M = self._weighted_products(D)
+    def factor(self, D: np.ndarray) -> StepFunction:
+        M = self._weighted_products(D)  # (B, q + 1, q + 1), the matrix of (3)
         diagonal = np.arange(M.shape[1] - 1)
-        # Besides the ridge a hair of the diagonal, or exact copies of a column could be singular.
-        M[:, diagonal, diagonal] += self.ridge + 1e-14 * M[:, diagonal, diagonal]
+        # Exact copies of a column would make the matrix singular where the ridge rounds away.
+        M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
         corner[corner == 0] = 1.0  # no free sample: the intercept is not determined here
-        self._matrix = M
+        return partial(self._step, M, D)
 
-    def _weighted_products(self, D):
+    def _weighted_products(self, D: np.ndarray) -> np.ndarray:
         if self._products is not None:
-            return np.take(D @ self._products, self._unpack, axis=1)
+            return np.take(D @ self._products, self._unpack, axis=1)  # (4)
         M = np.empty((len(D), *self._unpack.shape))
         for out, root in zip(M, np.sqrt(D), strict=True):
             scaled = root[:, None] * self.Z
             np.matmul(scaled.T, scaled, out=out)
         return M
 
-    def _changes(self, d):
+    def _changes(self, d: np.ndarray) -> np.ndarray:
         return d @ self.Z.T
 
-    def step(self, D, e, beta, w):
-        right = self.moments(beta + D * e)
-        right[:, :-1] -= self.ridge * w
-        d = solve_each(self._matrix, right[:, :, None])[:, :, 0]
+    def _step(
+        self, M: np.ndarray, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
+    ) -> NewtonStep:
+        right = self.moments(beta + D * e)  # (B, q + 1), the right side of (3)
+        right[:, :-1] -= self.ridge * v
+        d = solve_each(M, right[:, :, None])[:, :, 0]
         df = self._changes(d)
-        return d[:, :-1], d[:, -1], df, D * (e - df)
+        return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # (1)
 
 
-class OwnFeatures(FeatureSystem):
-    """Few features, other ones in every problem: X (B, n, p) and a ridge (B, p)."""
+class SelectedFeatures(FeatureSystem):
+    """Few features, other ones in every problem: X (B, n, q) and a ridge (B, q) (5)."""
 
-    def __init__(self, X, ridge):
+    def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         ones = np.ones((*X.shape[:2], 1))
         self.Z, self.ridge, self.pull = np.concatenate([X, ones], axis=2), ridge, None
 
-    def take(self, problems):
+    def take(self, problems: np.ndarray) -> Self:
         part = copy.copy(self)
         part.Z, part.ridge = self.Z[problems], self.ridge[problems]
         return part
 
-    def moments(self, beta):
+    def moments(self, beta: np.ndarray) -> np.ndarray:
         return np.matmul(beta[:, None, :], self.Z)[:, 0]
 
-    def scores(self, w):
-        return np.matmul(self.Z[:, :, :-1], w[:, :, None])[:, :, 0]
+    def scores(self, v: np.ndarray) -> np.ndarray:
+        return np.matmul(self.Z[:, :, :-1], v[:, :, None])[:, :, 0]
 
-    def kernel_scale(self):
+    def kernel_scale(self) -> np.ndarray:
         return np.sum(np.mean(self.Z[:, :, :-1] ** 2, axis=1) / self.ridge, axis=-1)
 
-    def _weighted_products(self, D):
+    def _weighted_products(self, D: np.ndarray) -> np.ndarray:
         return np.matmul(self.Z.transpose(0, 2, 1) * D[:, None, :], self.Z)
 
-    def _changes(self, d):
+    def _changes(self, d: np.ndarray) -> np.ndarray:
         return np.matmul(self.Z, d[:, :, None])[:, :, 0]
 
 
 class GramSystem:
-    """Many features: the coefficients weigh the samples, ``f = K v + b``, and ``v -> beta``."""
+    """Many features: the coefficients weigh the samples. K is (n, n), or (B, n, n)."""
 
     stiffness, repeats = 1e11, 1
 
-    def __init__(self, K):
+    def __init__(self, K: np.ndarray) -> None:
         self.K = K
 
-    def take(self, problems):
+    def take(self, problems: np.ndarray) -> "GramSystem":
         return self if self.K.ndim == 2 else GramSystem(self.K[problems])
 
-    def zeros(self, n_problems):
+    def zeros(self, n_problems: int) -> np.ndarray:
         return np.zeros((n_problems, self.K.shape[-1]))
 
-    def moments(self, beta):
+    def moments(self, beta: np.ndarray) -> np.ndarray:
         return beta.sum(axis=1, keepdims=True)
 
-    def coef(self, beta):
+    def coef(self, beta: np.ndarray) -> np.ndarray:
         return beta
 
-    def scores(self, v):
+    def scores(self, v: np.ndarray) -> np.ndarray:
         if self.K.ndim == 2:
             return v @ self.K
         return np.matmul(v[:, None, :], self.K)[:, 0]
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         return self.K.shape[-1]
 
-    def squared_norm(self, v):
+    def squared_norm(self, v: np.ndarray) -> np.ndarray:
         return np.einsum("bi,bi->b", v, self.scores(v))
 
-    def kernel_scale(self):
-        return np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1)
+    def kernel_scale(self) -> np.ndarray:
+        return np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1)  # (6)
 
-    def factor(self, D):
-        """Prepare ``I + S K S`` with ``S = D^(1/2)`` on the samples of non-zero D."""
+    def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
-        self._inside = None
-        K, S = self.K, np.sqrt(D)
-        if count < 0.8 * D.shape[1]:
-            self._inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]
-            S = np.take_along_axis(S, self._inside, axis=1)
-            K = self._gather(self._inside)
-        M = S[:, :, None] * K
+        inside, K, S = None, self.K, np.sqrt(D)
+        if count < 0.8 * D.shape[1]:  # samples with D = 0 are left out
+            inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
+            S = np.take_along_axis(S, inside, axis=1)
+            K = self._gather(inside)
+        M = S[:, :, None] * K  # (7), (B, m, m)
         M *= S[:, None, :]
         diagonal = np.arange(M.shape[1])
         M[:, diagonal, diagonal] += 1.0
-        self._matrix, self._root = M, S
+        return partial(self._step, M, S, inside)
 
-    def _gather(self, inside):
+    def _gather(self, inside: np.ndarray) -> np.ndarray:
         rows, columns = inside[:, :, None], inside[:, None, :]
         if self.K.ndim == 2:
             return self.K[rows, columns]
         return self.K[np.arange(len(inside))[:, None, None], rows, columns]
 
-    def step(self, D, e, beta, v):
-        S, lag = self._root, beta - v
+    def _step(
+        self,
+        M: np.ndarray,
+        S: np.ndarray,
+        inside: np.ndarray | None,
+        e: np.ndarray,
+        beta: np.ndarray,
+        v: np.ndarray,
+    ) -> NewtonStep:
+        lag = beta - v
         right = e - self.scores(lag) if lag.any() else e
-        if self._inside is not None:
-            right = np.take_along_axis(right, self._inside, axis=1)
-        u = solve_each(self._matrix, np.stack([S * right, S], axis=2))
+        if inside is not None:
+            right = np.take_along_axis(right, inside, axis=1)
+        u = solve_each(M, np.stack([S * right, S], axis=2))  # (8): u_1 and u_2, (B, m, 2)
         weight = np.einsum("bi,bi->b", S, u[:, :, 1])
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
-        db = excess / np.where(weight == 0, 1.0, weight)
-        change = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])
-        if self._inside is not None:
-            inside, change = change, np.zeros_like(beta)
-            np.put_along_axis(change, self._inside, inside, axis=1)
-        dv = lag + change
-        return dv, db, self.scores(dv) + db[:, None], change
+        db = excess / np.where(weight == 0, 1.0, weight)  # (9), left
+        d_beta = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])  # (9), right
+        if inside is not None:
+            part, d_beta = d_beta, np.zeros_like(beta)
+            np.put_along_axis(d_beta, inside, part, axis=1)
+        dv = lag + d_beta
+        return NewtonStep(dv, db, self.scores(dv) + db[:, None], d_beta)  # (10)

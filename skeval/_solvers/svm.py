@@ -3,17 +3,21 @@
 The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves the sample out, an
 integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
 the columns. Arrays in, arrays out: what a result means is the caller's business.
+Numbers in parentheses are the equations of doc/derivations/svm.rst.
 """
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.active_set import strictly_free
+from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.newton import FeatureSystem, GramSystem, OwnFeatures
-from skeval._solvers.screening import screen
+from skeval._solvers.duals import Duals, FeatureDuals
+from skeval._solvers.interior_point import Start
+from skeval._solvers.newton import FeatureSystem, GramSystem, NewtonSystem, SelectedFeatures
+from skeval._solvers.screening import Strip, screen
 from skeval._solvers.svm_solver import optimal, solve_from_sets, solve_from_values
 
 __all__ = [
@@ -30,11 +34,13 @@ __all__ = [
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 _N_PILOTS = 24
-# How far off, in margins, a start is: nothing known, or the solution of the mean problem.
-_COLD, _WARM = 1.0, 0.3
+# How far off, in margins, a start is: nothing known, the solution of the mean problem, or farther
+# from every bound than is likely, which frees what got stuck at one.
+_COLD, _WARM, _FAR = 1.0, 0.3, 10.0
 
 
-class BatchSolution(NamedTuple):
+@dataclass
+class BatchSolution:
     """Solutions of B problems over n samples; those that did not converge are nan.
 
     `decision` (B, n) of every sample, trained on or not; `alpha` (B, n); `intercept` (B,), for
@@ -48,7 +54,7 @@ class BatchSolution(NamedTuple):
     converged: np.ndarray
 
     @classmethod
-    def empty(cls, n_problems, n_samples):
+    def empty(cls, n_problems: int, n_samples: int) -> "BatchSolution":
         return cls(
             np.full((n_problems, n_samples), np.nan),
             np.full((n_problems, n_samples), np.nan),
@@ -56,14 +62,18 @@ class BatchSolution(NamedTuple):
             np.zeros(n_problems, dtype=bool),
         )
 
-    def put(self, problems, system, signs, box, found):
-        """Store those of an `ActiveSet` that are optimal; `problems` are their places here."""
-        fine = found.settled & optimal(system, signs, box, found)
+    def put(self, problems: np.ndarray, duals: Duals, found: SetSolution) -> None:
+        """Store those solutions that are optimal; `problems` (b,) are their places here."""
+        fine = found.settled & optimal(duals, found)
         at = problems[fine]
-        self.decision[at] = signs[fine] * (found.margin[fine] + 1.0)
-        self.alpha[at] = box[fine] * found.a[fine]
-        self.intercept[at] = found.b[fine]
+        self.decision[at] = duals.signs[fine] * (found.margin[fine] + 1.0)
+        self.alpha[at] = duals.box[fine] * found.fraction[fine]
+        self.intercept[at] = found.intercept[fine]
         self.converged[at] = True
+
+    def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> "BatchSolution":
+        """Return the solution with alpha as it was before boxes were multiplied by `unit` (8)."""
+        return replace(self, alpha=np.minimum(self.alpha / unit, box))
 
 
 class LinearSVMBatch:
@@ -99,22 +109,25 @@ class LinearSVMBatch:
         `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Given `scale_weights` (B, n), problem
         ``b`` sees the columns as a StandardScaler fitted with these sample weights leaves them.
         """
-        unit = self._unit if scale_weights is None else 1.0
+        system, weights = self._system, scale_weights
+        unit = self._unit if weights is None else 1.0
+        if isinstance(system, FeatureSystem):
 
-        def system_of(problems):
-            if scale_weights is None:
-                return self._system
-            ridge = self._columns.ridge(scale_weights[problems])
-            if isinstance(self._system, FeatureSystem):
-                return self._system.with_ridge(ridge)
-            return GramSystem(self._columns.gram(ridge))
+            def features_of(problems: np.ndarray) -> FeatureSystem:
+                if weights is None:
+                    return system
+                return system.with_ridge(self._columns.ridge(weights[problems]))
 
-        if isinstance(self._system, FeatureSystem):
-            solution = _FeatureProblems(system_of, signs, unit * box, max_iter).solve_all()
+            solution = _FeatureProblems(features_of, signs, unit * box, max_iter).solve_all()
         else:
-            same = scale_weights is None
-            solution = _solve_grams(system_of, same, signs, unit * box, max_iter)
-        return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+
+            def gram_of(problems: np.ndarray) -> GramSystem:
+                if weights is None:
+                    return system
+                return GramSystem(self._columns.gram(self._columns.ridge(weights[problems])))
+
+            solution = _solve_grams(gram_of, weights is None, signs, unit * box, max_iter)
+        return solution.in_units(unit, box)
 
 
 @np.errstate(all="ignore")
@@ -125,20 +138,20 @@ def solve_gram_svms(
     unit = unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
     system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
     solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box, max_iter)
-    return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+    return solution.in_units(unit, box)
 
 
 @np.errstate(all="ignore")
 def solve_feature_svms(
     X: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
 ) -> BatchSolution:
-    """Solve SVMs that have features X (B, n, p) of their own, centred on all samples."""
-    scale = np.sqrt(np.mean(X**2, axis=1))
+    """Solve SVMs of which each sees other features, X (B, n, p), centred on all samples."""
+    scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
     scale[scale == 0] = 1.0
     unit = unit_of(np.sum(scale**2, axis=1))[:, None]
-    system = OwnFeatures(X / scale[:, None, :], unit / scale**2)
+    system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     solution = _FeatureProblems(system.take, signs, unit * box, max_iter).solve_all()
-    return solution._replace(alpha=np.minimum(solution.alpha / unit, box))
+    return solution.in_units(unit, box)
 
 
 def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
@@ -154,12 +167,13 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     found = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = found.alpha
-    decision = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0] + found.intercept[:, None]
+    scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
+    decision = scores + found.intercept[:, None]
     return BatchSolution(decision, alpha, found.intercept, found.converged)
 
 
-def unit_of(scale):
-    """Return the powers of 2 nearest to mean kernel values ``K_ii``, 1 where these are 0.
+def unit_of(scale: np.ndarray | float) -> np.ndarray:
+    """Return the powers of 2 next above mean kernel values ``K_ii``, 1 where these are 0 (8).
 
     Only C K matters to the decisions, so the solvers are given K / unit and C unit, and all that
     they compare with 1 is of the size of 1. Powers of 2 round nothing.
@@ -173,43 +187,39 @@ def uses_features(n_samples: int, n_features: int) -> bool:
     return 3 * n_features < 2 * n_samples
 
 
-def _solvable(signs, box):
-    """Return the problems that train on both classes."""
+def _solvable(signs: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """Return the numbers of the problems that train on both classes."""
     trained, positive = box > 0, signs > 0
     return np.flatnonzero((trained & positive).any(axis=1) & (trained & ~positive).any(axis=1))
 
 
-def _blocks(problems, size):
+def _blocks(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
     return (problems[i : i + size] for i in range(0, len(problems), size))
-
-
-class _Start(NamedTuple):
-    """Where problems start: coefficients (1, p) and intercepts (1,) or zeros, and how far off."""
-
-    v: np.ndarray | None
-    b: np.ndarray | None
-    mu: float
-
-    def repeat(self, system, count):
-        if self.v is None or self.b is None:
-            return system.zeros(count), np.zeros(count)
-        return np.repeat(self.v, count, axis=0), np.repeat(self.b, count)
 
 
 class _FeatureProblems:
     """Problems on few features: from their mean problem and on a strip, where labels are equal."""
 
-    def __init__(self, system_of, signs, box, max_iter):
+    def __init__(
+        self,
+        system_of: Callable[[np.ndarray], FeatureSystem],
+        signs: np.ndarray,
+        box: np.ndarray,
+        max_iter: int,
+    ) -> None:
         self.system_of, self.max_iter = system_of, max_iter
         self.same_labels = signs.ndim == 1
         self.signs, self.box = np.broadcast_to(signs, box.shape), box
         self.size = max(8, _BLOCK // box.shape[1])
         self.solution = BatchSolution.empty(*box.shape)
 
-    def solve_all(self):
+    def solve_all(self) -> BatchSolution:
         left = _solvable(self.signs, self.box)
-        start, strip = _Start(None, None, _COLD), None
-        if self.same_labels and len(left):
+        if not len(left):
+            return self.solution
+        zeros, strip = self.system_of(left[:1]).zeros(1), None
+        start = Start(zeros, np.zeros(1), _COLD)
+        if self.same_labels:
             start = self._mean_start(left, start)
         if self.same_labels and len(left) >= 4 * _N_PILOTS:
             strip = self._pilot_strip(left, start)
@@ -219,37 +229,43 @@ class _FeatureProblems:
             part = self.system_of(left[:1]).take_samples(strip.inside)
             self._solve(near, start, partial(strip.solve, part), 2 * self.size)
         self._solve(self._unsolved(left), start, solve_from_values, self.size)
-        # A start far from every bound frees what got stuck.
-        far = _Start(None, None, 10.0 * _COLD)
+        far = Start(zeros, np.zeros(1), _FAR)
         self._solve(self._unsolved(left), far, solve_from_values, self.size)
         return self.solution
 
-    def _unsolved(self, problems):
+    def _unsolved(self, problems: np.ndarray) -> np.ndarray:
         return problems[~self.solution.converged[problems]]
 
-    def _solve(self, problems, start, solver, size):
+    def _solve(
+        self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
+    ) -> None:
+        """Solve in blocks, all from the same start of one row."""
         for at in _blocks(problems, size):
-            system, signs, box = self.system_of(at), self.signs[at], self.box[at]
-            v, b = start.repeat(system, len(at))
-            found = solver(system, signs, box, v, b, mu=start.mu, max_iter=self.max_iter)
-            self.solution.put(at, system, signs, box, found)
+            duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
+            coef = np.repeat(start.coef, len(at), axis=0)
+            begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
+            self.solution.put(at, duals, solver(duals, begin, max_iter=self.max_iter))
 
-    def _mean_start(self, problems, start):
-        system, mean = self.system_of(problems[:1]), self.box[problems].mean(axis=0)[None]
-        v, b = start.repeat(system, 1)
-        found = solve_from_values(
-            system, self.signs[:1], mean, v, b, mu=start.mu, max_iter=self.max_iter
-        )
-        return _Start(found.v, found.b, _WARM) if found.settled[0] else start
+    def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
+        mean = self.box[problems].mean(axis=0)[None]
+        duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
+        found = solve_from_values(duals, start, max_iter=self.max_iter)
+        return Start(found.coef, found.intercept, _WARM) if found.settled[0] else start
 
-    def _pilot_strip(self, problems, start):
+    def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
         pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
         self._solve(pilots, start, solve_from_values, self.size)
         done = pilots[self.solution.converged[pilots]]
         return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
 
-def _solve_grams(system_of, same_gram, signs, box, max_iter):
+def _solve_grams(
+    system_of: Callable[[np.ndarray], GramSystem],
+    same_gram: bool,
+    signs: np.ndarray,
+    box: np.ndarray,
+    max_iter: int,
+) -> BatchSolution:
     """Many features: active sets from the mean problem's, or from all samples on the margin."""
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     n = box.shape[1]
@@ -261,39 +277,46 @@ def _solve_grams(system_of, same_gram, signs, box, max_iter):
         left = left[~solution.converged[left]]
     if same_labels and len(left):
         mean = box[left].mean(axis=0, keepdims=True)
-        guess = _solve_from_margins(system_of(left[:1]), signs[:1], mean, max_iter)
+        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean), max_iter)
     for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
-        system, y, C = system_of(at), signs[at], box[at]
+        duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
-            found = _solve_from_margins(system, y, C, max_iter)
+            found = _solve_from_margins(duals, max_iter)
         else:
-            a, b = np.repeat(guess.a, len(at), axis=0), np.repeat(guess.b, len(at))
-            found = solve_from_sets(system, y, C, a <= 0.0, a >= 1.0, a, b, max_iter=max_iter)
-        solution.put(at, system, y, C, found)
+            a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
+            found = solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter)
+        solution.put(at, duals, found)
     return solution
 
 
-def _solve_from_margins(system, signs, box, max_iter):
+def _solve_from_margins(duals: Duals, max_iter: int) -> SetSolution:
     """Start with every sample on its margin: right at once where features abound."""
-    bound = np.zeros(box.shape, dtype=bool)
-    a, b = np.zeros(box.shape), np.zeros(len(box))
-    return solve_from_sets(system, signs, box, bound, bound, a, b, max_iter=max_iter)
+    bound = np.zeros(duals.box.shape, dtype=bool)
+    sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
+    return solve_from_sets(duals, sets, max_iter=max_iter)
 
 
-def _solve_unbound(system, signs, box, problems, max_iter, solution):
+def _solve_unbound(
+    system: NewtonSystem,
+    signs: np.ndarray,
+    box: np.ndarray,
+    problems: np.ndarray,
+    max_iter: int,
+    solution: BatchSolution,
+) -> None:
     """Solve the problem of the loosest box: where a box holds its solution, it is the solution.
 
     Every box is a part of the loosest, so an optimum of the latter that lies in the former is
-    the optimum there too.
+    the optimum there too (14).
     """
     C = box[problems]
-    loosest = C.max(axis=0, keepdims=True)
-    found = _solve_from_margins(system, signs[:1], loosest, max_iter)
-    alpha = found.a * loosest
+    duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
+    found = _solve_from_margins(duals, max_iter)
+    alpha = found.fraction * duals.box
     # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
     holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
-    at = problems[holds & found.settled & optimal(system, signs[:1], loosest, found)]
-    solution.decision[at] = signs[:1] * (found.margin + 1.0)
+    at = problems[holds & found.settled & optimal(duals, found)]
+    solution.decision[at] = duals.signs * (found.margin + 1.0)
     solution.alpha[at] = alpha
-    solution.intercept[at] = found.b
+    solution.intercept[at] = found.intercept
     solution.converged[at] = True

@@ -1,9 +1,13 @@
-"""Solve a block of SVM problems: interior point to get near, active sets to be exact."""
+"""Solve a block of SVM problems: interior point to get near, active sets to be exact.
+
+Numbers in parentheses are the equations of doc/derivations/svm.rst.
+"""
 
 import numpy as np
 
-from skeval._solvers.active_set import ActiveSet, active_set, no_active_set, room, strictly_free
-from skeval._solvers.interior_point import interior_point, start_point
+from skeval._solvers.active_set import ActiveSets, SetSolution, active_set, room, strictly_free
+from skeval._solvers.duals import Duals
+from skeval._solvers.interior_point import PathPoint, Start, interior_point, start_point
 
 __all__ = ["optimal", "solve_from_sets", "solve_from_values"]
 
@@ -16,75 +20,70 @@ _ROUNDING = 1e-14  # of sums over samples; it decides where labels and features 
 _STRICT = 1e-7
 
 
-def solve_from_values(system, signs, box, v, b, *, mu, max_iter):
-    """Solve from coefficients and intercepts: the smaller `mu`, the more they are trusted."""
-    point = start_point(system, signs, box, v, b, mu)
-    result = no_active_set(box, v)
-    left, rounds = np.arange(len(box)), min(8, max_iter)
+def solve_from_values(duals: Duals, start: Start, *, max_iter: int) -> SetSolution:
+    """Solve from coefficients and intercepts."""
+    point = start_point(duals, start)
+    result = SetSolution.unsettled(duals)
+    left, rounds = np.arange(len(duals.box)), min(8, max_iter)
     for gap in _GAPS:
-        max_iter -= interior_point(system, signs, box, point, tol=gap, max_iter=max_iter)
-        low, up = (point.a < room(box, point.a) * point.s) | (box == 0), point.c < point.x
-        # More equations than unknowns: the sets are not right yet, unless samples are repeated.
-        ready = np.count_nonzero(~(low | up), axis=1) <= system.rank
+        max_iter -= interior_point(duals, point, tol=gap, max_iter=max_iter)
+        low = point.fraction < room(duals.box, point.fraction) * point.surplus  # (9)
+        low, up = low | (duals.box == 0), point.rest < point.shortfall
+        sets = ActiveSets(low, up, point.fraction, point.intercept)
+        ready = np.count_nonzero(~(low | up), axis=1) <= duals.system.rank  # (10)
         if gap == _GAPS[-1]:
             ready[:] = True
         if not ready.any():
             continue
-        found = active_set(
-            system.take(ready), signs[ready], box[ready], low[ready], up[ready],
-            point.a[ready], point.b[ready], max_iter=rounds, patience=2,
-        )  # fmt: skip
+        found = active_set(duals.take(ready), sets.take(ready), max_iter=rounds, patience=2)
         result.put(left[ready], found)
         again = ~ready
         again[ready] = ~found.settled
         if not again.any():
             return result
-        left, system, point = left[again], system.take(again), point.take(again)
-        signs, box = signs[again], box[again]
-    result.put(left, _near_enough(system, signs, box, point))
+        left, duals, point = left[again], duals.take(again), point.take(again)
+    result.put(left, _near_enough(duals, point))
     return result
 
 
-def _near_enough(system, signs, box, point):
+def _near_enough(duals: Duals, point: PathPoint) -> SetSolution:
     """Take where the interior point ended: the caller must look whether that is `optimal`.
 
     Where hundreds of samples lie within 1e-6 of their margin (labels that the features say
     nothing about), which of them are free cannot be told, nor does it matter.
     """
-    # not s - x, which is no margin for the samples that are left out: they have no s and x
-    margin = signs * (system.scores(point.v) + point.b[:, None]) - 1.0
-    any_free = strictly_free(box, box * point.a).any(axis=1)
-    return ActiveSet(point.a, point.v, point.b, margin, any_free, any_free.copy())
+    a, v, b = point.fraction, point.coef, point.intercept
+    # Surplus minus shortfall is no margin where a sample is left out: both stay where they started.
+    margin = duals.margins(v, b)
+    any_free = np.any(strictly_free(duals.box, duals.box * a), axis=1)
+    return SetSolution(a, v, b, margin, any_free, any_free.copy())
 
 
-def optimal(system, signs, box, found):
-    """Return which solutions are feasible and optimal, whatever solver they come from.
+def optimal(duals: Duals, found: SetSolution) -> np.ndarray:
+    """Return which solutions (B,) are feasible and optimal, whatever solver they come from (13).
 
-    With margins ``m = y f - 1`` of the coefficients v and ``beta = y alpha`` the duality gap is
-
-        1/2 |v - coef(beta)|^2 + sum alpha m_+ + sum (C - alpha) (-m)_+ - b sum beta,
-
-    of terms that do not cancel. A box that no alpha comes near may be taken smaller without
-    changing the problem: twice the largest alpha stands for C, so that a box of 1e20, which
-    means separation, does not turn rounding into a gap.
+    The duality gap is a sum of terms that do not cancel (12). A box that no alpha comes near may
+    be taken smaller (11), so that a box of 1e20, which means separation, does not turn rounding
+    into a gap.
     """
-    alpha, live = box * found.a, box > 0
+    system, v, live = duals.system, found.coef, duals.box > 0
+    alpha = duals.box * found.fraction
     total = alpha.sum(axis=1)
-    box = np.minimum(box, 2.0 * alpha.max(axis=1, keepdims=True))
-    margin = signs * (system.scores(found.v) + found.b[:, None]) - 1.0
-    beta = signs * alpha
-    lag = system.squared_norm(found.v - system.coef(beta))
-    norm = system.squared_norm(found.v)
+    box = np.minimum(duals.box, 2.0 * alpha.max(axis=1, keepdims=True))  # (11)
+    margin = duals.margins(v, found.intercept)
+    beta = duals.signs * alpha
+    lag = system.squared_norm(v - system.coef(beta))
+    norm = system.squared_norm(v)
     rounding = (_ROUNDING * total) ** 2 * system.kernel_scale()
     excess = np.where(live, np.maximum(margin, 0.0), 0.0)
     shortfall = np.where(live, np.maximum(-margin, 0.0), 0.0)
     balance = np.abs(system.moments(beta)[:, -1])
-    gap = 0.5 * lag + (alpha * excess + (box - alpha) * shortfall).sum(axis=1)
-    gap += np.abs(found.b) * balance
+    gap = 0.5 * lag + (alpha * excess + (box - alpha) * shortfall).sum(axis=1)  # (12)
+    gap += np.abs(found.intercept) * balance
     above = alpha > _STRICT * box
     below = alpha < (1.0 - _STRICT) * box
     wrong = np.maximum(np.where(above, excess, 0.0), np.where(below, shortfall, 0.0))
-    return (
+    return (  # (13)
         (alpha >= 0.0).all(axis=1)
         & (balance <= _BALANCE * total)
         & (lag <= _LAG**2 * norm + rounding)
@@ -93,14 +92,13 @@ def optimal(system, signs, box, found):
     )
 
 
-def solve_from_sets(system, signs, box, low, up, a, b, *, max_iter):
+def solve_from_sets(duals: Duals, sets: ActiveSets, *, max_iter: int) -> SetSolution:
     """Solve from a guess of the active sets, and from scratch where they do not settle."""
-    rounds, n_samples = min(15, max_iter), box.shape[1]
-    result = active_set(system, signs, box, low, up, a, b, max_iter=rounds, patience=n_samples)
+    rounds, n_samples = min(15, max_iter), duals.box.shape[1]
+    result = active_set(duals, sets, max_iter=rounds, patience=n_samples)
     again = ~result.settled
     if again.any():
-        here = system.take(again)
-        v, b = here.zeros(len(signs[again])), np.zeros(np.count_nonzero(again))
-        redone = solve_from_values(here, signs[again], box[again], v, b, mu=1.0, max_iter=max_iter)
-        result.put(again, redone)
+        here, count = duals.take(again), int(np.count_nonzero(again))
+        start = Start(here.system.zeros(count), np.zeros(count), mu=1.0)
+        result.put(again, solve_from_values(here, start, max_iter=max_iter))
     return result

@@ -7,16 +7,19 @@ from scipy.optimize import linear_sum_assignment
 
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 
-__all__ = ["AGREEMENTS", "SMALLEST", "Agreement", "holds"]
+__all__ = ["AGREEMENTS", "PREDICTION_STRENGTH", "SMALLEST", "Agreement", "holds"]
+
+PREDICTION_STRENGTH = "prediction_strength"
 
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 
 NOISE = -1
 SMALLEST = 3
-"""Fewest samples of a cluster in a half: one has no pair, and the one pair of two is a coin."""
+"""Fewest samples of a cluster in a half: one sample has no pair, and the one pair of two
+samples is together or apart by chance."""
 
 
-def codes(labels: np.ndarray) -> np.ndarray:
+def number_noise_apart(labels: np.ndarray) -> np.ndarray:
     """Return labels as integers; every sample of noise is alone."""
     noise = labels == NOISE
     values, numbers = np.unique(labels, return_inverse=True)
@@ -27,7 +30,8 @@ def codes(labels: np.ndarray) -> np.ndarray:
 def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the adjusted Rand index of the samples that are not noise on both sides."""
     clustered = (labels != NOISE) | (predicted != NOISE)
-    table = contingency(codes(labels[clustered]), codes(predicted[clustered]))
+    parts = labels[clustered], predicted[clustered]
+    table = contingency(*map(number_noise_apart, parts))
     if np.max(table.row_sums, initial=0) < 2:
         return 0.0
     return adjusted_rand(count_pairs(table))
@@ -38,15 +42,15 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
     Noise is equal to nothing; samples that are noise on both sides do not count.
     """
-    own, other = labels != NOISE, predicted != NOISE
-    sizes = np.unique(labels[own], return_counts=True)[1]
-    if np.max(sizes, initial=0) < 2 or not np.any(own & other):
+    clustered, other = labels != NOISE, predicted != NOISE
+    sizes = np.unique(labels[clustered], return_counts=True)[1]
+    if np.max(sizes, initial=0) < 2 or not np.any(clustered & other):
         return 0.0
-    table = contingency(labels[own & other], predicted[own & other])
+    table = contingency(labels[clustered & other], predicted[clustered & other])
     dense = np.zeros((len(table.row_sums), len(table.column_sums)))
     dense[table.rows, table.columns] = table.cells
     equal = dense[linear_sum_assignment(dense, maximize=True)].sum()
-    return float(equal / np.sum(own | other))
+    return float(equal / np.sum(clustered | other))
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
@@ -54,11 +58,11 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
 
     A cluster of fewer than `SMALLEST` samples counts 0, and so does noise alone.
     """
-    own = labels != NOISE
-    table = contingency(labels[own], codes(predicted[own]))
-    there = table.row_sums > 0  # a number between two labels may be that of no cluster
+    clustered = labels != NOISE
+    table = contingency(labels[clustered], number_noise_apart(predicted[clustered]))
+    there = table.row_sums > 0  # numbers between two labels need not belong to a cluster
     sizes = table.row_sums[there]
-    if np.min(sizes, initial=SMALLEST) < SMALLEST or not own.any():
+    if np.min(sizes, initial=SMALLEST) < SMALLEST or not clustered.any():
         return 0.0
     kept = margin(table.rows, table.cells * (table.cells - 1), len(table.row_sums))[there]
     return float(np.min(kept / (sizes * (sizes - 1))))
@@ -70,9 +74,9 @@ def holds(labels: np.ndarray, n_clusters: int) -> bool:
     return int(np.sum(sizes >= SMALLEST)) >= n_clusters
 
 
-# Compare a half's own labels with those transferred from the other half.
+# Each compares the labels found in a half with those transferred from the other half.
 AGREEMENTS: dict[str, Agreement] = {
     "adjusted_rand": adjusted_rand_agreement,
     "matched_accuracy": matched_accuracy,
-    "prediction_strength": worst_cluster_strength,
+    PREDICTION_STRENGTH: worst_cluster_strength,
 }

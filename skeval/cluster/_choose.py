@@ -3,26 +3,24 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from skeval.cluster._agreements import AGREEMENTS, SMALLEST
-from skeval.cluster._reference import REFERENCES, reference_draws
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
+from skeval.cluster._reference import REFERENCES, resolve_reference
 from skeval.cluster._stability import (
     STABILITY,
     Seed,
     check_points,
-    halvings,
+    run_halvings,
     standard_error,
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
 
@@ -79,11 +77,9 @@ class NClustersChoice:
     threshold: float
     rule: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""
-        import pandas as pd
-
-        return pd.DataFrame(
+        return make_frame(
             {
                 self.method: self.values,
                 "standard_error": self.standard_errors,
@@ -92,7 +88,8 @@ class NClustersChoice:
                 "limit": self.limits,
                 "chosen": self.candidates == self.n_clusters,
             },
-            index=pd.Index(self.candidates, name="n_clusters"),
+            self.candidates,
+            "n_clusters",
         )
 
     def __str__(self) -> str:
@@ -120,8 +117,7 @@ class NClustersChoice:
         "threshold": [Interval(Real, 0, 1, closed="both")],
         "reference": [StrOptions(set(REFERENCES))],
         "param_name": [str, None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def choose_n_clusters(
     clusterer: Any,
@@ -219,11 +215,12 @@ def choose_n_clusters(
 
     References
     ----------
-    .. [1] :doi:`Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength.
-       Journal of Computational and Graphical Statistics 14, 511-528. <10.1198/106186005X59243>`
-    .. [2] :doi:`Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of
-       clusters in a data set via the gap statistic. Journal of the Royal Statistical Society B 63,
-       411-423. <10.1111/1467-9868.00293>`
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
+       https://doi.org/10.1198/106186005X59243
+    .. [2] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
+       data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
+       https://doi.org/10.1111/1467-9868.00293
 
     Examples
     --------
@@ -240,7 +237,7 @@ def choose_n_clusters(
     X = check_points(clusterer, X)
     candidates = check_candidates(n_clusters, method)
     name = resolve_parameter(clusterer, param_name)
-    kind, draws = reference_draws(X, reference)
+    kind, draws = resolve_reference(X, reference)
     possible = candidates * SMALLEST <= X.shape[0] // 2
     clusterers = {
         k: clone(clusterer).set_params(**{name: k}) for k in candidates[possible].tolist()
@@ -248,9 +245,9 @@ def choose_n_clusters(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root, agreement = root_seed(random_state), AGREEMENTS[method]
     both = np.zeros((2, len(candidates), n_repeats))
-    both[:, possible] = halvings(clusterers, X, draws, agreement, n_repeats, root, options)
+    both[:, possible] = run_halvings(clusterers, X, draws, agreement, n_repeats, root, options)
     (values, base), (errors, base_errors) = both.mean(axis=-1), standard_error(both)
-    limits = sufficient_from(values, errors, base, method, threshold)
+    limits = compute_limits(values, errors, base, method, threshold)
     chosen = candidates[(values >= limits) & (values > base)]
     return NClustersChoice(
         n_clusters=int(chosen.max(initial=1)),
@@ -265,16 +262,16 @@ def choose_n_clusters(
         method=method,
         reference=kind,
         threshold=float(threshold),
-        rule=rule_in_words(method, threshold),
+        rule=describe_rule(method, threshold),
     )
 
 
-def sufficient_from(
+def compute_limits(
     values: np.ndarray, errors: np.ndarray, base: np.ndarray, method: str, threshold: float
 ) -> np.ndarray:
     """Return what the value of each candidate must reach, given those of the reference."""
     limits = base + SHARE * (1 - base)
-    if method == "prediction_strength":
+    if method == PREDICTION_STRENGTH:
         return np.maximum(limits, threshold)
     sufficient = np.flatnonzero((values >= limits) & (values > base))
     if not sufficient.size:
@@ -283,10 +280,10 @@ def sufficient_from(
     return np.maximum(limits, values[best] - errors[best])
 
 
-def rule_in_words(method: str, threshold: float) -> str:
+def describe_rule(method: str, threshold: float) -> str:
     """Return the rule of a method."""
     least = "at least 2/3 of the way from the reference to 1"
-    if method == "prediction_strength":
+    if method == PREDICTION_STRENGTH:
         return f"largest k with strength >= {threshold:g} and {least}, else 1"
     return f"largest k within one standard error of the best and {least}, else 1"
 
@@ -296,7 +293,7 @@ def check_candidates(n_clusters: Iterable[int], method: str) -> np.ndarray:
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
     candidates = list(n_clusters)
-    smallest = 1 if method == "prediction_strength" else 2
+    smallest = 1 if method == PREDICTION_STRENGTH else 2
     wrong = [k for k in candidates if not isinstance(k, Integral) or k < smallest]
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval.metrics.cluster import internal_indices
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
 Index = tuple[Callable[[Any, Any], float], bool]
 
-# The indices of internal_indices that are one number: whether larger is better.
+# Whether larger is better, for each index of internal_indices that is one number.
 GREATER_IS_BETTER = {
     "silhouette": True,
     "dunn": True,
@@ -35,7 +33,7 @@ GREATER_IS_BETTER = {
 }
 
 # Values closer than this, relative to their size, are equal: the same partition under other
-# names or in another order of rows must not beat itself by the last bit of a sum.
+# names or in another order of rows must not beat itself by a rounding error.
 TIE = 1e-12
 
 
@@ -74,18 +72,15 @@ class ClusteringComparison:
         """The clusterings that no other beats."""
         return tuple(name for name, kept in zip(self.names, self.front, strict=True) if kept)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per clustering."""
-        import pandas as pd
-
         columns = dict(zip(self.indices, self.values.T, strict=True))
-        return pd.DataFrame(
-            {"n_clusters": self.n_clusters, **columns, "front": self.front},
-            index=pd.Index(self.names, name="clustering"),
-        )
+        columns = {"n_clusters": self.n_clusters, **columns, "front": self.front}
+        return make_frame(columns, self.names, "clustering")
 
     def __str__(self) -> str:
-        heads = [f"{name} {'+' if up else '-'}" for name, up in self._directions()]
+        directions = zip(self.indices, self.greater_is_better, strict=True)
+        heads = [f"{name} {'+' if up else '-'}" for name, up in directions]
         widths = [max(len(head), 10) for head in heads]
         cells = [
             "  ".join(f"{value:>{width}.4g}" for value, width in zip(row, widths, strict=True))
@@ -99,9 +94,6 @@ class ClusteringComparison:
         head = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
         title = f"{len(self.names)} clusterings (+ larger is better, - smaller is better)"
         return aligned(title, [("", f"{'k':>3}  {head}"), *rows])
-
-    def _directions(self) -> list[tuple[str, bool]]:
-        return list(zip(self.indices, self.greater_is_better, strict=True))
 
 
 def pareto_dominance(
@@ -135,8 +127,9 @@ def pareto_dominance(
 
     References
     ----------
-    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
-       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -243,8 +236,9 @@ def compare_clusterings(
 
     References
     ----------
-    .. [1] :doi:`Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
-       post-genomic data analysis. Bioinformatics 21, 3201-3212. <10.1093/bioinformatics/bti517>`
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics 21, 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -261,12 +255,12 @@ def compare_clusterings(
     """
     if not partitions:
         raise ValueError("partitions must hold at least one clustering, got none.")
-    directions = index_directions(indices)
+    directions = resolve_directions(indices)
     if isinstance(indices, Mapping):
-        values = custom_values(X, partitions, indices)
+        values = compute_custom(X, partitions, indices)
     else:
         options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
-        values = internal_values(X, partitions, list(directions), options)
+        values = compute_internal(X, partitions, list(directions), options)
     check_defined(values, list(partitions), list(directions))
     up = tuple(directions.values())
     dominates, front = pareto_dominance(values, greater_is_better=up)
@@ -275,7 +269,7 @@ def compare_clusterings(
     return ClusteringComparison(names, tuple(directions), up, values, n_clusters, dominates, front)
 
 
-def index_directions(indices: Any) -> dict[str, bool]:
+def resolve_directions(indices: Any) -> dict[str, bool]:
     """Return whether larger is better by index name, or raise."""
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
@@ -291,33 +285,33 @@ def index_directions(indices: Any) -> dict[str, bool]:
     return directions
 
 
-def internal_values(
+def compute_internal(
     X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
 ) -> np.ndarray:
     """Return the internal indices of every partition, one distance pass each."""
     rows = []
     for partition, labels in partitions.items():
-        with warnings.catch_warnings():  # undefined indices that were asked for raise later
+        with warnings.catch_warnings():  # check_defined raises for undefined ones
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            result = named(partition, internal_indices, X, labels, **options)
+            result = call_index(partition, internal_indices, X, labels, **options)
         rows.append([getattr(result, name) for name in names])
     return np.array(rows, dtype=np.float64)
 
 
-def custom_values(
+def compute_custom(
     X: Any, partitions: Mapping[str, Any], indices: Mapping[str, Index]
 ) -> np.ndarray:
     """Return the given indices of every partition."""
     return np.array(
         [
-            [named(partition, function, X, labels) for function, _ in indices.values()]
+            [call_index(partition, function, X, labels) for function, _ in indices.values()]
             for partition, labels in partitions.items()
         ],
         dtype=np.float64,
     )
 
 
-def named(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
+def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
     """Call an index; an error says which partition it met."""
     try:
         return function(X, labels, **options)

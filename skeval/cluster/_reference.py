@@ -8,24 +8,25 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import issparse
 
-__all__ = ["REFERENCES", "Draws", "reference_draws"]
+__all__ = ["REFERENCES", "Draws", "resolve_reference"]
 
 Draws = Callable[[Generator], Any]
 REFERENCES = ("auto", "uniform", "permuted")
 
 
-def reference_draws(X: Any, reference: str) -> tuple[str, Draws]:
+def resolve_reference(X: Any, reference: str) -> tuple[str, Draws]:
     """Return the kind of reference and a function that draws data of the shape and type of X."""
     if reference == "auto":
         reference = "permuted" if issparse(X) else "uniform"
     if reference == "permuted":
-        return reference, partial(permuted_columns, X)
+        return reference, partial(shuffle_columns, X)
     if issparse(X):
         raise ValueError("reference='uniform' needs dense X, got sparse X: use 'permuted'.")
-    return reference, partial(uniform_in_box, X, *principal_box(np.asarray(X, dtype=np.float64)))
+    box = find_principal_box(np.asarray(X, dtype=np.float64))
+    return reference, partial(draw_uniform, X, *box)
 
 
-def principal_box(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def find_principal_box(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the centre, the principal axes as rows, and the range of the scores on each."""
     centre = X.mean(axis=0)
     left, sizes, axes = np.linalg.svd(X - centre, full_matrices=False)
@@ -33,7 +34,7 @@ def principal_box(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     return centre, axes, scores.min(axis=0), scores.max(axis=0)
 
 
-def uniform_in_box(
+def draw_uniform(
     X: Any, centre: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
 ) -> Any:
     """Draw points uniformly in the box along the principal axes of X that holds X."""
@@ -43,7 +44,7 @@ def uniform_in_box(
     return points.astype(X.dtype) if X.dtype.kind == "f" else points
 
 
-def permuted_columns(X: Any, rng: Generator) -> Any:
+def shuffle_columns(X: Any, rng: Generator) -> Any:
     """Shuffle every column of X by itself."""
     orders = np.stack([rng.permutation(X.shape[0]) for _ in range(X.shape[1])], axis=1)
     if issparse(X):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -10,25 +10,23 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.jobs import open_jobs
-from skeval.cluster._agreements import AGREEMENTS, Agreement, holds
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, Agreement, holds
 from skeval.cluster._reference import Draws
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "STABILITY",
     "PredictivePower",
     "Seed",
     "check_points",
-    "halvings",
     "prediction_strength",
     "predictive_power",
+    "run_halvings",
     "seed_clusterer",
     "standard_error",
 ]
@@ -64,12 +62,9 @@ class PredictivePower:
     values: np.ndarray = field(repr=False)
     agreement: str
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per repeat."""
-        import pandas as pd
-
-        index = pd.RangeIndex(len(self.values), name="repeat")
-        return pd.DataFrame({self.agreement: self.values}, index=index)
+        return make_frame({self.agreement: self.values}, range(len(self.values)), "repeat")
 
     def __str__(self) -> str:
         rows = [
@@ -91,7 +86,7 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
     )
 
 
-def transfer(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
+def transfer_labels(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
     """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
     neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
     return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
@@ -101,12 +96,12 @@ class Halving(NamedTuple):
     """One random halving: of the data, or of data without structure."""
 
     clusterer: Any
-    n_clusters: int  # that both halves must hold; 0 asks for none
+    n_clusters: int  # how many both halves must hold; 0 for any number
     rng: Generator
     of_reference: bool = False
 
 
-def halving(X: Any, reference: Draws | None, agreement: Agreement, job: Halving) -> float:
+def run_halving(X: Any, reference: Draws | None, agreement: Agreement, job: Halving) -> float:
     """Return the agreement of one random halving, the mean of both directions."""
     if reference is None or not job.of_reference:
         return compare_halves(X, agreement, job)
@@ -129,12 +124,12 @@ def compare_halves(X: Any, agreement: Agreement, job: Halving) -> float:
     ]
     if not all(holds(own, job.n_clusters) for own in labels):
         return 0.0
-    forth = agreement(labels[1], transfer(halves[0], labels[0], halves[1]))
-    back = agreement(labels[0], transfer(halves[1], labels[1], halves[0]))
+    forth = agreement(labels[1], transfer_labels(halves[0], labels[0], halves[1]))
+    back = agreement(labels[0], transfer_labels(halves[1], labels[1], halves[0]))
     return (float(forth) + float(back)) / 2
 
 
-def halvings(
+def run_halvings(
     clusterers: dict[int, Any],
     X: Any,
     reference: Draws | None,
@@ -150,7 +145,7 @@ def halvings(
     """
     roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
     shape = (len(roots), len(clusterers), n_repeats)
-    shared = (halving, X, reference, agreement)
+    shared = (run_halving, X, reference, agreement)
     with open_jobs(*shared, total=int(np.prod(shape)), **options) as run:
         values = run(
             Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
@@ -179,17 +174,14 @@ def standard_error(values: np.ndarray) -> np.ndarray:
     return np.std(values, axis=-1, ddof=1) / np.sqrt(values.shape[-1])
 
 
-def agreement_name(agreement: str | Agreement) -> str:
+def name_agreement(agreement: str | Agreement) -> str:
     """Return the name of an agreement given by name or as a function."""
     if isinstance(agreement, str):
         return agreement
     return getattr(agreement, "__name__", type(agreement).__name__)
 
 
-@validate_params(
-    STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
     X: Any,
@@ -260,9 +252,9 @@ def predictive_power(
 
     References
     ----------
-    .. [1] :doi:`Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based
-       validation of clustering solutions. Neural Computation 16, 1299-1323.
-       <10.1162/089976604773717621>`
+    .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation
+       of clustering solutions. Neural Computation 16, 1299-1323.
+       https://doi.org/10.1162/089976604773717621
 
     Examples
     --------
@@ -281,12 +273,12 @@ def predictive_power(
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
-    values = halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
+    values = run_halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
     error = float(standard_error(values))
-    return PredictivePower(float(values.mean()), error, values, agreement_name(agreement))
+    return PredictivePower(float(values.mean()), error, values, name_agreement(agreement))
 
 
-@validate_params(STABILITY, prefer_skip_nested_validation=True)
+@validate_params(STABILITY)
 def prediction_strength(
     clusterer: Any,
     X: Any,
@@ -353,8 +345,9 @@ def prediction_strength(
 
     References
     ----------
-    .. [1] :doi:`Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength.
-       Journal of Computational and Graphical Statistics 14, 511-528. <10.1198/106186005X59243>`
+    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
+       https://doi.org/10.1198/106186005X59243
 
     Examples
     --------
@@ -369,7 +362,7 @@ def prediction_strength(
         clusterer,
         X,
         n_repeats=n_repeats,
-        agreement="prediction_strength",
+        agreement=PREDICTION_STRENGTH,
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,

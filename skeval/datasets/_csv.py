@@ -13,9 +13,9 @@ from typing import BinaryIO, NamedTuple, TextIO
 
 import numpy as np
 
-from skeval.datasets._values import LARGEST_EXACT, numbers, refusal, rounding
+from skeval.datasets._values import LARGEST_EXACT, make_value_error, note_rounding, parse_numbers
 
-__all__ = ["Labels", "read_carefully", "read_fast", "records", "separator"]
+__all__ = ["Labels", "find_separator", "read_carefully", "read_fast", "read_records"]
 
 SEPARATORS = ",;\t"
 BLOCK = 2**20  # bytes searched together
@@ -40,7 +40,7 @@ class Labels(NamedTuple):
     codes: np.ndarray
 
 
-def records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def read_records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which each record starts, and its fields; a blank line is no record."""
     file.seek(0)
     reader = csv.reader(file, delimiter=delimiter, strict=True)
@@ -53,10 +53,10 @@ def records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[int, li
     except csv.Error as error:
         raise ValueError(f"{source}: line {line} is not CSV: {error}.") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{source}: {undecodable(Path(file.name))}.") from error
+        raise ValueError(f"{source}: {explain_undecodable(Path(file.name))}.") from error
 
 
-def undecodable(path: Path) -> str:
+def explain_undecodable(path: Path) -> str:
     """Say which line of a file is not UTF-8."""
     for line, content in enumerate(path.read_bytes().splitlines(), start=1):
         try:
@@ -67,22 +67,24 @@ def undecodable(path: Path) -> str:
     raise AssertionError
 
 
-def separator(file: TextIO, target: str, source: str) -> str:
+def find_separator(file: TextIO, target: str, source: str) -> str:
     """Return what separates the fields of a file.
 
     That is what finds the target in the first record, splits the first two records into equally
     many fields, and into the most: names and labels may have other separators within.
     """
 
-    def found(delimiter: str) -> tuple[bool, bool, int]:
+    def rank(delimiter: str) -> tuple[bool, bool, int]:
         try:
-            names, *others = [fields for _, fields in islice(records(file, delimiter, source), 2)]
-        except ValueError:  # no record, or none by this separator
+            names, *others = [
+                fields for _, fields in islice(read_records(file, delimiter, source), 2)
+            ]
+        except ValueError:  # the file is empty, or this separator does not split it
             return False, False, 0
         alike = len(names) > 1 and all(len(fields) == len(names) for fields in others)
         return target in names, alike, len(names)
 
-    return max(SEPARATORS, key=found)
+    return max(SEPARATORS, key=rank)
 
 
 def read_carefully(
@@ -101,23 +103,23 @@ def read_carefully(
                 )
             if label is not None:
                 codes.append(seen.setdefault(fields.pop(label), (len(seen), line))[0])
-        blocks.append(block_of(chunk, features, source, notes))
+        blocks.append(read_block(chunk, features, source, notes))
     first_lines = [f"line {line}" for _, line in seen.values()]
     labels = Labels(list(seen), first_lines, np.array(codes, dtype=int))
     return np.concatenate(blocks), labels, list(notes.values())
 
 
-def block_of(
+def read_block(
     chunk: list[tuple[int, list[str]]], names: list[str], source: str, notes: dict[str, str]
 ) -> np.ndarray:
     """Return the numbers of some records; raise at the first field that is none."""
-    block = numbers([fields for _, fields in chunk])
+    block = parse_numbers([fields for _, fields in chunk])
     for row, column in np.argwhere(~np.isfinite(block))[:1]:
         line, fields = chunk[row]
-        raise refusal(source, column, names[column], f"line {line}", fields[column])
+        raise make_value_error(source, column, names[column], f"line {line}", fields[column])
     for row, column in np.argwhere(np.abs(block) >= LARGEST_EXACT):
         line, fields = chunk[row]
-        note = rounding(source, names[column], f"line {line}", fields[column])
+        note = note_rounding(source, names[column], f"line {line}", fields[column])
         if note is not None:
             notes.setdefault(names[column], note)
     return block
@@ -143,9 +145,11 @@ def read_fast(
         check_plain(file)
         file.seek(start)
         # A record spans two blocks at most, so that longer fields than csv takes are refused.
+        # With threads, pyarrow may wait for ever where a file is no table (arrow #38676, #43892).
+        size = csv.field_size_limit() // 2
         table = arrow_csv.read_csv(
             file,
-            arrow_csv.ReadOptions(column_names=names, block_size=csv.field_size_limit() // 2),
+            arrow_csv.ReadOptions(column_names=names, block_size=size, use_threads=False),
             arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False),
             arrow_csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
         )

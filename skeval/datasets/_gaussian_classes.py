@@ -64,11 +64,11 @@ class GaussianClasses:
         if offset.shape != (1,):
             raise ValueError(f"intercept must be one value, got {offset.size}.")
         b, largest = float(offset[0]), float(np.abs(w).max())
-        if largest == 0:  # the same answer everywhere
+        if largest == 0:  # every point has the same side
             return 1 - self.prior if b > 0 else self.prior
         # Only the ratio of w and b counts; the squares of a scaled w neither vanish nor overflow.
         w = w / largest
-        with np.errstate(over="ignore"):  # an offset beyond all numbers decides alone
+        with np.errstate(over="ignore"):  # where the quotient overflows, the offset alone decides
             b = float(np.divide(b, largest))
         norm_of_w = np.linalg.norm(w)
         shift = w @ self.mean

@@ -1,6 +1,5 @@
 """Features and labels from a bundled set or a file."""
 
-import warnings
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -10,18 +9,18 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval.datasets._csv import Labels, read_carefully, read_fast, records, separator
+from skeval.datasets._csv import Labels, find_separator, read_carefully, read_fast, read_records
 from skeval.datasets._values import (
     check_matrix,
-    class_labels,
+    check_stored_labels,
+    is_unnamed,
     looks_like_value,
-    no_label,
-    no_name,
-    refusal,
-    stored_labels,
-    unnamed,
+    make_missing_label_error,
+    make_name_error,
+    make_value_error,
+    read_class_labels,
 )
-from skeval.utils._checks import check_flag, check_same_length
+from skeval.utils._checks import check_flag, check_same_length, warn_user
 
 __all__ = ["BUNDLED", "Table", "load_table"]
 
@@ -130,7 +129,7 @@ def load_table(
         check_flag("header", header)
     table, notes = read_table(source, target, needs_target, header)
     for note in notes:
-        warnings.warn(note, UserWarning, stacklevel=2)
+        warn_user(note)
     return table
 
 
@@ -144,21 +143,21 @@ def read_table(
     if header is not None and not text:
         raise ValueError(f"header={header} is for a CSV file, got {str(source)!r}.")
     if str(source) in BUNDLED:
-        return bundled(str(source), target), []
+        return load_bundled(str(source), target), []
     if not path.is_file():
         raise FileNotFoundError(
             f"no file {str(source)!r}, and no bundled set of that name: {', '.join(BUNDLED)}."
         )
     if text:
-        return from_csv(path, target, needs_target, header)
+        return read_csv(path, target, needs_target, header)
     if ending == ".npz":
-        return from_npz(path, target, needs_target)
+        return read_npz(path, target, needs_target)
     if ending in (".parquet", ".pq"):
-        return from_parquet(path, target, needs_target)
+        return read_parquet(path, target, needs_target)
     raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
 
 
-def bundled(name: str, target: str | None) -> Table:
+def load_bundled(name: str, target: str | None) -> Table:
     """Return a set that comes with scikit-learn."""
     refuse_target(target, f"the bundled set {name} has its own labels")
     data = getattr(sklearn.datasets, f"load_{name}")()
@@ -171,7 +170,7 @@ def refuse_target(target: str | None, reason: str) -> None:
         raise ValueError(f"target={target!r} names a column, but {reason}.")
 
 
-def from_npz(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
+def read_npz(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
     """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
     refuse_target(target, f"the labels of {path.name} are its array y")
     needed = ["X", "y"] if needs_target else ["X"]
@@ -199,31 +198,33 @@ def from_npz(path: Path, target: str | None, needs_target: bool) -> tuple[Table,
     notes: list[str] = []
     features = [f"x{column}" for column in range(X.shape[1])]
     X = check_matrix(X.T, features, path.name, notes)
-    return Table(X, y if y is None else stored_labels(y, "y", path.name, notes), features), notes
+    return Table(
+        X, y if y is None else check_stored_labels(y, "y", path.name, notes), features
+    ), notes
 
 
-def from_parquet(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
+def read_parquet(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
     """Return the features and labels of a Parquet file."""
-    stored, index = parquet_columns(path)
+    stored, index = read_parquet_columns(path)
     dropped = [name for name in stored.column_names if name in index and name != target]
     stored = stored.drop_columns(dropped)
     notes = [f"{path.name}: {name!r}, an index of pandas, is left out." for name in dropped]
     names = stored.column_names
-    place = placed(names, target, needs_target, path.name)
+    place = place_columns(names, target, needs_target, path.name)
     check_rows(len(stored), path.name)
     columns = [
-        stored_column(stored.column(position), position, place, path.name)
+        read_column(stored.column(position), position, place, path.name)
         for position in range(len(names))
     ]
     y = None
     if place.label is not None:
-        y = stored_labels(columns.pop(place.label), names[place.label], path.name, notes)
+        y = check_stored_labels(columns.pop(place.label), names[place.label], path.name, notes)
     X = check_matrix(columns, place.features, path.name, notes)
-    X, names = without_counts(X, place, path.name, notes)
+    X, names = drop_row_numbers(X, place, path.name, notes)
     return Table(X, y, names), notes
 
 
-def parquet_columns(path: Path) -> tuple[Any, list[str]]:
+def read_parquet_columns(path: Path) -> tuple[Any, list[str]]:
     """Return the table in a Parquet file, and which columns pandas calls its index."""
     try:
         import pyarrow.parquet
@@ -234,12 +235,12 @@ def parquet_columns(path: Path) -> tuple[Any, list[str]]:
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
         index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    except Exception as error:  # there are many ways of being none
+    except Exception as error:  # pyarrow raises many kinds of errors for files of other formats
         raise ValueError(f"{path.name} is not a Parquet file: {error}.") from error
     return table, [name for name in index if isinstance(name, str)]
 
 
-def stored_column(column: Any, position: int, place: Place, source: str) -> np.ndarray:
+def read_column(column: Any, position: int, place: Place, source: str) -> np.ndarray:
     """Return a column of a Parquet file as an array of numbers, truth values or texts."""
     from pyarrow import types
 
@@ -247,8 +248,8 @@ def stored_column(column: Any, position: int, place: Place, source: str) -> np.n
     if column.null_count:
         record = f"row {np.argmax(column.is_null().to_numpy()) + 1}"
         if position == place.label:
-            raise no_label(source, name, record)
-        raise refusal(source, position, name, record, None)
+            raise make_missing_label_error(source, name, record)
+        raise make_value_error(source, position, name, record, None)
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
         return column.to_numpy()
@@ -260,28 +261,28 @@ def stored_column(column: Any, position: int, place: Place, source: str) -> np.n
         ) from error
 
 
-def from_csv(
+def read_csv(
     path: Path, target: str | None, needs_target: bool, header: bool | None
 ) -> tuple[Table, list[str]]:
     """Return the features and labels of a text file."""
     with path.open(encoding="utf-8-sig", newline="") as file:
-        delimiter = separator(file, DEFAULT_TARGET if target is None else target, path.name)
-        rows = records(file, delimiter, path.name)
+        delimiter = find_separator(file, DEFAULT_TARGET if target is None else target, path.name)
+        rows = read_records(file, delimiter, path.name)
         line, names = next(rows, (0, []))
         if not names:
             raise ValueError(f"{path.name} is empty.")
         if header is None:
             check_header(names, target, f"{path.name}: line {line}")
         elif not header:
-            rows = records(file, delimiter, path.name)
+            rows = read_records(file, delimiter, path.name)
             names = [f"x{column}" for column in range(len(names))]
-        place = placed(names, target, needs_target, path.name)
+        place = place_columns(names, target, needs_target, path.name)
         if line == 1 and not any("\n" in name or "\r" in name for name in names):
-            with suppress(Exception):  # whatever stops the fast reader, the careful one decides
+            with suppress(Exception):  # the careful reader below takes what the fast one does not
                 skipped = int(header is not False)
                 content = read_fast(path, delimiter, skipped, len(names), place.label)
-                return assembled(place, path.name, *content)
-        return assembled(place, path.name, *read_carefully(rows, names, place.label, path.name))
+                return make_table(place, path.name, *content)
+        return make_table(place, path.name, *read_carefully(rows, names, place.label, path.name))
 
 
 def check_header(names: list[str], target: str | None, record: str) -> None:
@@ -295,7 +296,7 @@ def check_header(names: list[str], target: str | None, record: str) -> None:
         )
 
 
-def assembled(
+def make_table(
     place: Place, source: str, X: np.ndarray, labels: Labels, notes: list[str]
 ) -> tuple[Table, list[str]]:
     """Return the table that a text file holds."""
@@ -303,24 +304,26 @@ def assembled(
     y = None
     if place.label is not None:
         texts, lines, codes = labels
-        y = class_labels(texts, lines, place.names[place.label], source, notes)[codes]
-    X, names = without_counts(X, place, source, notes)
+        y = read_class_labels(texts, lines, place.names[place.label], source, notes)[codes]
+    X, names = drop_row_numbers(X, place, source, notes)
     return Table(X, y, names), notes
 
 
-def placed(names: list[str], target: str | None, needs_target: bool, source: str) -> Place:
+def place_columns(names: list[str], target: str | None, needs_target: bool, source: str) -> Place:
     """Return what the columns are; raise when one has no name or the target is not one of them.
 
     First columns without a name may turn out to count the rows; then they are no features.
     """
-    has_name = [name == target or not unnamed(name) for name in names]
+    has_name = [name == target or not is_unnamed(name) for name in names]
     nameless = (has_name + [True]).index(True)
     for position in range(nameless, len(names)):
         if not has_name[position]:
-            raise no_name(source, position, names[position])
+            raise make_name_error(source, position, names[position])
     if nameless == len(names):
         raise (
-            no_name(source, nameless - 1, names[-1]) if names else ValueError(f"{source} is empty.")
+            make_name_error(source, nameless - 1, names[-1])
+            if names
+            else ValueError(f"{source} is empty.")
         )
     name = DEFAULT_TARGET if target is None else target
     if target is None and not needs_target and name not in names:
@@ -329,7 +332,7 @@ def placed(names: list[str], target: str | None, needs_target: bool, source: str
         found = "no column" if name not in names else "two columns"
         raise ValueError(
             f"{source} has {found} {name!r} for the target; its columns are "
-            f"{shortened(names[nameless:])}. Name one with --target (target=)."
+            f"{shorten_list(names[nameless:])}. Name one with --target (target=)."
         )
     if len(names) - nameless < 2:
         raise ValueError(f"{source} has no column beside the target {name!r}.")
@@ -337,13 +340,13 @@ def placed(names: list[str], target: str | None, needs_target: bool, source: str
     return Place(names, label, names[:label] + names[label + 1 :], nameless)
 
 
-def without_counts(
+def drop_row_numbers(
     X: np.ndarray, place: Place, source: str, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
     """Return features and their names without first columns that count the rows."""
     for position, name in enumerate(place.names[: place.nameless]):
         if not any(np.array_equal(X[:, position], np.arange(len(X)) + start) for start in (0, 1)):
-            raise no_name(source, position, name)
+            raise make_name_error(source, position, name)
         notes.append(
             f"{source}: the first column, {name!r}, counts the rows and is left out. Name it "
             "to keep it as a feature; pandas writes none with to_csv(index=False)."
@@ -352,12 +355,12 @@ def without_counts(
 
 
 def check_rows(n_rows: int, source: str) -> None:
-    """Raise when there are too few rows for anything."""
+    """Raise when there are fewer than two rows."""
     if n_rows < 2:
         raise ValueError(f"{source} must hold at least two rows of data, it holds {n_rows}.")
 
 
-def shortened(names: list[str]) -> str:
+def shorten_list(names: list[str]) -> str:
     """Return the first few names as one text."""
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(repr(name) for name in names[:FEW]) + more

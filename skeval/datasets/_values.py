@@ -12,28 +12,28 @@ import numpy as np
 __all__ = [
     "LARGEST_EXACT",
     "check_matrix",
-    "class_labels",
+    "check_stored_labels",
+    "is_unnamed",
     "looks_like_value",
-    "no_label",
-    "no_name",
-    "numbers",
-    "refusal",
-    "rounding",
-    "stored_labels",
-    "unnamed",
+    "make_missing_label_error",
+    "make_name_error",
+    "make_value_error",
+    "note_rounding",
+    "parse_numbers",
+    "read_class_labels",
 ]
 
-LARGEST_EXACT = 2**53  # up to here every whole number is a float of its own
-UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # the latter is what pandas calls the former
+LARGEST_EXACT = 2**53  # up to here different whole numbers are different floats
+UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # pandas names empty columns "Unnamed: 0"
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 BOOLEANS = {"true", "false"}
-MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # what others write for a missing value
+MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
 
 
-def number(text: str) -> float:
-    """Return the number that a text is; nan where it is none.
+def parse_number(text: str) -> float:
+    """Return the number that a text holds, nan where it holds none.
 
     Python reads "1_000" and the digits of any script as numbers; in a table they are text.
     """
@@ -43,30 +43,30 @@ def number(text: str) -> float:
         return np.nan
 
 
-def numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
+def parse_numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
     """Return rows of texts as a matrix, with nan for every text that is no number."""
     texts = list(chain.from_iterable(rows))
     joined = "".join(texts)
-    read = float if joined.isascii() and "_" not in joined else number
+    read = float if joined.isascii() and "_" not in joined else parse_number
     try:
         flat = np.fromiter(map(read, texts), float, len(texts))
     except ValueError:
-        flat = np.fromiter(map(number, texts), float, len(texts))
+        flat = np.fromiter(map(parse_number, texts), float, len(texts))
     return flat.reshape(len(rows), -1)
 
 
 def looks_like_value(text: str) -> bool:
     """Whether a text in the place of a column's name could be a value instead."""
     word = text.strip().lower()
-    return word in BOOLEANS | MISSING or not np.isnan(number(word.replace(",", ".", 1)))
+    return word in BOOLEANS | MISSING or not np.isnan(parse_number(word.replace(",", ".", 1)))
 
 
-def unnamed(name: str, target: str | None = None) -> bool:
-    """Whether a column has no name of its own and is not the one asked for."""
-    return name != target and UNNAMED.fullmatch(name) is not None
+def is_unnamed(name: str) -> bool:
+    """Whether a column has no name of its own."""
+    return UNNAMED.fullmatch(name) is not None
 
 
-def no_name(source: str, position: int, name: str) -> ValueError:
+def make_name_error(source: str, position: int, name: str) -> ValueError:
     """Return the error of a column that has no name."""
     return ValueError(
         f"{source}: column {position + 1} has no name in the header, but {name!r}; name it if it "
@@ -74,10 +74,10 @@ def no_name(source: str, position: int, name: str) -> ValueError:
     )
 
 
-def refusal(source: str, position: int, name: str, record: str, value: Any) -> ValueError:
+def make_value_error(source: str, position: int, name: str, record: str, value: Any) -> ValueError:
     """Return the error of a feature's value that is no finite number."""
-    if unnamed(name):  # row names, most likely
-        return no_name(source, position, name)
+    if is_unnamed(name):  # such a column most likely holds row names
+        return make_name_error(source, position, name)
     text = str(value)
     word = text.strip().lower()
     if not word or value is None or value != value:
@@ -88,7 +88,7 @@ def refusal(source: str, position: int, name: str, record: str, value: Any) -> V
         advice = "write 1 and 0"
     elif DECIMAL_COMMA.fullmatch(text):
         advice = "write decimals with a point"
-    elif np.isinf(number(text)):
+    elif np.isinf(parse_number(text)):
         advice = "they must be finite"
     else:
         advice = "encode it (one-hot, for example), drop it, or name it as the target"
@@ -98,7 +98,7 @@ def refusal(source: str, position: int, name: str, record: str, value: Any) -> V
     )
 
 
-def rounding(source: str, name: str, record: str, value: Any) -> str | None:
+def note_rounding(source: str, name: str, record: str, value: Any) -> str | None:
     """Return what to note of a whole number that no float equals; None for any other value."""
     text = str(value)
     if not WHOLE.fullmatch(text) or Decimal(text) == Decimal(float(text)):
@@ -116,40 +116,40 @@ def check_matrix(
     X = np.empty((len(columns[0]), len(columns)))
     for position, (name, column) in enumerate(zip(names, columns, strict=True)):
         X[:, position] = (
-            numbers(column[:, None].tolist())[:, 0] if column.dtype == object else column
+            parse_numbers(column[:, None].tolist())[:, 0] if column.dtype == object else column
         )
         bad = np.flatnonzero(~np.isfinite(X[:, position]))
         if bad.size:
-            raise refusal(source, position, name, f"row {bad[0] + 1}", column[bad[0]])
+            raise make_value_error(source, position, name, f"row {bad[0] + 1}", column[bad[0]])
         large = np.flatnonzero(np.abs(X[:, position]) >= LARGEST_EXACT)
-        found = (rounding(source, name, f"row {row + 1}", column[row]) for row in large)
+        found = (note_rounding(source, name, f"row {row + 1}", column[row]) for row in large)
         notes += [note for note in found if note][:1]
     return X
 
 
-def class_labels(
+def read_class_labels(
     texts: list[str], records: Sequence[str], name: str, source: str, notes: list[str]
 ) -> np.ndarray:
     """Return the labels that distinct texts stand for: one label for each text."""
     for text, record in zip(texts, records, strict=True):
         if not text.strip():
-            raise no_label(source, name, record)
+            raise make_missing_label_error(source, name, record)
         check_no_nul(text, name, source)
-    values = [number(text) for text in texts]
+    values = [parse_number(text) for text in texts]
     if all(
         value == value or NAN.fullmatch(text) for value, text in zip(values, texts, strict=True)
     ):
         for value, text, record in zip(values, texts, records, strict=True):
             if not np.isfinite(value):
-                raise infinite_label(source, name, record, text)
-    labels = written_numbers(texts)
+                raise make_infinite_label_error(source, name, record, text)
+    labels = parse_labels(texts)
     if labels is not None:
         return labels
     note_missing(texts, name, source, notes)
     return np.array(texts)
 
 
-def written_numbers(texts: list[str]) -> np.ndarray | None:
+def parse_labels(texts: list[str]) -> np.ndarray | None:
     """Return the numbers from which one way of writing makes all the texts, or None.
 
     The ways are whole numbers, shortest decimals, and a fixed number of decimals with or without
@@ -173,7 +173,7 @@ def written_numbers(texts: list[str]) -> np.ndarray | None:
     return None
 
 
-def stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np.ndarray:
+def check_stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np.ndarray:
     """Return labels that are stored with a type; raise where one is missing or not finite."""
     if y.dtype.kind == "S":
         y = np.char.decode(y, "utf-8")
@@ -186,12 +186,12 @@ def stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np
     else:
         blank = np.flatnonzero(np.isnan(y))
     if blank.size:
-        raise no_label(source, name, f"row {blank[0] + 1}")
+        raise make_missing_label_error(source, name, f"row {blank[0] + 1}")
     if y.dtype.kind == "f" and np.isinf(y).any():
         row = int(np.argmax(np.isinf(y)))
-        raise infinite_label(source, name, f"row {row + 1}", str(y[row]))
+        raise make_infinite_label_error(source, name, f"row {row + 1}", str(y[row]))
     if y.dtype.kind in "iu" and ((y > LARGEST_EXACT) | (y < -LARGEST_EXACT)).any():
-        return y.astype(str)  # names made of digits: as floats, neighbours would be one class
+        return y.astype(str)  # as floats, labels that differ in the last digits would be one class
     return y
 
 
@@ -201,12 +201,12 @@ def check_no_nul(text: str, name: str, source: str) -> None:
         raise ValueError(f"{source}: the target column {name!r} has a label with a NUL character.")
 
 
-def no_label(source: str, name: str, record: str) -> ValueError:
+def make_missing_label_error(source: str, name: str, record: str) -> ValueError:
     """Return the error of a sample without a label."""
     return ValueError(f"{source}: the target column {name!r} has no value in {record}.")
 
 
-def infinite_label(source: str, name: str, record: str, text: str) -> ValueError:
+def make_infinite_label_error(source: str, name: str, record: str, text: str) -> ValueError:
     """Return the error of a numeric label that is not finite."""
     return ValueError(
         f"{source}: the target column {name!r} must be finite, {record} has {text!r}."
@@ -214,7 +214,7 @@ def infinite_label(source: str, name: str, record: str, text: str) -> ValueError
 
 
 def note_missing(texts: list[str], name: str, source: str, notes: list[str]) -> None:
-    """Note the classes that are called as others call a missing value."""
+    """Note the classes whose names often stand for a missing value."""
     notes += [
         f"{source}: {text!r} in the target column {name!r} is read as the name of a class; delete "
         "its rows if it marks missing labels."

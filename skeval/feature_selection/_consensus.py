@@ -25,7 +25,7 @@ def consensus_support(
     times = supports.sum(axis=0)
     if threshold is not None:
         return times / len(supports) >= threshold
-    order = np.lexsort((ranks.mean(axis=0), -times))  # stable: what is left falls to the index
+    order = np.lexsort((ranks.mean(axis=0), -times))  # ties that remain are broken by position
     mask = np.zeros(len(times), dtype=bool)
     mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True
     return mask
@@ -41,6 +41,6 @@ def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
         return np.asarray(selector.ranking_, dtype=float)
     if hasattr(selector, "scores_"):
         scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
-        _, places = np.unique(-scores, return_inverse=True)  # older rankdata trips over infinities
+        _, places = np.unique(-scores, return_inverse=True)  # older rankdata fails for infinities
         return rankdata(places)
     return np.ones(n_features)

@@ -22,9 +22,9 @@ from skeval.feature_selection._consensus import consensus_support
 from skeval.feature_selection._rounds import (
     Round,
     check_support,
-    feasible_folds,
     fit_classifier,
     fit_selector,
+    limit_inner_folds,
     read_round,
 )
 from skeval.feature_selection._stability import SelectionStability, selection_stability
@@ -122,7 +122,7 @@ class CV2FeatureSelectionPipeline(
     ----------
     .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
        of microarray gene-expression data. Proceedings of the National Academy of Sciences 99,
-       6562-6566. :doi:`10.1073/pnas.102102699`
+       6562-6566. https://doi.org/10.1073/pnas.102102699
 
     Examples
     --------
@@ -201,7 +201,7 @@ class CV2FeatureSelectionPipeline(
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                self._keep(self._run_rounds(X, target, weights, groups), target, weights)
+                self._store_rounds(self._run_rounds(X, target, weights, groups), target, weights)
             self._fit_final(selector, X, y, weights)
         return self
 
@@ -242,7 +242,7 @@ class CV2FeatureSelectionPipeline(
         self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
-        cv = feasible_folds(self.cv, target)
+        cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
         fits = resampled_fits(
@@ -260,7 +260,7 @@ class CV2FeatureSelectionPipeline(
         rounds = [finding for fitted in fits for finding in fitted.findings]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
-    def _keep(
+    def _store_rounds(
         self,
         rounds: list[tuple[np.ndarray, Round]],
         target: Target,
@@ -287,15 +287,15 @@ class CV2FeatureSelectionPipeline(
         else:
             self.selector_ = fit_selector(selector, X, y, weights)
             self.support_ = check_support(self.selector_)
-        self.classifier_ = fit_classifier(self._classifier(), self._reduced(X), y, weights)
+        self.classifier_ = fit_classifier(self._classifier(), self._select(X), y, weights)
 
-    def _reduced(self, X: Any) -> Any:
+    def _select(self, X: Any) -> Any:
         return X[:, self.support_] if self.final == "consensus" else self.selector_.transform(X)
 
-    def _checked(self, X: Any) -> Any:
+    def _check_and_select(self, X: Any) -> Any:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=self._finite, reset=False)
-        return self._reduced(X)
+        return self._select(X)
 
     @property
     def stability_(self) -> SelectionStability:
@@ -320,7 +320,7 @@ class CV2FeatureSelectionPipeline(
         {ndarray, sparse matrix} of shape (n_samples, n_selected)
             What the classifier sees.
         """
-        return self._checked(X)
+        return self._check_and_select(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each sample.
@@ -335,7 +335,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,)
             Class labels.
         """
-        reduced = self._checked(X)
+        reduced = self._check_and_select(X)
         return self.classifier_.predict(reduced)
 
     @available_if(classifier_has("decision_function"))
@@ -352,7 +352,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             As the classifier gives them.
         """
-        reduced = self._checked(X)
+        reduced = self._check_and_select(X)
         return self.classifier_.decision_function(reduced)
 
     @available_if(classifier_has("predict_proba"))
@@ -369,7 +369,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples, n_classes)
             As the classifier gives them.
         """
-        reduced = self._checked(X)
+        reduced = self._check_and_select(X)
         return self.classifier_.predict_proba(reduced)
 
     def __sklearn_tags__(self) -> Any:

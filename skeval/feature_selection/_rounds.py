@@ -1,6 +1,5 @@
 """The inner rounds: select and fit on a training part, predict the rest."""
 
-import warnings
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from skeval._resampling.folds import limit_folds
 from skeval._resampling.target import Target
 from skeval._resampling.weights import weight_parameters
 from skeval.feature_selection._consensus import feature_ranks
@@ -15,15 +15,15 @@ from skeval.feature_selection._consensus import feature_ranks
 __all__ = [
     "Round",
     "check_support",
-    "feasible_folds",
     "fit_classifier",
     "fit_selector",
+    "limit_inner_folds",
     "read_round",
 ]
 
 
 class Round(NamedTuple):
-    """What one inner round leaves behind."""
+    """The features that one inner round selected, their ranks, and its predictions."""
 
     support: np.ndarray
     ranks: np.ndarray
@@ -31,7 +31,7 @@ class Round(NamedTuple):
 
 
 def read_round(model: Any, X: Any, y: Any) -> Round:
-    """Return what a round leaves behind, from the pipeline that was fitted without inner rounds."""
+    """Return the result of a round from its pipeline, which was fitted without inner rounds."""
     ranks = feature_ranks(model.selector_, X.shape[1])
     return Round(model.support_, ranks, model.predict(X))
 
@@ -47,22 +47,14 @@ def fit_classifier(classifier: Any, X: Any, y: np.ndarray, weights: np.ndarray |
     return clone(classifier).fit(X, y, **weight_parameters(classifier, weights))
 
 
-def feasible_folds(cv: Any, target: Target) -> Any:
+def limit_inner_folds(cv: Any, target: Target) -> Any:
     """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
-    smallest = int(np.bincount(target.codes).min())
-    if not isinstance(cv, Integral) or cv <= smallest:
-        return cv
-    if smallest < 2:
+    if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
         raise ValueError(
             f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
             "cv=None does without them."
         )
-    warnings.warn(
-        f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
-        f"{smallest} inner folds are made.",
-        stacklevel=5,
-    )
-    return smallest
+    return limit_folds(cv, target.codes)
 
 
 def check_support(selector: Any) -> np.ndarray:

@@ -1,6 +1,5 @@
 """The error that selecting features outside the cross-validation hides."""
 
-import warnings
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -20,11 +19,11 @@ from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
-from skeval.utils._checks import check_confidence_level, check_count
+from skeval.utils._checks import check_confidence_level, check_count, warn_user
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import aligned
 
-__all__ = ["SelectionBias", "bias_of", "fold_errors", "selection_bias"]
+__all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +162,9 @@ def selection_bias(
     ----------
     .. [1] Ambroise, C. and McLachlan, G. J. (2002). Selection bias in gene extraction on the basis
        of microarray gene-expression data. Proceedings of the National Academy of Sciences 99,
-       6562-6566. :doi:`10.1073/pnas.102102699`
+       6562-6566. https://doi.org/10.1073/pnas.102102699
     .. [2] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+       Learning 52, 239-281. https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
@@ -191,14 +190,14 @@ def selection_bias(
     check_selector(selector, X.shape[1])
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
-    plan, repeat_of = repeated_plan(cv, repeats, X, target, groups, random_state)
+    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, groups, random_state)
     outside = clone(selector).fit(X, target.given)
     check_support(outside)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
     cv2 = fold_errors(inside, X, target, plan, options)
-    result = bias_of(cv1, cv2, repeat_of, confidence_level)
+    result = compute_bias(cv1, cv2, repeat_of, confidence_level)
     warn_of_bias(result)
     return result
 
@@ -214,7 +213,7 @@ def check_repeats(cv: Any, n_repeats: int) -> int:
     return n_repeats
 
 
-def repeated_plan(
+def make_repeated_plan(
     cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> tuple[ResamplingPlan, np.ndarray]:
     """Return the folds of all repeats as one plan, and the repeat of each fold."""
@@ -255,7 +254,7 @@ def fold_errors(
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))
 
 
-def bias_of(
+def compute_bias(
     cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
 ) -> SelectionBias:
     """Return the two errors, their difference and its interval."""
@@ -276,9 +275,8 @@ def bias_of(
 def warn_of_bias(result: SelectionBias) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
     if result.bias > 2 * result.standard_error:
-        warnings.warn(
+        warn_user(
             "selecting features on all samples before cross-validating (CV1) makes the error look "
             f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it is "
-            f"{result.cv2_error:.3f}. Report the latter.",
-            stacklevel=3,
+            f"{result.cv2_error:.3f}. Report the latter."
         )

@@ -1,20 +1,21 @@
 """How much the selected features change from one training set to another."""
 
-import warnings
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval
-from skeval.utils._checks import check_confidence_level, check_data, check_option
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_data,
+    check_option,
+    warn_undefined,
+)
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
@@ -73,7 +74,7 @@ class SelectionStability(WithEnds, LimitsResult):
         ]
         return aligned(f"stability of the selection ({self.method})", rows)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return the features in order of their selection frequency.
 
         Returns
@@ -81,11 +82,8 @@ class SelectionStability(WithEnds, LimitsResult):
         pandas.DataFrame
             Column "frequency", indexed by the position of the feature.
         """
-        import pandas as pd
-
         order = np.argsort(-self.frequency, kind="stable")
-        index = pd.Index(order, name="feature")
-        return pd.DataFrame({"frequency": self.frequency[order]}, index=index)
+        return make_frame({"frequency": self.frequency[order]}, order, "feature")
 
 
 def selection_stability(
@@ -165,7 +163,7 @@ def selection_stability(
         check_equal_sizes(chosen)
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
-        warnings.warn(UNDEFINED[method].format(len(chosen)), UndefinedMetricWarning, stacklevel=2)
+        warn_undefined(UNDEFINED[method].format(len(chosen)))
     error, frequency = float(np.sqrt(variance)), chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
     found = float(value), error, method, len(chosen), frequency

@@ -1,4 +1,4 @@
-"""Engine: from the counts of each class to averaged precision, recall and F."""
+"""From the counts of each class to averaged precision, recall and F."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.metrics._checks import check_labels, relative_weights
+from skeval.metrics._checks import check_labels, scale_weights
 from skeval.metrics._class_counts import Counts, Floats, class_counts
 from skeval.utils._checks import check_data, warn_undefined
 from skeval.utils._compat import num_samples
 
 __all__ = [
     "class_weights",
-    "counts_and_weights",
+    "count_and_weigh",
     "f_beta",
     "mean_precision_recall",
     "warn_of_empty",
@@ -34,7 +34,7 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
         return 0.0
     if np.isnan(precision) or np.isnan(recall):
         return float("nan")
-    ratio = beta if beta < 1 else 1 / beta  # its square cannot overflow
+    ratio = beta if beta < 1 else 1 / beta  # at most 1, so that its square cannot overflow
     large, small = 1 / (1 + ratio**2), ratio**2 / (1 + ratio**2)
     for_recall, for_precision = (small, large) if beta < 1 else (large, small)
     score = 1 / (for_precision / precision + for_recall / recall)
@@ -79,7 +79,7 @@ def class_weights(
         )
     if weight.min() < 0 or not weight.any():
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
-    weight = weight / weight.max()  # a sum of large weights may be no float
+    weight = weight / weight.max()  # the sum of large weights may overflow
     return weight / weight.sum()
 
 
@@ -115,7 +115,7 @@ def warn_of_empty(classes: list[object], counts: Counts) -> None:
             )
 
 
-def counts_and_weights(
+def count_and_weigh(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     average: str | ArrayLike | Mapping[Any, float],
@@ -127,7 +127,7 @@ def counts_and_weights(
     Counts are true positives, false positives and false negatives, relative to some scale.
     """
     y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
-    relative, scale = relative_weights(sample_weight, num_samples(y_true))
+    relative, scale = scale_weights(sample_weight, num_samples(y_true))
     weight = None if sample_weight is None else relative
     counts = class_counts(y_true, y_pred, classes, labels, weight)
     if isinstance(average, str) and average == "micro":

@@ -32,7 +32,7 @@ _CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def log_bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -82,9 +82,8 @@ def log_bleu_score(
 
     References
     ----------
-    .. [1] K. Papineni, S. Roukos, T. Ward and W.-J. Zhu (2002), BLEU: a method for automatic
-       evaluation of machine translation, ACL 2002:311-318,
-       https://doi.org/10.3115/1073083.1073135
+    .. [1] Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic
+       evaluation of machine translation. ACL 2002, 311-318. https://doi.org/10.3115/1073083.1073135
 
     Examples
     --------
@@ -92,12 +91,11 @@ def log_bleu_score(
     >>> log_bleu_score(["the cat sat on the mat"], ["the cat sat on the mat"])
     0.0
     """
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-    return log_bleu(statistics.sum(axis=0), *options)
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return _log_bleu_of_corpus(references, hypotheses, tokenize, *options)
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -169,11 +167,10 @@ def bleu_score(
 
     References
     ----------
-    .. [1] K. Papineni, S. Roukos, T. Ward and W.-J. Zhu (2002), BLEU: a method for automatic
-       evaluation of machine translation, ACL 2002:311-318,
-       https://doi.org/10.3115/1073083.1073135
-    .. [2] B. Chen and C. Cherry (2014), A systematic comparison of smoothing techniques for
-       sentence-level BLEU, WMT 2014:362-367, https://doi.org/10.3115/v1/W14-3346
+    .. [1] Papineni, K., Roukos, S., Ward, T. and Zhu, W.-J. (2002). BLEU: a method for automatic
+       evaluation of machine translation. ACL 2002, 311-318. https://doi.org/10.3115/1073083.1073135
+    .. [2] Chen, B. and Cherry, C. (2014). A systematic comparison of smoothing techniques for
+       sentence-level BLEU. WMT 2014, 362-367. https://doi.org/10.3115/v1/W14-3346
 
     Examples
     --------
@@ -183,23 +180,11 @@ def bleu_score(
     >>> print(f"{bleu_score(references, hypotheses):.4f}")
     0.5501
     """
-    return float(
-        np.exp(
-            log_bleu_score(
-                references,
-                hypotheses,
-                max_order=max_order,
-                weights=weights,
-                smoothing=smoothing,
-                smoothing_value=smoothing_value,
-                effective_order=effective_order,
-                tokenize=tokenize,
-            )
-        )
-    )
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return float(np.exp(_log_bleu_of_corpus(references, hypotheses, tokenize, *options)))
 
 
-@validate_params(_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(_CONSTRAINTS)
 def sentence_bleu_score(
     references: Any,
     hypothesis: Any,
@@ -254,8 +239,8 @@ def sentence_bleu_score(
 
     References
     ----------
-    .. [1] B. Chen and C. Cherry (2014), A systematic comparison of smoothing techniques for
-       sentence-level BLEU, WMT 2014:362-367, https://doi.org/10.3115/v1/W14-3346
+    .. [1] Chen, B. and Cherry, C. (2014). A systematic comparison of smoothing techniques for
+       sentence-level BLEU. WMT 2014, 362-367. https://doi.org/10.3115/v1/W14-3346
 
     Examples
     --------
@@ -264,16 +249,21 @@ def sentence_bleu_score(
     >>> print(f"{sentence_bleu_score(reference, 'a cat sat on a mat', smoothing='exp'):.4f}")
     0.3247
     """
-    return bleu_score(
-        [references],
-        [hypothesis],
-        max_order=max_order,
-        weights=weights,
-        smoothing=smoothing,
-        smoothing_value=smoothing_value,
-        effective_order=effective_order,
-        tokenize=tokenize,
-    )
+    options = max_order, weights, smoothing, smoothing_value, effective_order
+    return float(np.exp(_log_bleu_of_corpus([references], [hypothesis], tokenize, *options)))
+
+
+def _log_bleu_of_corpus(
+    references: Sequence[Any],
+    hypotheses: Sequence[Any],
+    tokenize: Tokenizer | None,
+    max_order: int,
+    *options: Any,
+) -> float:
+    """Return the logarithm of BLEU; `options` are the other ones of `bleu_options`, in order."""
+    checked = bleu_options(max_order, *options)
+    statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
+    return log_bleu(statistics.sum(axis=0), *checked)
 
 
 def bleu_options(
@@ -310,7 +300,7 @@ def log_bleu(
     value: float,
     effective_order: bool,
 ) -> float:
-    """Engine: log BLEU from summed statistics c, r, matches, totals."""
+    """Return log BLEU from summed statistics c, r, matches, totals."""
     c, r = statistics[:2]
     matches, totals = statistics[2:].astype(np.float64).reshape(2, -1)
     if not matches.any():

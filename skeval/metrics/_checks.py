@@ -16,11 +16,11 @@ __all__ = [
     "check_labels",
     "check_predictions",
     "classes_of",
-    "relative_weights",
+    "scale_weights",
 ]
 
 
-def relative_weights(
+def scale_weights(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights of at most 1, and the power of 2 by which `check_weights` has them larger.
@@ -38,27 +38,29 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
     """Return labels as 1-D arrays of numbers or text, or indicator matrices as they are."""
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
-        if num_samples(y_true) == 0:  # scikit-learn before 1.7 goes on to 0/0
+        if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
             raise ValueError("y_true must hold at least one sample, got 0.")
-        true, pred = _plain_labels(y_true), _plain_labels(y_pred)
+        true, pred = _read_plain_labels(y_true), _read_plain_labels(y_pred)
         if true is not None and pred is not None and _is_text(true) == _is_text(pred):
             return true, pred
         assert_all_finite(y_true, input_name="y_true")
         assert_all_finite(y_pred, input_name="y_pred")
         y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
         unique_labels(y_true, y_pred)  # raises unless both are of one kind
-        return _one_dimensional("y_true", y_true), _one_dimensional("y_pred", y_pred)
+        return _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
 
 
-def _plain_labels(y: Any) -> NDArray[np.generic] | None:
+def _read_plain_labels(y: Any) -> NDArray[np.generic] | None:
     """Return whole numbers, booleans or text in one dimension as an array, None for all else."""
     if isinstance(y, list) and len({isinstance(label, str) for label in y}) == 1:
         try:
             y = np.array(y)
-        except ValueError:  # of rows that differ in length
+        except ValueError:  # the rows differ in length
             return None
     elif hasattr(y, "to_numpy") and isinstance(getattr(y, "dtype", None), np.dtype):
         y = y.to_numpy()
+    if getattr(getattr(y, "dtype", None), "kind", None) == "S":
+        raise ValueError("classes must be numbers, booleans or strings, got bytes.")
     if type(y) is not np.ndarray or y.ndim != 1:
         return None
     if y.dtype.kind == "f":
@@ -70,7 +72,7 @@ def _is_text(labels: NDArray[np.generic]) -> bool:
     return labels.dtype.kind == "U"
 
 
-def _one_dimensional(name: str, y: Any) -> Any:
+def _flatten_labels(name: str, y: Any) -> Any:
     """Return labels as an array of numbers or text; an indicator matrix as it is."""
     if issparse(y):
         return y
@@ -88,7 +90,7 @@ def check_labels(
     Those given, without repeats, or all that occur, sorted.
     """
     y_true, y_pred = check_predictions(y_true, y_pred)
-    return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _given_classes(labels)
+    return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _check_classes(labels)
 
 
 def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
@@ -98,7 +100,7 @@ def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
     return np.arange(np.shape(y_true)[1])
 
 
-def _given_classes(labels: ArrayLike) -> NDArray[np.generic]:
+def _check_classes(labels: ArrayLike) -> NDArray[np.generic]:
     with naming("labels"):
         given = column_or_1d(labels)
     if len(given) == 0:
@@ -125,7 +127,7 @@ def check_binary_scores(
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
     positive = labels == _positive_label(classes, pos_label)
-    return positive, score, relative_weights(sample_weight, len(score))[0]
+    return positive, score, scale_weights(sample_weight, len(score))[0]
 
 
 def _positive_label(classes: list[object], pos_label: object) -> object:

@@ -1,4 +1,4 @@
-"""Engine: how the predictions of each class are right or wrong, of labels or indicator matrices."""
+"""How the predictions of each class are right or wrong, of labels or indicator matrices."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

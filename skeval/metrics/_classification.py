@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skeval.metrics._averaging import (
-    counts_and_weights,
+    count_and_weigh,
     f_beta,
     mean_precision_recall,
     warn_of_empty,
 )
 from skeval.metrics._checks import (
     check_predictions,
-    relative_weights,
+    scale_weights,
 )
 from skeval.metrics._class_counts import rows_differ
 from skeval.utils._compat import Interval, Options, StrOptions, validate_params
@@ -41,10 +41,7 @@ _FBETA: dict[str, list[object]] = {
 }
 
 
-@validate_params(
-    {name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")},
-    prefer_skip_nested_validation=True,
-)
+@validate_params({name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")})
 def error_rate(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -84,14 +81,13 @@ def error_rate(
     wrong = np.not_equal(y_true, y_pred) if np.ndim(y_true) == 1 else rows_differ(y_true, y_pred)
     if sample_weight is None:
         return float(np.count_nonzero(wrong) / len(wrong))
-    weight = relative_weights(sample_weight, len(wrong))[0]
+    weight = scale_weights(sample_weight, len(wrong))[0]
     error, rest = weight[wrong].sum(), weight[~wrong].sum()
     return float(error / (error + rest))
 
 
 @validate_params(
-    {**_FBETA, "average": [StrOptions({"macro", "micro", "log_inverse"}), "array-like", dict]},
-    prefer_skip_nested_validation=True,
+    {**_FBETA, "average": [StrOptions({"macro", "micro", "log_inverse"}), "array-like", dict]}
 )
 def averaged_precision_recall_fscore(
     y_true: ArrayLike,
@@ -154,9 +150,9 @@ def averaged_precision_recall_fscore(
 
     References
     ----------
-    .. [1] J. Opitz and S. Burst (2019), Macro F1 and Macro F1, https://arxiv.org/abs/1911.03347
-    .. [2] M. Sokolova and G. Lapalme (2009), A systematic analysis of performance measures for
-       classification tasks, Information Processing & Management 45:427-437,
+    .. [1] Opitz, J. and Burst, S. (2019). Macro F1 and Macro F1. https://arxiv.org/abs/1911.03347
+    .. [2] Sokolova, M. and Lapalme, G. (2009). A systematic analysis of performance measures for
+       classification tasks. Information Processing & Management 45, 427-437.
        https://doi.org/10.1016/j.ipm.2009.03.002
 
     Examples
@@ -167,7 +163,7 @@ def averaged_precision_recall_fscore(
     >>> print(f"{p:.4f} {r:.4f} {f:.4f}")
     0.8333 0.8750 0.8537
     """
-    classes, counts, weight = counts_and_weights(y_true, y_pred, average, labels, sample_weight)
+    classes, counts, weight = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
     filling = 0.0 if zero_division == "warn" else float(zero_division)
     precision, recall = mean_precision_recall(counts, weight, filling)
     if zero_division == "warn":
@@ -185,7 +181,7 @@ def _f_beta_score(
     zero_division: ZeroDivision,
 ) -> float:
     """Return F alone, with a warning only where it depends on what 0/0 is taken for."""
-    classes, counts, weight = counts_and_weights(y_true, y_pred, average, labels, sample_weight)
+    classes, counts, weight = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
 
     def score(filling: float) -> float:
         return f_beta(*mean_precision_recall(counts, weight, filling), beta)
@@ -197,7 +193,7 @@ def _f_beta_score(
     return score(0.0)
 
 
-@validate_params(_FBETA, prefer_skip_nested_validation=True)
+@validate_params(_FBETA)
 def macro_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -248,7 +244,7 @@ def macro_fbeta_score(
 
     References
     ----------
-    .. [1] J. Opitz and S. Burst (2019), Macro F1 and Macro F1, https://arxiv.org/abs/1911.03347
+    .. [1] Opitz, J. and Burst, S. (2019). Macro F1 and Macro F1. https://arxiv.org/abs/1911.03347
 
     Examples
     --------
@@ -263,7 +259,7 @@ def macro_fbeta_score(
     return _f_beta_score(y_true, y_pred, beta, "macro", labels, sample_weight, zero_division)
 
 
-@validate_params(_FBETA, prefer_skip_nested_validation=True)
+@validate_params(_FBETA)
 def micro_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -320,10 +316,7 @@ def micro_fbeta_score(
     return _f_beta_score(y_true, y_pred, beta, "micro", labels, sample_weight, zero_division)
 
 
-@validate_params(
-    {**_FBETA, "class_weight": [StrOptions({"log_inverse"}), "array-like", dict]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params({**_FBETA, "class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
 def weighted_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,

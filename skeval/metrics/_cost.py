@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import auc, confusion_matrix
 
-from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, relative_weights
+from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, scale_weights
 from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_data, naming, undefined
+from skeval.utils._checks import check_data, give_nan, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = [
     "CostCurve",
@@ -35,8 +32,7 @@ Floats = NDArray[np.float64]
         "cost_matrix": ["array-like"],
         "labels": ["array-like", None],
         "sample_weight": ["array-like", None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def cost_sensitive_error(
     y_true: ArrayLike,
@@ -80,7 +76,7 @@ def cost_sensitive_error(
 
     References
     ----------
-    .. [1] C. Elkan (2001), The foundations of cost-sensitive learning, IJCAI 2001:973-978.
+    .. [1] Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI 2001, 973-978.
 
     Examples
     --------
@@ -93,14 +89,14 @@ def cost_sensitive_error(
     unknown = set(classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
-    costs = _checked_costs(cost_matrix, len(classes))
-    weight = relative_weights(sample_weight, num_samples(y_true))[0]
+    costs = _check_costs(cost_matrix, len(classes))
+    weight = scale_weights(sample_weight, num_samples(y_true))[0]
     with naming("y_true", "y_pred"):
         table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
     return float(np.sum(table / table.sum() * costs))
 
 
-def _checked_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
+def _check_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
     costs = check_data("cost_matrix", cost_matrix, dtype=np.float64)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
@@ -119,8 +115,7 @@ def _checked_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
         "prior": [Interval(Real, 0, 1, closed="both")],
         "cost_false_negative": [Interval(Real, 0, None, closed="left")],
         "cost_false_positive": [Interval(Real, 0, None, closed="left")],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def probability_cost(
     prior: float, *, cost_false_negative: float = 1.0, cost_false_positive: float = 1.0
@@ -156,8 +151,8 @@ def probability_cost(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples
@@ -211,13 +206,11 @@ class CostCurve:
             raise ValueError(f"probability_cost must lie in [0, 1], got {x.tolist()}.")
         return np.interp(x, self.probability_cost, self.normalized_expected_cost)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per piece of the envelope."""
-        import pandas as pd
-
         x, y = self.probability_cost, self.normalized_expected_cost
         columns = {"from": x[:-1], "to": x[1:], "cost_from": y[:-1], "cost_to": y[1:]}
-        return pd.DataFrame({**columns, "threshold": self.thresholds})
+        return make_frame({**columns, "threshold": self.thresholds})
 
     def __str__(self) -> str:
         largest = self.normalized_expected_cost.max()
@@ -228,7 +221,7 @@ class CostCurve:
         )
 
 
-@validate_params(SCORE_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(SCORE_CONSTRAINTS)
 def cost_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -279,8 +272,8 @@ def cost_curve(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples
@@ -303,8 +296,7 @@ def cost_curve(
 
 
 @validate_params(
-    {**SCORE_CONSTRAINTS, "probability_cost": [Interval(Real, 0, 1, closed="both"), None]},
-    prefer_skip_nested_validation=True,
+    {**SCORE_CONSTRAINTS, "probability_cost": [Interval(Real, 0, 1, closed="both"), None]}
 )
 def expected_cost(
     y_true: ArrayLike,
@@ -353,8 +345,8 @@ def expected_cost(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
 
     Examples
@@ -366,6 +358,6 @@ def expected_cost(
     """
     positive, _, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
     if len(np.unique(positive[weight > 0])) < 2:
-        return undefined("expected_cost needs both classes in y_true, got one.")
+        return give_nan("expected_cost needs both classes in y_true, got one.")
     curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     return curve.area if probability_cost is None else float(curve.at(probability_cost))

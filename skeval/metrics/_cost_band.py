@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator, RandomState
@@ -13,10 +12,8 @@ from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["CostCurveBand", "cost_curve_band"]
 
@@ -51,12 +48,10 @@ class CostCurveBand:
     replicates: Floats = field(repr=False)
     is_difference: bool
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per x."""
-        import pandas as pd
-
         columns = ("probability_cost", "cost", "low", "high")
-        return pd.DataFrame({name: getattr(self, name) for name in columns})
+        return make_frame({name: getattr(self, name) for name in columns})
 
     def __str__(self) -> str:
         what = "difference" if self.is_difference else "cost"
@@ -75,8 +70,7 @@ class CostCurveBand:
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "n_points": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def cost_curve_band(
     y_true: ArrayLike,
@@ -171,12 +165,13 @@ def cost_curve_band(
 
     References
     ----------
-    .. [1] C. Drummond and R. C. Holte (2006), Cost curves: an improved method for visualizing
-       classifier performance, Machine Learning 65:95-130,
+    .. [1] Drummond, C. and Holte, R. C. (2006). Cost curves: an improved method for visualizing
+       classifier performance. Machine Learning 65, 95-130.
        https://doi.org/10.1007/s10994-006-8199-5
-    .. [2] G. Y. Zou and A. Donner (2008), Construction of confidence limits about effect measures:
-       a general approach, Statistics in Medicine 27:1693-1702, https://doi.org/10.1002/sim.3095
-    .. [3] J. Kim and D. Pollard (1990), Cube root asymptotics, Annals of Statistics 18:191-219,
+    .. [2] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+       measures: a general approach. Statistics in Medicine 27, 1693-1702.
+       https://doi.org/10.1002/sim.3095
+    .. [3] Kim, J. and Pollard, D. (1990). Cube root asymptotics. Annals of Statistics 18, 191-219.
        https://doi.org/10.1214/aos/1176347498
 
     Examples

@@ -38,8 +38,7 @@ class CurveDominance:
 
 
 @validate_params(
-    {"curve_a": [tuple, list], "curve_b": [tuple, list], "kind": [StrOptions({"roc", "pr"})]},
-    prefer_skip_nested_validation=True,
+    {"curve_a": [tuple, list], "curve_b": [tuple, list], "kind": [StrOptions({"roc", "pr"})]}
 )
 def curve_dominance(
     curve_a: Sequence[ArrayLike],
@@ -85,8 +84,8 @@ def curve_dominance(
 
     References
     ----------
-    .. [1] J. Davis and M. Goadrich (2006), The relationship between precision-recall and ROC
-       curves, ICML 2006, https://doi.org/10.1145/1143844.1143874
+    .. [1] Davis, J. and Goadrich, M. (2006). The relationship between precision-recall and ROC
+       curves. ICML 2006. https://doi.org/10.1145/1143844.1143874
 
     Examples
     --------
@@ -98,7 +97,7 @@ def curve_dominance(
     crossings  none
     """
     (x_a, y_a), (x_b, y_b) = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
-    knots = _distinct(np.concatenate([x_a, x_b]))
+    knots = _merge_close(np.concatenate([x_a, x_b]))
     x_a, x_b = (knots[np.searchsorted(knots, x, side="right") - 1] for x in (x_a, x_b))
     x = np.repeat(knots, 2)[1:-1]
     a, b = _one_sided_limits(x_a, y_a, x), _one_sided_limits(x_b, y_b, x)
@@ -130,7 +129,7 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     return np.clip(x, 0, 1), y
 
 
-def _distinct(x: Floats) -> Floats:
+def _merge_close(x: Floats) -> Floats:
     """Return the sorted values, of those that differ in rounding only the smallest.
 
     Both curves step at the same x then, where one has it as 0.1 + 0.2 and the other as 0.3.

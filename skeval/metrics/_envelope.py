@@ -1,4 +1,4 @@
-"""Engine: the convex hull of a ROC curve, and the lower envelope of its lines of cost."""
+"""The convex hull of a ROC curve, and the lower envelope of its lines of cost."""
 
 import numpy as np
 from numpy.typing import NDArray

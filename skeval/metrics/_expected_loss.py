@@ -13,6 +13,7 @@ from scipy import stats
 from scipy.integrate import IntegrationWarning
 
 from skeval.metrics._quadrature import mean_under_density
+from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -55,8 +56,7 @@ class ExpectedLoss:
         "loss": [StrOptions(set(_LOSSES))],
         "n_points": [Interval(Integral, 2 * _REPLICATES, None, closed="left")],
         "random_state": ["random_state", Generator],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def expected_loss(
     predict: Callable[[Floats], Any],
@@ -130,10 +130,10 @@ def expected_loss(
 
     References
     ----------
-    .. [1] A. B. Owen (1998), Scrambling Sobol' and Niederreiter-Xing points, Journal of Complexity
-       14:466-489, https://doi.org/10.1006/jcom.1998.0487
-    .. [2] L. N. Trefethen (2008), Is Gauss quadrature better than Clenshaw-Curtis?, SIAM Review
-       50:67-87, https://doi.org/10.1137/060659831
+    .. [1] Owen, A. B. (1998). Scrambling Sobol' and Niederreiter-Xing points. Journal of Complexity
+       14, 466-489. https://doi.org/10.1006/jcom.1998.0487
+    .. [2] Trefethen, L. N. (2008). Is Gauss quadrature better than Clenshaw-Curtis? SIAM Review 50,
+       67-87. https://doi.org/10.1137/060659831
 
     Examples
     --------
@@ -147,11 +147,10 @@ def expected_loss(
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
         value, error, converged = mean_under_density(integrand, distribution)
         if not converged:
-            warnings.warn(
+            warn_user(
                 f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
                 "finely, or its expectation may not exist.",
                 IntegrationWarning,
-                stacklevel=3,
             )
         return ExpectedLoss(value, error)
     sampler = _sampler(distribution)
@@ -193,7 +192,7 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
             [d.ppf(u) for d, u in zip(distribution, _sobol(n, len(distribution), rng), strict=True)]
         )
     if hasattr(distribution, "cov_object"):
-        return lambda n, rng: _balanced(
+        return lambda n, rng: _draw_points(
             stats.qmc.MultivariateNormalQMC(distribution.mean, distribution.cov, seed=rng), n
         )
     if hasattr(distribution, "ppf") or hasattr(distribution, "pmf"):
@@ -203,12 +202,12 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
 
 def _sobol(n: int, dimensions: int, rng: Generator) -> Floats:
     """Return n scrambled points of the open unit cube, shape (dimensions, n)."""
-    points = _balanced(stats.qmc.Sobol(dimensions, seed=rng), n)
+    points = _draw_points(stats.qmc.Sobol(dimensions, seed=rng), n)
     return np.clip(points, 2.0**-32, 1 - 2.0**-32).T
 
 
-def _balanced(engine: Any, n: int) -> Floats:
-    """Draw n points; where n is no power of 2 the sequence is less even, and no less random."""
+def _draw_points(sampler: Any, n: int) -> Floats:
+    """Draw n points; where n is no power of 2 they are less even, which needs no warning."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The balance properties", UserWarning)
-        return engine.random(n)
+        return sampler.random(n)

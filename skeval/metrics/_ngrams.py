@@ -1,4 +1,4 @@
-"""Engine: clipped n-gram counts of many sentences at once.
+"""Clipped n-gram counts of many sentences at once.
 
 A word is a number within its sentence, an n-gram a number made of words, so that no text is hashed
 twice and counting is sorting integers. All numbers are exact.
@@ -17,7 +17,7 @@ __all__ = ["ngram_statistics"]
 
 Ints = NDArray[np.int64]
 Sentence = Sequence[str]
-_BLOCK = 512  # sentences at a time: their arrays stay in the cache
+_BLOCK = 512  # sentences counted together, few enough for their arrays to stay in the cache
 
 
 def ngram_statistics(pairs: Iterable[tuple[Sentence, list[Sentence]]], max_order: int) -> Ints:

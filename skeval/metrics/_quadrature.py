@@ -1,4 +1,4 @@
-"""Engine: the mean of a function under a density of one variable, many points at a time.
+"""The mean of a function under a density of one variable, many points at a time.
 
 Panels between quantiles carry a closed Clenshaw-Curtis rule of 9 points and the rule of 5 points
 nested in it. A panel whose two values disagree is split: where the function jumps, else in the
@@ -20,10 +20,10 @@ Function = Callable[[Floats], Floats]
 
 _CENTRAL, _HALVINGS = 128, 60  # quantiles j/128, and 2^-k of probability in each tail
 _PIECES = (128, 32)  # panels of equal width between two central quantiles, and in an octave
-_GOAL, _TOLERANCE = 1e-9, 1e-6  # of the result: what is aimed at, and what must be met
-_ROUNDING = 1e-13  # of densities and distribution functions, relative
+_GOAL, _TOLERANCE = 1e-9, 1e-6  # relative error of the result: aimed at, and required
+_ROUNDING = 1e-13  # relative error of densities and distribution functions
 _MOST_POINTS = 2**21
-_BISECTIONS = 32  # of a cell of a panel, to find the place of a jump
+_BISECTIONS = 32  # halvings of a cell of a panel, to find where a jump is
 _CAUTION = 30.0  # a jump in one panel moves the two rules apart by 0.73 of the bound at least
 
 
@@ -117,7 +117,9 @@ class _Side:
         if self.reaches_end:
             edges = np.append(edges, np.nextafter(self.end, -outwards * np.inf))
         edges = edges[np.isfinite(edges) & (edges > low) & (edges < high)]
-        self.edges = np.unique(edges)[::outwards]  # outwards
+        if not self.reaches_end:  # a quantile with nothing beyond it is one that SciPy cut off
+            edges = edges[self.beyond(edges) > 0]
+        self.edges = np.unique(edges)[::outwards]  # from the centre outwards
         self.remaining = float(self.beyond(self.edges[-1])) if len(edges) else 0.0
 
     def extrapolate(
@@ -173,12 +175,12 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
     x = low[:, None] + (high - low)[:, None] * _NODES
     x[:, -1] = high
     values = np.array(function(x.reshape(-1, 1)), dtype=np.float64).reshape(x.shape)
-    with np.errstate(all="ignore"):  # a density may be infinite, and inf - inf is no mass
+    with np.errstate(all="ignore"):  # a density may be infinite, and inf - inf is nan
         density = np.asarray(distribution.pdf(x), dtype=np.float64)
         fine, coarse = density * _FINE, density[:, ::2] * _COARSE
         mass = (high - low) * fine.sum(axis=1)
         smooth = np.abs(mass - (high - low) * coarse.sum(axis=1)) <= 1e-9 * mass
-    if not smooth.all():  # the density is no polynomial here, and its integral is known
+    if not smooth.all():  # the density is not like a polynomial here, but its integral is known
         mass[~smooth] = _probability(distribution, low[~smooth], high[~smooth])
     integral = mass * _mean(values, fine, _FINE)
     difference = np.abs(integral - mass * _mean(values[:, ::2], coarse, _COARSE))
@@ -186,7 +188,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
     # The scaling of QUADPACK, with the error of a jump in place of the mean deviation.
     ratio = np.divide(difference, bound, out=np.zeros_like(bound), where=bound > 0)
     error = bound * np.minimum(1.0, (_CAUTION * ratio) ** 1.5)
-    atom = ~_can_be_split(low, high)  # the nodes are two numbers, not nine
+    atom = ~_can_be_split(low, high)  # rounding leaves two different nodes of nine
     error[atom] = mass[atom] * np.ptp(values[atom], axis=1)
     return _Panels(x, values, mass, integral, error)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skeval.metrics._checks import check_binary_scores
-from skeval.utils._checks import undefined
+from skeval.utils._checks import give_nan
 from skeval.utils._compat import validate_params
 
 __all__ = ["SCORE_CONSTRAINTS", "break_even_point", "cumulative_counts", "ranking_loss"]
@@ -24,7 +24,7 @@ SCORE_CONSTRAINTS: dict[str, list[object]] = {
 def cumulative_counts(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Engine: weights of true and false positives at each cut, and its threshold.
+    """Return the weights of true and false positives at each cut, and its threshold.
 
     Shape (n_cuts + 1,): the first cut, with threshold inf, predicts nothing positive; each further
     one admits the next lower distinct score, down to all. Samples of weight 0 make no cut.
@@ -37,7 +37,7 @@ def cumulative_counts(
     return true_positives, false_positives, np.concatenate(([np.inf], -values))
 
 
-@validate_params(SCORE_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(SCORE_CONSTRAINTS)
 def ranking_loss(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -82,8 +82,8 @@ def ranking_loss(
 
     References
     ----------
-    .. [1] J. A. Hanley and B. J. McNeil (1982), The meaning and use of the area under a receiver
-       operating characteristic (ROC) curve, Radiology 143:29-36,
+    .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143, 29-36.
        https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
@@ -95,13 +95,13 @@ def ranking_loss(
     positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
     tp, fp, _ = cumulative_counts(positive, score, weight)
     if tp[-1] == 0 or fp[-1] == 0:
-        return undefined("ranking_loss needs both classes in y_true, got one.")
+        return give_nan("ranking_loss needs both classes in y_true, got one.")
     # Each positive ranks below the negatives admitted before it, and ties with those of its cut.
     misranked = np.diff(tp / tp[-1]) @ (fp[:-1] / fp[-1] + fp[1:] / fp[-1]) / 2
     return float(np.clip(misranked, 0.0, 1.0))
 
 
-@validate_params(SCORE_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(SCORE_CONSTRAINTS)
 def break_even_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -147,8 +147,8 @@ def break_even_point(
 
     References
     ----------
-    .. [1] T. Joachims (2005), A support vector method for multivariate performance measures,
-       ICML 2005, https://doi.org/10.1145/1102351.1102399
+    .. [1] Joachims, T. (2005). A support vector method for multivariate performance measures. ICML
+       2005. https://doi.org/10.1145/1102351.1102399
 
     Examples
     --------
@@ -159,7 +159,7 @@ def break_even_point(
     positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
     tp, fp, _ = cumulative_counts(positive, score, weight)
     if tp[-1] == 0:
-        return undefined("break_even_point needs a positive sample in y_true, got none.")
+        return give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
     recall, precision = tp[1:] / tp[-1], tp[1:] / predicted
     after = int(np.searchsorted(predicted, tp[-1]))  # the first cut with P <= R

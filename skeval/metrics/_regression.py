@@ -20,8 +20,7 @@ Floats = NDArray[np.float64]
         "y_pred": ["array-like"],
         "ord": [Interval(Real, 0, None, closed="both")],
         "sample_weight": ["array-like", None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def error_norm(
     y_true: ArrayLike,
@@ -78,7 +77,7 @@ def error_norm(
         with np.errstate(over="ignore", invalid="ignore"):
             factor = error if weight is None else weight * error
             total = float(factor.sum() if ord == 1 else factor @ error)
-        if 1e-280 < total < np.inf:  # no power has lost its digits, and none has overflowed
+        if 1e-280 < total < np.inf:  # no power underflowed or overflowed
             return total if ord == 1 else total**0.5
     if weight is not None:
         error, weight = error[weight > 0], weight[weight > 0]
@@ -99,7 +98,7 @@ def error_norm(
     logarithm = np.log(total) / ord
     if abs(logarithm) < 700:
         return largest * total ** (1 / ord)
-    with np.errstate(over="ignore"):  # largest * total ** (1 / ord) where the power is no float
+    with np.errstate(over="ignore"):  # as above, where the power itself would overflow
         return float(np.exp(np.log(largest) + logarithm))
 
 

@@ -1,6 +1,7 @@
 """Scorers by name: one table for every metric, and scorers of clusterings."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from skeval.metrics.cluster import (
     within_cluster_sse,
     within_cluster_variance,
 )
-from skeval.utils._checks import undefined as undefined_metric
+from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import StrOptions, validate_params
 from skeval.utils._routing import RoutedScorer
 
@@ -130,7 +131,7 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
         One of `get_scorer_names`, or "neg_cost_sensitive_error".
     **metric_kwargs : dict
         Arguments of the metric, such as `pos_label` or `cost_matrix`; of an internal index of
-        clusterings also `undefined` and `space`, see `make_clustering_scorer`. The scorers of
+        clusterings also `give_nan` and `space`, see `make_clustering_scorer`. The scorers of
         scikit-learn take none: use `make_scorer` there.
 
     Returns
@@ -182,7 +183,7 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
 
 def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
     try:
-        scorer = sklearn.metrics.get_scorer(name)  # also of names that it no longer lists
+        scorer = sklearn.metrics.get_scorer(name)  # it still takes names that it no longer lists
     except ValueError as error:
         raise ValueError(f"name must be one of get_scorer_names(), got {name!r}.") from error
     if metric_kwargs:
@@ -199,8 +200,7 @@ def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
         "greater_is_better": ["boolean"],
         "undefined": [Real, StrOptions({"nan", "raise"})],
         "space": [StrOptions({"transformed", "input"})],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def make_clustering_scorer(
     index: Callable[..., float],
@@ -242,7 +242,7 @@ def make_clustering_scorer(
     Raises
     ------
     ValueError
-        If `index` is not callable or `undefined` or `space` is something else; when called, if the
+        If `index` is not callable or `give_nan` or `space` is something else; when called, if the
         index raises for data that have two clusters or more, such as texts.
 
     Notes
@@ -273,22 +273,15 @@ def make_clustering_scorer(
     return ClusteringScorer(index, greater_is_better, undefined, space, kwargs)
 
 
+@dataclass(eq=False, repr=False)
 class ClusteringScorer(RoutedScorer):
     """Scorer of a clusterer; made by `make_clustering_scorer`."""
 
-    def __init__(
-        self,
-        index: Callable[..., float],
-        greater_is_better: bool,
-        undefined: float | str,
-        space: str,
-        kwargs: dict[str, Any],
-    ) -> None:
-        self.index = index
-        self.greater_is_better = greater_is_better
-        self.undefined = undefined
-        self.space = space
-        self.kwargs = kwargs
+    index: Callable[..., float]
+    greater_is_better: bool
+    undefined: float | str
+    space: str
+    kwargs: dict[str, Any]
 
     @property
     def _scored_by(self) -> Callable[..., float]:

@@ -32,7 +32,7 @@ def bleu_statistics(
                 "sentence_bleu_score judges a single sentence."
             )
     _check_lengths(references, hypotheses)
-    return ngram_statistics(_tokenized(references, hypotheses, tokenize or str.split), max_order)
+    return ngram_statistics(_tokenize(references, hypotheses, tokenize or str.split), max_order)
 
 
 def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None:
@@ -48,20 +48,20 @@ def _check_lengths(references: Sequence[Any], hypotheses: Sequence[Any]) -> None
         raise ValueError("hypotheses must hold at least one sentence, got none.")
 
 
-def _tokenized(
+def _tokenize(
     references: Sequence[Any], hypotheses: Sequence[Any], tokenize: Tokenizer
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
     """Yield the tokens of each hypothesis and of its references."""
-    for i, (hypothesis, own) in enumerate(zip(hypotheses, references, strict=True)):
-        several = [own] if isinstance(own, str) else own
+    for i, (hypothesis, given) in enumerate(zip(hypotheses, references, strict=True)):
+        several = [given] if isinstance(given, str) else given
         if not is_sized(several) or len(several) == 0:
-            raise ValueError(f"references[{i}] must hold at least one reference, got {own!r}.")
+            raise ValueError(f"references[{i}] must hold at least one reference, got {given!r}.")
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
             raise ValueError(
                 f"hypotheses[{i}] and each of references[{i}] must be of one kind, strings or "
                 "lists of tokens (one tokenised reference is [['the', 'cat']]), got "
-                f"{hypothesis!r} and {own!r}."
+                f"{hypothesis!r} and {given!r}."
             )
         segments = [hypothesis, *several]
         if text:

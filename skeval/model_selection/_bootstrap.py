@@ -217,7 +217,7 @@ def bootstrap_error(
     ----------
     .. [1] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
        bootstrap method. Journal of the American Statistical Association 92, 548-560.
-       :doi:`10.1080/01621459.1997.10474007`
+       https://doi.org/10.1080/01621459.1997.10474007
     .. [2] Wager, S., Hastie, T. and Efron, B. (2014). Confidence intervals for random forests: the
        jackknife and the infinitesimal jackknife. Journal of Machine Learning Research 15,
        1625-1651.

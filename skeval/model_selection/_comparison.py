@@ -232,15 +232,15 @@ def compare_classifiers(
 
     References
     ----------
-    .. [1] C. Nadeau and Y. Bengio (2003), Inference for the generalization error, Machine Learning
-       52:239-281, https://doi.org/10.1023/A:1024068626366
-    .. [2] T. G. Dietterich (1998), Approximate statistical tests for comparing supervised
-       classification learning algorithms, Neural Computation 10:1895-1923,
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. https://doi.org/10.1023/A:1024068626366
+    .. [2] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
+       classification learning algorithms. Neural Computation 10, 1895-1923.
        https://doi.org/10.1162/089976698300017197
-    .. [3] A. Agresti and Y. Min (2005), Simple improved confidence intervals for comparing matched
-       proportions, Statistics in Medicine 24:729-740, https://doi.org/10.1002/sim.1781
-    .. [4] R. R. Bouckaert and E. Frank (2004), Evaluating the replicability of significance tests
-       for comparing learning algorithms, PAKDD 2004, LNCS 3056:3-12,
+    .. [3] Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing
+       matched proportions. Statistics in Medicine 24, 729-740. https://doi.org/10.1002/sim.1781
+    .. [4] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests
+       for comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
        https://doi.org/10.1007/978-3-540-24775-3_3
 
     Examples

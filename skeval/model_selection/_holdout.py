@@ -140,7 +140,7 @@ def holdout_error(
     ----------
     .. [1] Yan, X. and Su, X. G. (2010). Stratified Wilson and Newcombe confidence intervals for
        multiple binomial proportions. Statistics in Biopharmaceutical Research 2, 329-335.
-       :doi:`10.1198/sbr.2009.0049`
+       https://doi.org/10.1198/sbr.2009.0049
 
     Examples
     --------

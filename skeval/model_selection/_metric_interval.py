@@ -265,25 +265,25 @@ def metric_interval(
 
     References
     ----------
-    .. [1] B. Efron (1987), Better bootstrap confidence intervals, JASA 82:171-185,
+    .. [1] Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185.
        https://doi.org/10.1080/01621459.1987.10478410
-    .. [2] E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under
-       two or more correlated receiver operating characteristic curves, Biometrics 44:837-845,
+    .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
        https://doi.org/10.2307/2531595
-    .. [3] K. Takahashi, K. Yamamoto, A. Kuchiba and T. Koyama (2022), Confidence interval for
-       micro-averaged F1 and macro-averaged F1 scores, Applied Intelligence 52:4961-4972,
+    .. [3] Takahashi, K., Yamamoto, K., Kuchiba, A. and Koyama, T. (2022). Confidence interval for
+       micro-averaged F1 and macro-averaged F1 scores. Applied Intelligence 52, 4961-4972.
        https://doi.org/10.1007/s10489-021-02635-5
-    .. [4] E. B. Wilson (1927), Probable inference, the law of succession, and statistical
-       inference, JASA 22:209-212, https://doi.org/10.1080/01621459.1927.10502953
-    .. [5] R. G. Newcombe (2006), Confidence intervals for an effect size measure based on the
-       Mann-Whitney statistic. Part 2, Statistics in Medicine 25:559-573,
+    .. [4] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+       inference. JASA 22, 209-212. https://doi.org/10.1080/01621459.1927.10502953
+    .. [5] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
+       Mann-Whitney statistic. Part 2. Statistics in Medicine 25, 559-573.
        https://doi.org/10.1002/sim.2324
-    .. [6] P. Hall (1992), On the removal of skewness by transformation, Journal of the Royal
-       Statistical Society B 54:221-228, https://doi.org/10.1111/j.2517-6161.1992.tb01876.x
-    .. [7] T. C. Hesterberg (2015), What teachers should know about the bootstrap, The American
-       Statistician 69:371-386, https://doi.org/10.1080/00031305.2015.1089789
-    .. [8] K. Boyd, K. H. Eng and C. D. Page (2013), Area under the precision-recall curve: point
-       estimates and confidence intervals, ECML PKDD 2013, 451-466,
+    .. [6] Hall, P. (1992). On the removal of skewness by transformation. Journal of the Royal
+       Statistical Society B 54, 221-228. https://doi.org/10.1111/j.2517-6161.1992.tb01876.x
+    .. [7] Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
+       Statistician 69, 371-386. https://doi.org/10.1080/00031305.2015.1089789
+    .. [8] Boyd, K., Eng, K. H. and Page, C. D. (2013). Area under the precision-recall curve: point
+       estimates and confidence intervals. ECML PKDD 2013, 451-466.
        https://doi.org/10.1007/978-3-642-40994-3_29
 
     Examples

@@ -261,9 +261,9 @@ def permutation_test(
     ----------
     .. [1] Phipson, B. and Smyth, G. K. (2010). Permutation P-values should never be zero.
        Statistical Applications in Genetics and Molecular Biology 9, 39.
-       :doi:`10.2202/1544-6115.1585`
+       https://doi.org/10.2202/1544-6115.1585
     .. [2] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78,
-       301-304. :doi:`10.1093/biomet/78.2.301`
+       301-304. https://doi.org/10.1093/biomet/78.2.301
 
     Examples
     --------

@@ -48,8 +48,8 @@ class PerturbationInterval(WithEnds, IntervalResult):
     loss : str
         Name of the loss.
     effective_size : float
-        Number of samples of equal weight that say as much, ``(sum w)^2 / sum w^2``; `n_samples`
-        without sample weights.
+        Number of samples of equal weight that say as much as those tested, ``(sum w)^2 / sum w^2``;
+        `n_samples` without sample weights where `cv` tests every sample.
     interval : ConfidenceInterval
         That of the error. `confidence_interval` reads the same draws again, and warns as
         `perturbation_interval` does where an interval of 0-1 loss has no width.
@@ -275,8 +275,8 @@ def perturbation_interval(
     References
     ----------
     .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
-       prediction errors of support vector machine classifiers. Journal of Machine Learning
-       Research 9, 521-540.
+       prediction errors of support vector machine classifiers. Journal of Machine Learning Research
+       9, 521-540.
 
     Examples
     --------
@@ -313,19 +313,20 @@ def perturbation_interval(
         results = resampled_predictions(estimator, X, target, plan, **options)
         return mean_losses(results, target, loss_fn, plan.fits_per_repetition)
 
-    errors = {}
+    errors, sizes = {}, {}
     for name, base in plans.items():
         (plain,) = losses(base, 1, lambda _: np.ones(len(target)))
         tested = np.isfinite(plain[0])
         errors[name] = mean_of_tested(plain[0][tested], sample_weight[tested])
+        sizes[name] = effective_number(sample_weight[tested])
     perturbed = losses(plans[statistic], n_resamples, draw)
     statistics = perturbed_statistics(perturbed, draw, sample_weight, errors[statistic])
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
-    effective_size = float(sample_weight.sum() ** 2 / np.sum(sample_weight**2))
     found = error, apparent, statistics, form, statistic, len(target), loss_fn.name
-    return PerturbationInterval(*found, effective_size, confidence_level=confidence_level)
+    size = sizes["cross_validation"]
+    return PerturbationInterval(*found, size, confidence_level=confidence_level)
 
 
 def forms_of(loss: str) -> tuple[str, ...]:
@@ -341,6 +342,12 @@ def check_loss(loss_fn: Loss, target: Target) -> None:
             f"loss must be 0-1 loss for more than two classes, got {loss_fn.name!r} for "
             f"{len(target.classes)} classes."
         )
+
+
+def effective_number(weights: np.ndarray) -> float:
+    """Return ``(sum w)^2 / sum w^2``, how many samples of equal weight say as much."""
+    relative = weights / weights.max()  # the square of a weight may be no float
+    return float(relative.sum() ** 2 / np.sum(relative**2))
 
 
 def draws(
@@ -392,15 +399,19 @@ def mean_losses(
 def perturbed_statistics(
     losses: Iterable[np.ndarray], draw: Draw, sample_weight: np.ndarray, error: float
 ) -> np.ndarray:
-    """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition."""
-    share = sample_weight / sample_weight.mean()
+    """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
+
+    Where `m` samples alone are tested, the sum over them is multiplied by ``n / m``: `W*` over the
+    root of `n` stays their mean.
+    """
     statistics: list[float] = []
     for block in losses:
         for row in block:
             tested = np.isfinite(row)
-            perturbation = (draw(len(statistics)) * share)[tested]
+            share = sample_weight[tested] / sample_weight[tested].mean()
+            perturbation = draw(len(statistics))[tested] * share
             total = perturbation @ (row[tested] - error)
-            statistics.append(float(total / np.sqrt(tested.sum())))
+            statistics.append(float(total * np.sqrt(len(row)) / tested.sum()))
     return np.array(statistics)
 
 

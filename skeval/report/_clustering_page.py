@@ -13,11 +13,11 @@ from skeval.report._page import (
     Page,
     Section,
     Table,
+    make_figure,
     make_page,
-    reproduction_section,
-    warnings_section,
+    make_reproduction_section,
+    make_warnings_section,
 )
-from skeval.report._svg import inline_svg
 
 __all__ = ["make_clustering_page"]
 
@@ -35,33 +35,31 @@ def make_clustering_page(report: ClusteringReport, title: str | None = None) -> 
             f"{report.n_samples} samples, {report.n_features} features",
         ],
         sections=[
-            warnings_section("Before you quote the choice", report.warnings),
+            make_warnings_section("Before you quote the choice", report.warnings),
             _make_stability_section(report),
             _make_table_section(report),
             _make_indices_section(report),
-            reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions),
         ],
     )
 
 
 def _make_stability_section(report: ClusteringReport) -> Section:
     """Return how well halves of the data predict each other's clusters."""
-    svg = inline_svg(
-        partial(StabilityDisplay.from_result, report.stability),
-        label="Stability against the number of clusters; the table holds the numbers.",
-        height=3.2,
-    )
     halvings = report.stability.replicates.shape[1]
     caption = (
         f"Each of {halvings} times the data were halved at random, both halves clustered, and the "
         "clusters of one predicted from the other; 1 is perfect agreement. In grey the same of "
         "data without structure, and what the rule asks for."
     )
-    return Section(
-        "How stable is each number of clusters?",
-        sentences=[PRESUMES],
-        figures=[Figure(svg, caption)],
+    figure = make_figure(
+        partial(StabilityDisplay.from_result, report.stability),
+        caption,
+        label="Stability against the number of clusters; the table holds the numbers.",
+        height=3.2,
     )
+    heading = "How stable is each number of clusters?"
+    return Section(heading, sentences=[PRESUMES], figures=[figure])
 
 
 def _make_table_section(report: ClusteringReport) -> Section:
@@ -80,17 +78,14 @@ def _make_indices_section(report: ClusteringReport) -> Section:
     """Return the indices against the number of clusters, and the first two against each other."""
     comparison = report.comparison
     n_panels = len(comparison.indices)
-    svg = inline_svg(
+    figure = make_figure(
         lambda ax: IndicesDisplay.from_result(comparison, axes=ax),
+        "Internal indices of the clustering of all samples.",
         label=f"{n_panels} internal indices against the number of clusters, as in the table.",
         height=0.5 + 1.45 * n_panels,
         n_panels=n_panels,
     )
-    figures = [
-        Figure(svg, "Internal indices of the clustering of all samples."),
-        *_draw_pareto(report),
-    ]
-    return Section("What the internal indices say", figures=figures)
+    return Section("What the internal indices say", figures=[figure, *_draw_pareto(report)])
 
 
 def _draw_pareto(report: ClusteringReport) -> Iterator[Figure]:
@@ -98,12 +93,9 @@ def _draw_pareto(report: ClusteringReport) -> Iterator[Figure]:
     if len(report.comparison.indices) < 2:
         return
     first, second = (name.replace("_", " ") for name in report.comparison.indices[:2])
-    svg = inline_svg(
+    yield make_figure(
         partial(ParetoDisplay.from_result, report.comparison),
+        f"{first.capitalize()} against {second}; the front is that of these two indices alone.",
         label=f"Each number of clusters by {first} and {second}.",
         height=3.4,
     )
-    caption = (
-        f"{first.capitalize()} against {second}; the front here is that of these two indices alone."
-    )
-    yield Figure(svg, caption)

@@ -1,7 +1,7 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +9,10 @@ from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
 from skeval.report._clustering_table import make_columns
-from skeval.report._provenance import call_of
+from skeval.report._provenance import write_call
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["ClusteringReport"]
 
@@ -74,7 +72,7 @@ class ClusteringReport(WritableReport):
     def call(self) -> str:
         """The call that made the report, as source text."""
         function = "skeval.report.evaluate_clusterer"
-        return call_of(function, "clusterer, X", self.clusterer, self.settings)
+        return write_call(function, "clusterer, X", self.clusterer, self.settings)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.
@@ -128,7 +126,7 @@ class ClusteringReport(WritableReport):
             "versions": dict(self.versions),
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row for each number of clusters; needs pandas.
 
         Returns
@@ -136,18 +134,16 @@ class ClusteringReport(WritableReport):
         pandas.DataFrame
             Indexed by `n_clusters`.
         """
-        import pandas as pd
-
         rows = [row | row.pop("external", {}) for row in self.rows()]
-        return pd.DataFrame(rows).set_index("n_clusters")
+        return make_frame(rows).set_index("n_clusters")
 
     def __str__(self) -> str:
-        lines = [*self._table_lines(), "", self.verdict, PRESUMES, FRONT]
+        lines = [*self._write_table(), "", self.verdict, PRESUMES, FRONT]
         if self.external is not None:
             lines.append(ORIENTATION)
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-    def _table_lines(self) -> list[str]:
+    def _write_table(self) -> list[str]:
         """Return the table as text, with an arrow at the end of the row of the choice."""
         columns = make_columns(self.comparison, self.stability, self.external)
         heads = [[""] * (3 - len(column.heading)) + [*column.heading] for column in columns]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from skeval.cluster import NClustersChoice
+from skeval.cluster._agreements import PREDICTION_STRENGTH
 from skeval.report._clustering_table import MEASURES
 
 __all__ = ["FRONT", "ORIENTATION", "PRESUMES", "write_choice"]
@@ -43,7 +44,7 @@ def write_choice(stability: NClustersChoice) -> str:
 def _write_limit(stability: NClustersChoice) -> str:
     """Say how far a stability must lie above the reference."""
     above = f"at least 2/3 of the way from that of {REFERENCES[stability.reference]} to 1"
-    if stability.method != "prediction_strength":
+    if stability.method != PREDICTION_STRENGTH:
         return above
     return f"of {stability.threshold:g} or more and {above}"
 
@@ -52,6 +53,6 @@ def _write_rule(stability: NClustersChoice) -> str:
     """Return the rule of a choice above one cluster."""
     measure = " ".join(MEASURES[stability.method])
     best = "within one standard error of the best and "
-    if stability.method == "prediction_strength":
+    if stability.method == PREDICTION_STRENGTH:
         best = ""
     return f"largest k with a {measure} {best}{_write_limit(stability)}"

@@ -18,15 +18,15 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
 )
 from skeval.report._provenance import (
-    estimator_text,
-    n_columns,
-    named_features,
-    provenance,
-    settings_text,
+    check_feature_names,
+    count_columns,
+    describe_run,
+    write_estimator,
+    write_settings,
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._steps import Steps, ends_in_linear_svc
-from skeval.report._warnings import plain_warnings
+from skeval.report._warnings import write_warnings
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_jobs
 from skeval.utils._seeds import RandomStateLike, small_seed
 
@@ -132,7 +132,7 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
-    settings = settings_text(locals())  # first, while there is nothing but the arguments
+    settings = write_settings(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     if leave_one_out is not None:
         check_flag("leave_one_out", leave_one_out)
@@ -140,7 +140,7 @@ def evaluate(
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
-    names = named_features(X, feature_names)
+    names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     cv, notes = _choose_folds(cv, target, groups)
     splitter = resolve_splitter(cv, target, groups, seed)
@@ -153,21 +153,21 @@ def evaluate(
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
     perturbation = _run_perturbation(steps, n_resamples, say)
-    bias, stability = steps.selection()
+    bias, stability = steps.select()
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation,
         permutation=_run_permutation(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
-        warnings=(*notes, *plain_warnings(target, estimates)),
+        warnings=(*notes, *write_warnings(target, estimates)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
-        n_features=n_columns(X),
+        n_features=count_columns(X),
         class_sizes=_count_classes(target),
-        estimator=estimator_text(estimator),
+        estimator=write_estimator(estimator),
         feature_names=names,
-        **provenance(settings, seed),
+        **describe_run(settings, seed),
     )
 
 
@@ -179,27 +179,24 @@ def _estimate_all(
     notes: list[str],
 ) -> Iterator[ErrorEstimate]:
     """Yield every estimate, from the most optimistic to the most careful."""
-    say(RESUBSTITUTION)
-    yield from steps.resubstitution()
-    say(HOLD_OUT)
-    yield from _skip_if_all_fail(HOLD_OUT, steps.hold_out(), notes)
-    say(CROSS_VALIDATION)
-    yield from steps.cross_validation()
-    if leave_one_out:
-        say(LEAVE_ONE_OUT)
-        yield from _skip_if_all_fail(LEAVE_ONE_OUT, steps.leave_one_out(), notes)
+    estimators = {
+        RESUBSTITUTION: steps.estimate_resubstitution,
+        HOLD_OUT: steps.estimate_hold_out,
+        CROSS_VALIDATION: steps.estimate_cross_validation,
+        LEAVE_ONE_OUT: steps.estimate_leave_one_out,
+    }
+    for name, estimate in estimators.items():
+        if name == LEAVE_ONE_OUT and not leave_one_out:
+            continue
+        say(name)
+        try:
+            yield estimate()
+        except NoFitLeftError as error:
+            if name not in (HOLD_OUT, LEAVE_ONE_OUT):
+                raise
+            notes.append(f"There is no {name} estimate: {error}")
     say("bootstrap")
-    yield from steps.bootstrap(n_bootstraps)
-
-
-def _skip_if_all_fail(
-    name: str, estimates: Iterator[ErrorEstimate], notes: list[str]
-) -> Iterator[ErrorEstimate]:
-    """Yield what a step estimates, or note that none of its fits succeeded."""
-    try:
-        yield from estimates
-    except NoFitLeftError as error:
-        notes.append(f"There is no {name} estimate: {error}")
+    yield from steps.estimate_bootstrap(n_bootstraps)
 
 
 def _run_perturbation(
@@ -210,7 +207,7 @@ def _run_perturbation(
     if not n_resamples or not served:
         return None
     say("perturbation")
-    return tuple(steps.perturbation(n_resamples))
+    return steps.perturb(n_resamples)
 
 
 def _run_permutation(
@@ -220,7 +217,7 @@ def _run_permutation(
     if not n_permutations:
         return None
     say("permutation")
-    return steps.permutation(n_permutations)
+    return steps.permute(n_permutations)
 
 
 def make_announcer(verbose: int) -> Callable[[str], None]:

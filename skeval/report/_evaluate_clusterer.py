@@ -12,18 +12,18 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
-from skeval.cluster._agreements import AGREEMENTS, SMALLEST
+from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
 from skeval.cluster._choose import check_candidates, resolve_parameter
 from skeval.cluster._reference import REFERENCES
 from skeval.cluster._stability import check_points, seed_clusterer
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import make_announcer
-from skeval.report._provenance import estimator_text, provenance, settings_text
+from skeval.report._provenance import describe_run, write_estimator, write_settings
 from skeval.utils._checks import check_jobs, check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
 
-__all__ = ["evaluate_clusterer", "plain_warnings"]
+__all__ = ["evaluate_clusterer", "write_warnings"]
 
 INDICES = ("silhouette", "dunn", "davies_bouldin", "calinski_harabasz", "connectivity")
 NEIGHBOURS = 10
@@ -119,7 +119,7 @@ def evaluate_clusterer(
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
     """
-    settings = settings_text(locals())  # first, while there is nothing but the arguments
+    settings = write_settings(locals())  # first, while the only local variables are the arguments
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_jobs(n_jobs, verbose)
@@ -150,11 +150,11 @@ def evaluate_clusterer(
         stability=choice,
         external=_compare_with_classes(labels_true, partitions),
         partitions=partitions,
-        warnings=tuple(plain_warnings(comparison, choice, X.shape[0])),
+        warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
         n_samples=X.shape[0],
         n_features=X.shape[1],
-        clusterer=estimator_text(clusterer),
-        **provenance(settings, seed),
+        clusterer=write_estimator(clusterer),
+        **describe_run(settings, seed),
     )
 
 
@@ -184,7 +184,7 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MOST, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, "prediction_strength")
+    candidates = check_candidates(n_clusters, PREDICTION_STRENGTH)
     for k in (candidates[0], candidates[-1]):
         if not 2 <= k <= n_samples // 2:
             raise ValueError(
@@ -206,7 +206,7 @@ def _cluster_all(
     return partitions
 
 
-def plain_warnings(
+def write_warnings(
     comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
 ) -> list[str]:
     """Return the sentences that a reader should know before quoting the choice."""
@@ -216,7 +216,7 @@ def plain_warnings(
         for k, found in zip(tried, comparison.n_clusters, strict=True)
         if k != found
     ]
-    sentences += _stability_warnings(choice, n_samples)
+    sentences += _write_stability_warnings(choice, n_samples)
     if not len(chosen):
         return sentences
     row = chosen[0]
@@ -229,8 +229,8 @@ def plain_warnings(
     return sentences
 
 
-def _stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
-    """Return what a reader should know of stabilities that speak for no clusters."""
+def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
+    """Return sentences on candidates that are stable without being evidence of clusters."""
     sentences = []
     above = choice.candidates[choice.candidates * SMALLEST > n_samples // 2]
     if above.size:
@@ -238,7 +238,7 @@ def _stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
             f"Halves of {n_samples // 2} samples cannot hold {above[0]} clusters or more of "
             f"{SMALLEST} each: there is no evidence of so many."
         )
-    if choice.method != "prediction_strength":
+    if choice.method != PREDICTION_STRENGTH:
         return sentences
     for row in np.flatnonzero(
         (choice.values >= choice.threshold) & (choice.values < choice.limits)

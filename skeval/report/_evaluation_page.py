@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from textwrap import shorten
+from typing import Any
 
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.model_selection import PermutationDisplay, PerturbationDisplay
@@ -17,22 +18,21 @@ from skeval.model_selection._methods import (
 )
 from skeval.report._estimates_table import PERTURBED, EstimateRow, make_rows
 from skeval.report._page import (
-    Figure,
     Page,
     Section,
     Table,
+    make_figure,
     make_page,
-    reproduction_section,
-    warnings_section,
+    make_reproduction_section,
+    make_warnings_section,
 )
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
-    permutation_sentence,
-    selection_sentences,
-    trusted_perturbation,
+    write_permutation,
+    write_perturbation,
+    write_selection,
 )
-from skeval.report._svg import inline_svg
 
 __all__ = ["make_evaluation_page"]
 
@@ -59,12 +59,12 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
         verdict=report.verdict,
         facts=list(_describe_data(report)),
         sections=[
-            warnings_section("Before you quote a number", report.warnings),
+            make_warnings_section("Before you quote a number", report.warnings),
             _make_estimates_section(report),
             *_make_perturbation_section(report),
             *_make_chance_section(report),
             *_make_selection_section(report),
-            reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions),
         ],
     )
 
@@ -83,52 +83,42 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
     """Return every estimate, drawn and in a table."""
     rows = make_rows(report.estimates, report.perturbation)
     level = f"{100 * report.confidence_level:g} %"
-    svg = inline_svg(
+    figure = make_figure(
         partial(ErrorEstimatesDisplay.from_result, report),
+        f"Estimates of one error, with {level} intervals.",
         label=f"Forest plot of {len(rows)} estimates of the error; the table holds the numbers.",
         height=0.6 + 0.42 * len(rows),
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
-    caption = f"Estimates of one error, with {level} intervals."
-    return Section(
-        "Every estimate",
-        figures=[Figure(svg, caption)],
-        table=Table("The same in numbers.", head, [_write_row(row) for row in rows], MEANINGS),
-    )
+    table = Table("The same in numbers.", head, list(map(_write_row, rows)), MEANINGS)
+    return Section("Every estimate", figures=[figure], table=table)
 
 
 def _write_row(row: EstimateRow) -> tuple[str, str, str, str, str]:
     """Return the cells of an estimate in the table of the page."""
     form = ".4f" if row.loss == "zero_one" else ".4g"
-    ends = f"{row.interval.low:{form}} to {row.interval.high:{form}}"
-    return (
-        row.name,
-        f"{row.error:{form}}",
-        ends,
-        f"{row.standard_error:{form}}",
-        row.interval.method,
-    )
+    numbers = (row.error, row.interval.low, row.interval.high, row.standard_error)
+    error, low, high, spread = (f"{number:{form}}" for number in numbers)
+    return row.name, error, f"{low} to {high}", spread, row.interval.method
 
 
 def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield the intervals of a linear support vector machine."""
     if not report.perturbation:
         return
-    figures = []
-    for result in report.perturbation:
-        svg = inline_svg(
+    figures = [
+        make_figure(
             partial(PerturbationDisplay.from_result, result),
+            f"The cross-validated error plus W*/√n over {len(result.statistics)} random "
+            "weightings of the samples, and the interval that their spread makes.",
             label="Histogram of the error of the support vector machine under random weights.",
             height=3.2,
         )
-        caption = (
-            f"The cross-validated error plus W*/√n over {len(result.statistics)} random "
-            "weightings of the samples, and the interval that their spread makes."
-        )
-        figures.append(Figure(svg, caption))
+        for result in report.perturbation
+    ]
     yield Section(
         "The interval of the support vector machine",
-        sentences=[trusted_perturbation(report.perturbation[1])],
+        sentences=[write_perturbation(report.perturbation[1])],
         figures=figures,
     )
 
@@ -138,19 +128,19 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
     test = report.permutation
     if not test:
         return
-    svg = inline_svg(
+    figure = make_figure(
         partial(PermutationDisplay.from_result, test),
+        "The score that labels without any relation to the features reach.",
         label="Histogram of the scores of shuffled labels, and the score of the true ones.",
         height=2.8,
     )
     interval = test.pvalue_interval
     sentences = [
-        permutation_sentence(test),
+        write_permutation(test),
         f"With endlessly many permutations P would lie between {interval.low:.2g} and "
         f"{interval.high:.2g} ({100 * interval.confidence_level:g} % interval).",
     ]
-    caption = "The score that labels without any relation to the features reach."
-    yield Section("Could it be chance?", sentences=sentences, figures=[Figure(svg, caption)])
+    yield Section("Could it be chance?", sentences=sentences, figures=[figure])
 
 
 def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
@@ -158,29 +148,21 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None or stability is None:
         return
+    options: dict[str, Any] = {"feature_names": report.feature_names, "n_top": N_TOP}
     n_drawn = min(N_TOP, int((stability.frequency > 0).sum()))
     figures = [
-        Figure(
-            inline_svg(
-                partial(SelectionBiasDisplay.from_result, bias),
-                label="The errors of selecting outside and inside the loop, and their difference.",
-                height=2.6,
-            ),
+        make_figure(
+            partial(SelectionBiasDisplay.from_result, bias),
             "What selecting the features on all samples hides.",
+            label="The errors of selecting outside and inside the loop, and their difference.",
+            height=2.6,
         ),
-        Figure(
-            inline_svg(
-                partial(
-                    SelectionFrequencyDisplay.from_result,
-                    stability,
-                    feature_names=report.feature_names,
-                    n_top=N_TOP,
-                ),
-                label="How often each feature was selected over the folds.",
-                height=0.8 + 0.22 * n_drawn,
-            ),
+        make_figure(
+            partial(SelectionFrequencyDisplay.from_result, stability, **options),
             "How often each feature was selected.",
+            label="How often each feature was selected over the folds.",
+            height=0.8 + 0.22 * n_drawn,
         ),
     ]
-    sentences = selection_sentences(bias, stability)
+    sentences = write_selection(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)

@@ -1,22 +1,23 @@
 """A page of text, tables and figures, and its HTML."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from skeval.report._svg import check_extra
+from skeval.report._svg import check_extra, draw_svg
 
 __all__ = [
     "Figure",
     "Page",
     "Section",
     "Table",
+    "load_template",
+    "make_figure",
     "make_page",
-    "reproduction_section",
-    "template",
-    "warnings_section",
+    "make_reproduction_section",
+    "make_warnings_section",
 ]
 
 
@@ -70,13 +71,18 @@ def make_page(report: Any, title: str | None = None) -> Page:
     raise TypeError(f"there is no page for a {type(report).__name__}.")
 
 
-def warnings_section(heading: str, warnings: Sequence[str]) -> Section:
+def make_figure(draw: Callable[..., Any], caption: str, **options: Any) -> Figure:
+    """Return what ``draw(ax=...)`` draws, with its caption; `options` are those of `draw_svg`."""
+    return Figure(draw_svg(draw, **options), caption)
+
+
+def make_warnings_section(heading: str, warnings: Sequence[str]) -> Section:
     """Return what to know before quoting a number, or that there is nothing."""
     none = ["None of skeval's checks found a reason to doubt the numbers below."]
     return Section(heading, sentences=() if warnings else none, items=warnings)
 
 
-def reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
+def make_reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
     """Return the call and the versions."""
     return Section(
         "How to reproduce",
@@ -86,7 +92,7 @@ def reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
     )
 
 
-def template(name: str) -> Any:
+def load_template(name: str) -> Any:
     """Return "page.html", a document, or "fragment.html", the same for a notebook.
 
     ``render(page=...)`` fills it; every value is escaped, the SVG of figures excepted.

@@ -16,12 +16,12 @@ from skeval._version import __version__
 from skeval.utils._checks import naming
 
 __all__ = [
-    "call_of",
-    "estimator_text",
-    "n_columns",
-    "named_features",
-    "provenance",
-    "settings_text",
+    "check_feature_names",
+    "count_columns",
+    "describe_run",
+    "write_call",
+    "write_estimator",
+    "write_settings",
 ]
 
 LONGEST_ESTIMATOR = 20_000
@@ -29,10 +29,10 @@ LONGEST_LIST = 20
 NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
 
 
-def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
+def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the names of the columns of X as given, or else those of a data frame."""
     names = getattr(X, "columns", None) if feature_names is None else feature_names
-    n = n_columns(X)
+    n = count_columns(X)
     with naming("feature_names"):
         names = None if names is None else column_or_1d(names)
     if names is not None and len(names) != n:
@@ -42,11 +42,11 @@ def named_features(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ..
     return None if names is None else tuple(str(name) for name in names)
 
 
-def n_columns(X: Any) -> int | None:
+def count_columns(X: Any) -> int | None:
     """Return the number of columns of X, or None where its samples are no rows but, say, texts."""
     try:
         shape = np.shape(X)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # rows that differ in length
         return None
     return shape[1] if len(shape) > 1 else None
 
@@ -62,7 +62,7 @@ def _read_versions() -> dict[str, str]:
     }
 
 
-def estimator_text(estimator: Any) -> str:
+def write_estimator(estimator: Any) -> str:
     """Return the estimator as it prints itself, without scikit-learn's shortening."""
     if type(estimator).__repr__ is BaseEstimator.__repr__:
         return estimator.__repr__(N_CHAR_MAX=LONGEST_ESTIMATOR)
@@ -79,14 +79,14 @@ def _write_value(value: Any) -> str:
     return getattr(value, "__name__", f"<{type(value).__name__}>")
 
 
-def settings_text(arguments: Mapping[str, Any]) -> dict[str, str]:
+def write_settings(arguments: Mapping[str, Any]) -> dict[str, str]:
     """Return the arguments of a call, data and what changes no number left out, as source text."""
     return {
         name: _write_value(value) for name, value in arguments.items() if name not in NO_SETTING
     }
 
 
-def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
+def describe_run(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
     """Return the fields of a report that say how it was made."""
     return {
         "seed": seed,
@@ -95,7 +95,7 @@ def provenance(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
     }
 
 
-def call_of(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:
+def write_call(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:
     """Return the call that made a report, as source text; `data` names the estimator first."""
     lines = [f"    {name}={value}," for name, value in settings.items()]
     name = data.partition(",")[0]

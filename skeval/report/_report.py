@@ -1,24 +1,22 @@
 """What `evaluate` returns: estimates side by side, and what to make of them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.report._estimates_table import EstimateRow, make_rows
-from skeval.report._provenance import call_of
+from skeval.report._provenance import write_call
 from skeval.report._sentences import (
-    permutation_sentence,
-    selection_sentences,
-    trusted_perturbation,
-    verdict_sentence,
+    write_permutation,
+    write_perturbation,
+    write_selection,
+    write_verdict,
 )
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["EvaluationReport"]
 
@@ -89,12 +87,12 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return verdict_sentence(self[CROSS_VALIDATION], self.permutation, self.selection_bias)
+        return write_verdict(self[CROSS_VALIDATION], self.permutation, self.selection_bias)
 
     @property
     def call(self) -> str:
         """The call that made the report, as source text."""
-        return call_of("skeval.evaluate", "estimator, X, y", self.estimator, self.settings)
+        return write_call("skeval.evaluate", "estimator, X, y", self.estimator, self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""
@@ -118,7 +116,7 @@ class EvaluationReport(WritableReport):
             "versions": dict(self.versions),
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row for each estimate; needs pandas.
 
         Returns
@@ -126,21 +124,19 @@ class EvaluationReport(WritableReport):
         pandas.DataFrame
             Indexed by method.
         """
-        import pandas as pd
-
         rows = [estimate.to_dict() for estimate in self.estimates]
-        return pd.DataFrame(rows).set_index("method")
+        return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
         rows = make_rows(self.estimates, self.perturbation)
         lines = align_rows([head, *map(_write_row, rows)], left=(0, 3))
         if self.perturbation:
-            lines.append(trusted_perturbation(self.perturbation[1]))
+            lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias and self.selection_stability:
-            lines += selection_sentences(self.selection_bias, self.selection_stability)
+            lines += write_selection(self.selection_bias, self.selection_stability)
         if self.permutation:
-            lines.append(permutation_sentence(self.permutation))
+            lines.append(write_permutation(self.permutation))
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
 

@@ -7,14 +7,14 @@ from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationI
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
-    "permutation_sentence",
-    "selection_sentences",
-    "trusted_perturbation",
-    "verdict_sentence",
+    "write_permutation",
+    "write_perturbation",
+    "write_selection",
+    "write_verdict",
 ]
 
 
-def verdict_sentence(
+def write_verdict(
     estimate: ErrorEstimate,
     permutation: PermutationTest | None,
     selection_bias: SelectionBias | None,
@@ -27,20 +27,20 @@ def verdict_sentence(
         _write_amount(interval.low, fraction).removesuffix(" %"),
         _write_amount(interval.high, fraction),
     )
-    said = (
+    sentence = (
         f"Estimated {name} {_write_amount(estimate.error, fraction)} (cross-validated), "
         f"{100 * interval.confidence_level:g} % interval {low} to {high}"
     )
     if permutation:
-        said += f", {_write_chance(permutation)}"
+        sentence += f", {_write_chance(permutation)}"
     if selection_bias:
         claimed = _write_amount(selection_bias.cv1_error, fraction=True)
-        said += f"; selection outside the loop would have claimed {claimed}"
-    return said + "."
+        sentence += f"; selection outside the loop would have claimed {claimed}"
+    return sentence + "."
 
 
 def _write_amount(value: float, fraction: bool) -> str:
-    """Return a mean loss for people: a fraction in percent, any other as it is."""
+    """Return a mean loss as text: a fraction in percent, any other as it is."""
     if not fraction:
         return f"{value:.4g}"
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
@@ -53,7 +53,7 @@ def _write_chance(test: PermutationTest) -> str:
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
 
 
-def permutation_sentence(test: PermutationTest) -> str:
+def write_permutation(test: PermutationTest) -> str:
     """Say what the permutation test found."""
     return (
         f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
@@ -61,7 +61,7 @@ def permutation_sentence(test: PermutationTest) -> str:
     )
 
 
-def selection_sentences(bias: SelectionBias, stability: SelectionStability) -> list[str]:
+def write_selection(bias: SelectionBias, stability: SelectionStability) -> list[str]:
     """Say what selection outside the loop would have claimed, and how stable the selection is."""
     always = int(np.sum(stability.frequency == 1))
     return [
@@ -73,7 +73,7 @@ def selection_sentences(bias: SelectionBias, stability: SelectionStability) -> l
     ]
 
 
-def trusted_perturbation(resubstitution: PerturbationInterval) -> str:
+def write_perturbation(resubstitution: PerturbationInterval) -> str:
     """Say which of the two perturbation intervals to trust, and why."""
     if resubstitution.resubstitution < resubstitution.error / 2:
         return (

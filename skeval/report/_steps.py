@@ -1,7 +1,7 @@
 """The steps of an evaluation: each estimates the error of one estimator in one way."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
-    BaseShuffleSplit,
     GroupShuffleSplit,
     LeaveOneGroupOut,
     LeaveOneOut,
@@ -31,7 +30,7 @@ from skeval.feature_selection import (
     selection_stability,
 )
 from skeval.feature_selection._cv2 import default_selector
-from skeval.feature_selection._selection_bias import bias_of, fold_errors
+from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection import (
     ErrorEstimate,
     PermutationTest,
@@ -43,6 +42,7 @@ from skeval.model_selection import (
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import cross_val_estimate
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
+from skeval.report._estimates_table import PERTURBED
 from skeval.utils._compat import safe_split
 
 __all__ = ["Steps", "ends_in_linear_svc"]
@@ -74,67 +74,66 @@ class Steps:
         """The folds that cross-validation, perturbation and selection share."""
         return list(self.splitter.split(self.X, self.target.y, self.groups))
 
-    def resubstitution(self) -> Iterator[ErrorEstimate]:
-        """Yield the error on the training samples."""
-        yield resubstitution_error(
-            self.estimator,
-            self.X,
-            self.target.given,
+    @property
+    def task(self) -> tuple[Any, Any, Any]:
+        """The estimator, its samples and their labels, as every public function takes them."""
+        return self.estimator, self.X, self.target.given
+
+    def estimate_resubstitution(self) -> ErrorEstimate:
+        """Return the error on the training samples."""
+        return resubstitution_error(
+            *self.task,
             groups=self.groups,
             loss=self.loss,
             confidence_level=self.confidence_level,
         )
 
-    def hold_out(self) -> Iterator[ErrorEstimate]:
-        """Yield the error on a third of the samples, or of the groups."""
-        yield self._cross_validated(self._third(), THIRD_HELD_OUT)
+    def estimate_hold_out(self) -> ErrorEstimate:
+        """Return the error on a third of the samples, or of the groups."""
+        if self.groups is not None:
+            splitter = GroupShuffleSplit
+        else:
+            splitter = ShuffleSplit if self.target.classes is None else StratifiedShuffleSplit
+        third = splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
+        return self._cross_validate(third, THIRD_HELD_OUT)
 
-    def cross_validation(self) -> Iterator[ErrorEstimate]:
-        """Yield the error over the folds."""
-        yield self._cross_validated(self.folds, CROSS_VALIDATION)
+    def estimate_cross_validation(self) -> ErrorEstimate:
+        """Return the error over the folds."""
+        return self._cross_validate(self.folds, CROSS_VALIDATION)
 
-    def leave_one_out(self) -> Iterator[ErrorEstimate]:
-        """Yield the error with each sample, or each group, held out in turn."""
+    def estimate_leave_one_out(self) -> ErrorEstimate:
+        """Return the error with each sample, or each group, held out in turn."""
         splitter = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
-        yield self._cross_validated(splitter, LEAVE_ONE_OUT)
+        return self._cross_validate(splitter, LEAVE_ONE_OUT)
 
-    def bootstrap(self, n_resamples: int) -> Iterator[ErrorEstimate]:
-        """Yield the out-of-bag, .632 and .632+ errors."""
-        yield from bootstrap_estimates(
-            self.estimator,
-            self.X,
-            self.target.given,
-            n_resamples=n_resamples,
-            **self._error_options(),
-        ).values()
+    def estimate_bootstrap(self, n_resamples: int) -> Iterable[ErrorEstimate]:
+        """Return the out-of-bag, .632 and .632+ errors."""
+        options = self._error_options()
+        return bootstrap_estimates(*self.task, n_resamples=n_resamples, **options).values()
 
-    def perturbation(self, n_resamples: int) -> Iterator[PerturbationInterval]:
-        """Yield the intervals around the cross-validated error, by both statistics."""
-        for statistic in ("cross_validation", "resubstitution"):
-            with warnings.catch_warnings():  # the report says it in words of its own
-                warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
-                yield perturbation_interval(
-                    self.estimator,
-                    self.X,
-                    self.target.given,
+    def perturb(self, n_resamples: int) -> tuple[PerturbationInterval, ...]:
+        """Return the intervals around the cross-validated error, by both statistics."""
+        options = self.options | {"cv": self.folds, "loss": self.loss, "random_state": self.seed}
+        with warnings.catch_warnings():  # the report has a sentence of its own for it
+            warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+            return tuple(
+                perturbation_interval(
+                    *self.task,
                     n_resamples=n_resamples,
                     statistic=statistic,
                     confidence_level=self.confidence_level,
-                    cv=self.folds,
-                    loss=self.loss,
-                    random_state=self.seed,
-                    **self.options,
+                    **options,
                 )
+                for statistic in PERTURBED
+            )
 
-    def permutation(self, n_permutations: int) -> PermutationTest:
+    def permute(self, n_permutations: int) -> PermutationTest:
         """Return the P-value of the cross-validated loss."""
-        scoring = SCORINGS.get(self.loss_name)
+        scoring = SCORINGS.get(resolve_loss(self.loss, self.target).name)
         if scoring is None:
             scoring = make_scorer(partial(_mean_loss, loss=self.loss), greater_is_better=False)
         found: Any = permutation_test(  # one metric, so one result
-            self.estimator,
-            self.X,
-            self.target.given,
+            *self.task,
             cv=self.splitter,
             scoring=scoring,
             n_permutations=n_permutations,
@@ -145,12 +144,7 @@ class Steps:
         )
         return found
 
-    @property
-    def loss_name(self) -> str:
-        """Name of the loss."""
-        return resolve_loss(self.loss, self.target).name
-
-    def selection(self) -> tuple[SelectionBias | None, SelectionStability | None]:
+    def select(self) -> tuple[SelectionBias | None, SelectionStability | None]:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
         None of either where the estimator does not select features, or does not classify.
@@ -163,7 +157,7 @@ class Steps:
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
-        bias = bias_of(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
+        bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
         task = clone(head), self.X, self.target.given
         with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
             supports = run(train for train, _ in self.folds)
@@ -179,18 +173,8 @@ class Steps:
             **self.options,
         }
 
-    def _cross_validated(self, cv: Any, method: str) -> ErrorEstimate:
-        task = self.estimator, self.X, self.target.given
-        return cross_val_estimate(method, *task, cv=cv, **self._error_options())
-
-    def _third(self) -> BaseShuffleSplit:
-        if self.groups is not None:
-            splitter = GroupShuffleSplit
-        elif self.target.classes is None:
-            splitter = ShuffleSplit
-        else:
-            splitter = StratifiedShuffleSplit
-        return splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
+    def _cross_validate(self, cv: Any, method: str) -> ErrorEstimate:
+        return cross_val_estimate(method, *self.task, cv=cv, **self._error_options())
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 from xml.etree import ElementTree
 
-__all__ = ["check_extra", "inline_svg"]
+__all__ = ["check_extra", "draw_svg"]
 
 WIDTH = 4.8  # inches: 9 pt letters are readable when a phone shows the figure at 370 px
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
@@ -23,7 +23,7 @@ COLOURS = {  # what the displays draw with -> the page's variable, which has a d
 }
 STYLE = {
     "axes.edgecolor": MUTED,
-    "axes.facecolor": PAPER,  # that of the legend, too
+    "axes.facecolor": PAPER,  # also the background of the legend
     "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -32,10 +32,10 @@ STYLE = {
     "legend.edgecolor": MUTED,
     "legend.framealpha": 0.85,
     "savefig.transparent": True,
-    "svg.fonttype": "none",  # text stays text
+    "svg.fonttype": "none",  # letters stay text, they do not become paths
     "svg.hashsalt": "skeval",
     "text.color": INK,
-    "text.parse_math": False,  # a dollar in a name is a dollar
+    "text.parse_math": False,  # a dollar in a name does not start a formula
     "xtick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.color": MUTED,
@@ -44,7 +44,7 @@ STYLE = {
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def inline_svg(
+def draw_svg(
     draw: Callable[..., Any], *, label: str, height: float, n_panels: int | None = None
 ) -> str:
     """Return what `draw` draws on the axes that it is given as `ax`, as SVG to stand in a page.
@@ -60,7 +60,7 @@ def inline_svg(
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
         text = StringIO()
-        with warnings.catch_warnings():  # the reader's fonts draw the letters, not these
+        with warnings.catch_warnings():  # the reader's browser draws the letters with its own fonts
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})

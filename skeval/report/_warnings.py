@@ -11,12 +11,12 @@ from skeval.model_selection._methods import (
     THIRD_HELD_OUT,
 )
 
-__all__ = ["plain_warnings"]
+__all__ = ["write_warnings"]
 
 WIDE_INTERVAL = 0.2
 
 
-def plain_warnings(target: Target, estimates: list[ErrorEstimate]) -> list[str]:
+def write_warnings(target: Target, estimates: list[ErrorEstimate]) -> list[str]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
     cross_validation = named[CROSS_VALIDATION]

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from skeval.report._page import make_page, template
+from skeval.report._page import load_template, make_page
 
 __all__ = ["WritableReport"]
 
@@ -59,7 +59,7 @@ class WritableReport:
         str
             HTML.
         """
-        text: str = template("page.html").render(page=make_page(self, title))
+        text: str = load_template("page.html").render(page=make_page(self, title))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
@@ -67,7 +67,7 @@ class WritableReport:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page, or the text where the extra is missing."""
         try:
-            fragment: str = template("fragment.html").render(page=make_page(self))
+            fragment: str = load_template("fragment.html").render(page=make_page(self))
         except ImportError:
             return f"<pre>{escape(str(self))}</pre>"
         return fragment

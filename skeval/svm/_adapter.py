@@ -133,7 +133,7 @@ class KBestSVMAdapter:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
         pipeline = make_pipeline(self.selector, self.classifier)
         n, p = self.X.shape
-        shape = FitShape(n, p, int(self.selector.k), own=True)
+        shape = FitShape(n, p, int(self.selector.k), selects=True)
         return batch_pays(pipeline, self.X, codes, shape, n_fits)
 
     def __call__(self, block: PlanBlock) -> Decisions:
@@ -147,14 +147,14 @@ class KBestSVMAdapter:
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""
-        # SelectKBest takes no weights: whatever weighs something is there once.
+        # SelectKBest takes no weights: counts repeat samples, other positive weights count as 1.
         counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
-        features, certain, constant = self._statistics.select(counts, positive, self.selector.k)
-        if constant.any():
-            warnings.warn(
-                f"Features {np.flatnonzero(constant)} are constant in a training set.", stacklevel=2
-            )
-        for r in np.flatnonzero(~certain):
+        selection = self._statistics.select(counts, positive, self.selector.k)
+        if selection.constant.any():
+            constant = np.flatnonzero(selection.constant)
+            warnings.warn(f"Features {constant} are constant in a training set.", stacklevel=2)
+        features = selection.features.copy()  # (n_fits, k)
+        for r in np.flatnonzero(~selection.certain):
             rows = np.repeat(np.arange(len(self.X)), counts[r])
             fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
             features[r] = fitted.get_support(indices=True)

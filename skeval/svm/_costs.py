@@ -16,9 +16,10 @@ from skeval._solvers.svm import uses_features
 
 __all__ = ["FitShape", "batch_pays"]
 
-_CALL = 2.5e-3  # of fit and predict of an SVC, whatever the data
-_KERNEL, _CELL = 7e-10, 15  # libsvm, for each product in a kernel value, and how many more it costs
-_STEP = 3.5e-9  # libsvm, for each sample in each step
+_CALL = 2.5e-3  # seconds of fit and predict of an SVC on the smallest data
+_KERNEL = 7e-10  # libsvm: seconds for each product in a kernel value
+_CELL = 15  # products that take as long as what else a kernel value costs
+_STEP = 3.5e-9  # libsvm: seconds for each sample in each step
 _GROWTH = 1.4  # support vectors and steps from half of the samples to all: 1 if separable, else 2
 _MARGIN = 1.1
 
@@ -26,14 +27,14 @@ _MARGIN = 1.1
 class FitShape(NamedTuple):
     """The size of one fit.
 
-    `n_solved` is the number of columns that the SVM sees of `n_features`; `own` says that each
-    fit has columns, `scaled` that it has scales, of its own.
+    `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
+    fit selects its columns, `scaled` that it scales them.
     """
 
     n_samples: int
     n_features: int
     n_solved: int
-    own: bool = False
+    selects: bool = False
     scaled: bool = False
 
     def batch_seconds(self, n_fits: int) -> float:
@@ -42,18 +43,19 @@ class FitShape(NamedTuple):
         start = 2e-4 + 8e-3 / n_fits
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
-            system *= 2.5 if self.own else 1.0 + 8.0 / n_fits  # the mean problem goes before
+            # Where all fits share the columns, the problem of mean weights is solved first.
+            system *= 2.5 if self.selects else 1.0 + 8.0 / n_fits
         else:
             system = 1.5e-7 * n**2 + 2.5e-10 * n**3
-            if self.own or self.scaled:
+            if self.selects or self.scaled:
                 system += 1e-10 * n**2 * k
-        select = 4e-9 * n * self.n_features if self.own else 0.0
+        select = 4e-9 * n * self.n_features if self.selects else 0.0
         return start + system + select
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
         """Return the time of one fit by scikit-learn, given what libsvm went through."""
         n, cells = float(self.n_samples), float(self.n_samples * self.n_features)
-        transform = 2e-3 + 1.2e-8 * cells if self.own else 0.0
+        transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
         transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
         kernel = _KERNEL * n_support * n * (self.n_solved + _CELL)
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n

@@ -1,7 +1,5 @@
 """A support vector classifier that knows the error it will make, with an interval."""
 
-import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.callbacks import fit_task
+from skeval._resampling.folds import limit_folds
 from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
 from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
@@ -114,8 +113,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     References
     ----------
     .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
-       prediction errors of support vector machine classifiers. Journal of Machine Learning
-       Research 9, 521-540.
+       prediction errors of support vector machine classifiers. Journal of Machine Learning Research
+       9, 521-540.
 
     Examples
     --------
@@ -211,7 +210,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             statistic=self.statistic,
             interval=self.interval,
             confidence_level=self.confidence_level,
-            cv=self._folds(y),
+            cv=limit_folds(self.cv, np.unique(y, return_inverse=True)[1]),
             sample_weight=sample_weight,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -222,19 +221,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     def _svc(self) -> SVC:
         return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
 
-    def _folds(self, y: np.ndarray) -> Any:
-        smallest = int(np.unique(y, return_counts=True)[1].min())
-        if not isinstance(self.cv, Integral) or self.cv <= smallest or smallest < 2:
-            return self.cv
-        warnings.warn(
-            f"cv={self.cv} exceeds the {smallest} members of the smallest class; {smallest} folds "
-            "are used.",
-            UserWarning,
-            stacklevel=5,
-        )
-        return smallest
-
-    def _perturbed(self) -> PerturbationInterval:
+    def _get_perturbation(self) -> PerturbationInterval:
         check_is_fitted(self)
         if self.perturbation_ is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
@@ -243,22 +230,22 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     @property
     def cv_error_(self) -> float:
         """Cross-validated error."""
-        return self._perturbed().error
+        return self._get_perturbation().error
 
     @property
     def resubstitution_error_(self) -> float:
         """Error on the training samples."""
-        return self._perturbed().resubstitution
+        return self._get_perturbation().resubstitution
 
     @property
     def statistics_(self) -> np.ndarray:
         """The perturbed statistics `W*`, shape (n_resamples,)."""
-        return self._perturbed().statistics
+        return self._get_perturbation().statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:
         """The interval around the cross-validated error."""
-        return self._perturbed().confidence_interval()
+        return self._get_perturbation().confidence_interval()
 
     @property
     def coef_(self) -> np.ndarray:
@@ -287,7 +274,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._checked(X)
+        X = self._check_data(X)
         return self.svc_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -302,10 +289,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        X = self._checked(X)
+        X = self._check_data(X)
         return self.svc_.decision_function(X)
 
-    def _checked(self, X: Any) -> Any:
+    def _check_data(self, X: Any) -> Any:
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
 

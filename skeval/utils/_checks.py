@@ -1,6 +1,7 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,10 +27,11 @@ __all__ = [
     "check_targets",
     "check_weights",
     "check_y",
+    "give_nan",
     "naming",
     "native_labels",
-    "undefined",
     "warn_undefined",
+    "warn_user",
 ]
 
 
@@ -67,7 +69,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
 def _has_method(value: Any, method: str) -> bool:
     if hasattr(value, method):
         return True
-    # A stacking predicts as the last of its estimators does, and so only once that is fitted.
+    # A stacking predicts as its final estimator does, so it has no predict before it is fitted.
     will_predict = method == "predict" and hasattr(type(value), method)
     tagged = will_predict and hasattr(value, "__sklearn_tags__")
     return tagged and (is_classifier(value) or is_regressor(value))
@@ -102,7 +104,7 @@ def naming(*arguments: str) -> Iterator[None]:
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return what `sklearn.utils.check_array` returns; every error names the argument."""
-    # scikit-learn adds the numbers to see whether they are finite, which may end in inf - inf
+    # scikit-learn adds the numbers to see whether they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
 
@@ -171,7 +173,7 @@ def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
     return check_y("y_true", y_true), check_y("y_pred", y_pred)
 
 
-def undefined(reason: str) -> float:
+def give_nan(reason: str) -> float:
     """Warn that a metric has no value on these data, and return nan in its place."""
     warn_undefined(f"{reason} The metric is nan.")
     return float("nan")
@@ -179,4 +181,15 @@ def undefined(reason: str) -> float:
 
 def warn_undefined(message: str) -> None:
     """Warn of a 0/0 at the line that called the public function."""
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+    warn_user(message, UndefinedMetricWarning)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called the public function: the first one outside the libraries."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+_LIBRARIES = ("skeval", "sklearn", "joblib")

@@ -1,5 +1,6 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from functools import partial
 from typing import Any
 
 from sklearn import get_config
@@ -14,8 +15,8 @@ from sklearn.utils._param_validation import (
     InvalidParameterError,
     Options,
     StrOptions,
-    validate_params,
 )
+from sklearn.utils._param_validation import validate_params as validate_all_params
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
@@ -35,11 +36,13 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
 
 try:
     from sklearn.externals.array_api_compat import array_namespace, device
-except ImportError:  # scikit-learn 1.6 does not vendor it; SciPy always has, in one of two places
+except ImportError:  # scikit-learn 1.6 lacks it; SciPy has it in one of two places
     try:
         from scipy._lib.array_api_compat import array_namespace, device
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
+
+validate_params = partial(validate_all_params, prefer_skip_nested_validation=True)
 
 
 def has_valid_parameters(estimator: Any) -> bool:

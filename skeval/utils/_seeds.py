@@ -18,7 +18,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """
     if random_state is None:
         return SeedSequence()
-    if isinstance(random_state, SeedSequence):  # handed on inside the package
+    if isinstance(random_state, SeedSequence):  # only passed on inside the package
         return random_state
     if isinstance(random_state, Integral):
         if random_state < 0:

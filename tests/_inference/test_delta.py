@@ -37,7 +37,7 @@ def test_delta_equals_a_numerical_gradient(value, average, beta):
         assert_allclose(variance, expected, rtol=1e-6)
 
 
-def test_scores_of_the_engine_are_those_of_the_metrics():
+def test_scores_of_the_delta_method_are_those_of_the_metrics():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 80)
     p = np.where(rng.random(80) < 0.3, rng.integers(0, 3, 80), y)

@@ -22,8 +22,8 @@ from skeval._resampling.units import DrawingUnits
 from skeval.model_selection import bootstrap_error
 
 
-def engine(Q, unit_counts, units, n_blocks=1):
-    """What `bootstrap_error` hands the engine, of a full loss matrix Q (B, n)."""
+def influence_of(Q, unit_counts, units, n_blocks=1):
+    """What `bootstrap_error` hands over, of a full loss matrix Q (B, n)."""
     counts = unit_counts[:, units.unit]
     left_out = counts == 0
     sample_errors = (Q * left_out).sum(axis=0) / left_out.sum(axis=0)
@@ -40,7 +40,7 @@ def test_centring_changes_nothing_over_all_resamples(n, seed):
     assert len(counts) == n**n
     Q = np.random.default_rng(seed).normal(size=counts.shape)
     units = DrawingUnits(np.arange(n), (np.arange(n),))
-    influence = engine(Q, counts, units)
+    influence = influence_of(Q, counts, units)
     np.testing.assert_allclose(
         influence.sampling + influence.training, reference.paper_influence(Q, counts), atol=1e-14
     )
@@ -69,7 +69,7 @@ def test_influence_is_the_derivative_of_the_reweighted_estimate(design):
     Q = np.random.default_rng(2).random((len(counts), len(unit)))
     functional = partial(reference.out_of_bag_functional, Q, unit, counts, size)
     expected = reference.numerical_influence(functional, strata)
-    influence = engine(Q, counts, DrawingUnits(unit, tuple(strata)))
+    influence = influence_of(Q, counts, DrawingUnits(unit, tuple(strata)))
     np.testing.assert_allclose(influence.sampling + influence.training, expected, atol=1e-9)
 
 
@@ -78,7 +78,7 @@ def test_blocks_and_failed_fits():
     counts = reference.all_resamples([np.arange(4)])
     rng = np.random.default_rng(0)
     Q = rng.random(counts.shape)
-    whole, blocks = engine(Q, counts, units), engine(Q, counts, units, n_blocks=7)
+    whole, blocks = influence_of(Q, counts, units), influence_of(Q, counts, units, n_blocks=7)
     np.testing.assert_allclose(whole.training, blocks.training, atol=1e-15)
     assert whole.noise == pytest.approx(blocks.noise)
     failed = rng.random(len(counts)) < 0.2
@@ -129,9 +129,9 @@ def test_no_information_is_the_mean_over_pairs_and_moves_as_said(name, monkeypat
 def test_zero_one_no_information_equals_the_pairs_loop():
     truth, predicted = np.array(["a", "b", "b", "c"]), np.array(["a", "b", "a", "b"])
     fast = no_information(truth, predicted)
-    slow = no_information(truth, predicted, LOSSES["zero_one"])
-    assert fast[0] == pytest.approx(slow[0])
-    np.testing.assert_allclose(fast[1], slow[1])
+    expected = no_information(truth, predicted, LOSSES["zero_one"])
+    assert fast[0] == pytest.approx(expected[0])
+    np.testing.assert_allclose(fast[1], expected[1])
     # 1 - sum_c p_c q_c, by hand
     assert fast[0] == pytest.approx(1 - (1 / 4 * 2 / 4 + 2 / 4 * 2 / 4 + 1 / 4 * 0))
 
@@ -145,7 +145,7 @@ def test_monte_carlo_noise_is_taken_out():
     left_out = counts == 0
     errors = (Q * left_out).sum(axis=0) / left_out.sum(axis=0)
     scores = (Q * left_out) @ (1 / units.left_out_probability)
-    exact = np.sum(engine(Q, counts, units).training ** 2)
+    exact = np.sum(influence_of(Q, counts, units).training ** 2)
     rng = np.random.default_rng(1)
     raw, corrected = [], []
     for _ in range(2000):
@@ -179,7 +179,7 @@ def test_standard_error_by_hand():
     )
 
 
-def test_bootstrap_error_is_the_engine_on_the_losses_of_a_loop():
+def test_bootstrap_error_is_the_influence_of_the_losses_of_a_loop():
     X, y = load_iris(return_X_y=True)
     X, y = X[50::7], y[50::7]
     n = len(y)
@@ -187,7 +187,9 @@ def test_bootstrap_error_is_the_engine_on_the_losses_of_a_loop():
     found = bootstrap_error(NearestCentroid(), X, y, method="oob", indices=indices)
     Q = [NearestCentroid().fit(X[rows], y[rows]).predict(X) != y for rows in indices]
     counts = np.array([np.bincount(rows, minlength=n) for rows in indices])
-    influence = engine(np.array(Q, float), counts, DrawingUnits(np.arange(n), (np.arange(n),)))
+    influence = influence_of(
+        np.array(Q, float), counts, DrawingUnits(np.arange(n), (np.arange(n),))
+    )
     expected = standard_error(np.array([0.0, 1.0, 0.0]), np.zeros(n), influence, np.zeros(n))
     assert found.standard_error == pytest.approx(expected)
     assert expected > standard_error(

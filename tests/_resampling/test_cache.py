@@ -155,7 +155,7 @@ def unrelated():
 """
 
 
-def test_the_source_of_an_own_function_is_in_the_key(memory, tmp_path, monkeypatch):
+def test_the_source_of_a_function_of_the_user_is_in_the_key(memory, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     module = tmp_path / "own_scores.py"
     module.write_text(SCORER.format("float((y_true == y_pred).mean())", 1))
@@ -215,7 +215,7 @@ def counted(function, calls):
     return counting
 
 
-def test_batch_engines_resume_too(memory, monkeypatch):
+def test_solvers_resume_too(memory, monkeypatch):
     """Many fits at once are one result, in parts of bounded size."""
 
     scale = X[:, :4].std(axis=0)
@@ -233,7 +233,7 @@ def test_batch_engines_resume_too(memory, monkeypatch):
     assert len(calls) == 3
 
 
-def test_a_batch_engine_behind_an_estimator(memory, monkeypatch):
+def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
     monkeypatch.setattr(_predict, "solve_block", counted(_predict.solve_block, calls))
     for _ in range(2):

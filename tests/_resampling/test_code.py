@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sklearn.svm
 
-from skeval._resampling.code import code_text, installed_version
+from skeval._resampling.code import describe_code, find_version
 
 PARTS = """
 import functools
@@ -66,8 +66,8 @@ def namespace(text, **names):
 
 def test_the_same_under_every_hash_seed():
     program = PARTS.format(value=1) + (
-        "from skeval._resampling.code import code_text\n"
-        f"print([code_text(each) for each in ({', '.join(NAMES)})])"
+        "from skeval._resampling.code import describe_code\n"
+        f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
     )
     texts = {
         subprocess.run(
@@ -86,7 +86,7 @@ def test_the_same_under_every_hash_seed():
 @pytest.mark.parametrize("name", NAMES)
 def test_another_value_is_another_text(name):
     first, again, other = (
-        code_text(namespace(PARTS.format(value=value))[name]) for value in (1, 1, 2)
+        describe_code(namespace(PARTS.format(value=value))[name]) for value in (1, 1, 2)
     )
     assert first == again != other
 
@@ -108,7 +108,7 @@ MEMBERS = {
 def test_every_kind_of_member(member):
     body = f"import functools\nclass Whole:\n {MEMBERS[member]}\n"
     first, again, other = (
-        code_text(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
+        describe_code(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
     )
     assert first == again != other
 
@@ -126,32 +126,32 @@ def test_every_kind_of_member(member):
 )
 def test_other_code_is_another_text(pair):
     first, second = (namespace(f"def f(a, b):\n {body}")["f"] for body in pair)
-    assert code_text(first) != code_text(second)
+    assert describe_code(first) != describe_code(second)
 
 
 def test_names_of_parameters_count():
     first, second = (namespace(f"def f({given}):\n return 1")["f"] for given in ("a, b", "b, a"))
-    assert code_text(first) != code_text(second)
+    assert describe_code(first) != describe_code(second)
 
 
 def test_what_a_program_changes_is_in_it():
     Counter = namespace("class Counter:\n n = 0\n def f(self):\n  return 1")["Counter"]
-    before = code_text(Counter)
+    before = describe_code(Counter)
     Counter.n += 1
-    assert code_text(Counter) != before
+    assert describe_code(Counter) != before
     Counter.n -= 1
-    assert code_text(Counter) == before
+    assert describe_code(Counter) == before
     f = namespace("def f(a, b=1, *, c=2):\n return a")["f"]
-    before = code_text(f)
+    before = describe_code(f)
     f.__defaults__ = (3,)
-    assert code_text(f) != before
+    assert describe_code(f) != before
     f.__defaults__, f.__kwdefaults__ = (1,), {"c": 3}
-    assert code_text(f) != before
+    assert describe_code(f) != before
 
 
 def test_only_installed_packages_are_known_by_their_versions():
-    assert installed_version(sklearn.svm.SVC) == ("sklearn", sklearn.__version__)
-    assert installed_version(np.mean) == ("numpy", np.__version__)
-    assert installed_version(namespace) is None
-    assert installed_version(Path) is None  # no version
-    assert installed_version(functools.partial(namespace)) is None
+    assert find_version(sklearn.svm.SVC) == ("sklearn", sklearn.__version__)
+    assert find_version(np.mean) == ("numpy", np.__version__)
+    assert find_version(namespace) is None
+    assert find_version(Path) is None  # no version
+    assert find_version(functools.partial(namespace)) is None

@@ -76,7 +76,7 @@ def test_what_was_kept_counts(capsys, tmp_path):
         assert last_counts(capsys.readouterr().err) == [(40, 40)]
 
 
-def test_batch_engines_count(capsys):
+def test_fits_of_solvers_count(capsys):
     pytest.importorskip("tqdm")
     samples, svc = X[:, :4] / X[:, :4].std(axis=0), SVC(kernel="linear")
     options = {"cv": 5, "random_state": 0, "verbose": 1}

@@ -99,10 +99,10 @@ def test_many_problems_are_the_same_as_one_by_one():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(15, 3000))  # several blocks
     counts, positive = some_problems(rng, 15, 60)
-    engine = TwoClassF(X)
-    together = engine.select(counts, positive, 5).features
+    statistics = TwoClassF(X)
+    together = statistics.select(counts, positive, 5).features
     alone = [
-        engine.select(c[None], z[None], 5).features[0]
+        statistics.select(c[None], z[None], 5).features[0]
         for c, z in zip(counts, positive, strict=True)
     ]
     assert together.tolist() == np.array(alone).tolist()

@@ -21,8 +21,8 @@ from skeval.cluster import (
     predictive_power,
 )
 from skeval.cluster._agreements import AGREEMENTS
-from skeval.cluster._choose import find_parameter, sufficient_from
-from skeval.cluster._reference import reference_draws
+from skeval.cluster._choose import compute_limits, find_parameter
+from skeval.cluster._reference import resolve_reference
 from skeval.cluster._stability import Halving, compare_halves
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -100,7 +100,7 @@ NOTHING = np.zeros(5)
 
 def largest(values, errors, reference, method, threshold):
     """The candidates that reach their limits, by the same comparison as the choice."""
-    limits = sufficient_from(values, errors, reference, method, threshold)
+    limits = compute_limits(values, errors, reference, method, threshold)
     return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 
@@ -183,9 +183,9 @@ def test_reference_has_the_form_of_the_data(reference, kind):
     }[kind]
     if (reference, kind) == ("uniform", "sparse"):
         with pytest.raises(ValueError, match="reference='uniform' needs dense X, got sparse X"):
-            reference_draws(X, reference)
+            resolve_reference(X, reference)
         return
-    name, draws = reference_draws(X, reference)
+    name, draws = resolve_reference(X, reference)
     found = draws(np.random.default_rng(1))
     assert name == reference
     assert type(found) is type(X)
@@ -208,8 +208,8 @@ def test_reference_has_the_form_of_the_data(reference, kind):
 
 def test_reference_goes_by_the_kind_of_data():
     X = three()
-    assert reference_draws(X, "auto")[0] == "uniform"
-    assert reference_draws(csr_array(X), "auto")[0] == "permuted"
+    assert resolve_reference(X, "auto")[0] == "uniform"
+    assert resolve_reference(csr_array(X), "auto")[0] == "permuted"
     options = {"n_clusters": [2, 3], "n_repeats": 3, "random_state": 0}
     uniform = choose_n_clusters(KMEANS, X, **options)
     permuted = choose_n_clusters(KMEANS, X, reference="permuted", **options)
@@ -223,7 +223,7 @@ def test_reference_is_the_strength_of_its_draws():
     options = {"n_repeats": 4, "random_state": 3}
     choice = choose_n_clusters(KMEANS, X, n_clusters=[3, 4], **options)
     root = root_seed(3).spawn(1)[0]
-    draws = reference_draws(X, "uniform")[1]
+    draws = resolve_reference(X, "uniform")[1]
     for row, k in enumerate([3, 4]):
         for repeat in range(4):
             rng = repetition_rng(root, repeat)

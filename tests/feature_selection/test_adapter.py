@@ -24,11 +24,7 @@ from skeval.model_selection import (
 )
 from skeval.svm._adapter import KBestSVMAdapter
 
-
-@pytest.fixture(autouse=True)
-def whatever_it_costs(monkeypatch):
-    """The small problems of these tests go to the engine even where a loop is as fast."""
-    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
+pytestmark = pytest.mark.usefixtures("always_solve")
 
 
 def some_data(n=40, p=120, shift=0.5, seed=0):

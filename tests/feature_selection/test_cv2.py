@@ -313,7 +313,7 @@ def test_independent_of_n_jobs():
 def test_small_class_makes_fewer_folds():
     X, y = planted(p=30)
     rows = np.r_[:4, 30:60]
-    with pytest.warns(UserWarning, match="smallest class has 4: 4 inner folds"):
+    with pytest.warns(UserWarning, match="smallest class has 4: 4 folds"):
         rule = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
     assert len(rule.fold_supports_) == 4
 

@@ -55,7 +55,7 @@ def test_error_rate_is_never_negative():
 @pytest.mark.parametrize("average", ["macro", "micro", "log_inverse", [3.0, 1.0, 0.0, 2.0]])
 @pytest.mark.parametrize("beta", [0, 0.5, 1, 2])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_equals_the_slow_one(average, beta, weighted):
+def test_equals_the_reference_implementation(average, beta, weighted):
     y, p = problem()
     w = np.random.default_rng(3).random(len(y)) + 1 if weighted else np.ones(len(y))
     got = averaged_precision_recall_fscore(y, p, beta=beta, average=average, sample_weight=w)

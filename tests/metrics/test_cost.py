@@ -22,7 +22,7 @@ from skeval.metrics import (
 )
 
 
-def test_cost_sensitive_error_equals_the_slow_one():
+def test_cost_sensitive_error_equals_the_reference_implementation():
     rng = np.random.default_rng(0)
     names = np.array(["ox", "cow", "elk"])
     y, p, w = rng.integers(0, 3, 40), rng.integers(0, 3, 40), rng.random(40)

@@ -11,7 +11,7 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 from skeval.metrics import curve_dominance
 
 
-def slow_winner(a, b):
+def reference_winner(a, b):
     """Compare just before and after every knot, where alone polylines can differ in sign first."""
     above = below = False
     for x in {*a[0], *b[0]}:
@@ -22,16 +22,16 @@ def slow_winner(a, b):
     return {(0, 0): "equal", (1, 0): "a", (0, 1): "b", (1, 1): "cross"}[above, below]
 
 
-@given(
-    st.lists(st.integers(0, 1), min_size=2, max_size=8),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-)
-def test_roc_winner_equals_the_slow_one(y, first, second):
+SCORES = st.lists(st.integers(0, 3), min_size=10, max_size=10)
+labels_and_scores = given(st.lists(st.integers(0, 1), min_size=2, max_size=8), SCORES, SCORES)
+
+
+@labels_and_scores
+def test_roc_winner_equals_the_reference_implementation(y, first, second):
     y = [0, 1, *y]
     a, b = (roc_curve(y, score[: len(y)])[:2] for score in (first, second))
     result = curve_dominance(a, b)
-    assert result.winner == slow_winner(a, b)
+    assert result.winner == reference_winner(a, b)
     mirrored = curve_dominance(b, a)
     assert mirrored.winner == {"a": "b", "b": "a"}.get(result.winner, result.winner)
     assert (result.winner == "cross") == (len(result.crossings) > 0)
@@ -42,16 +42,12 @@ def test_roc_winner_equals_the_slow_one(y, first, second):
             assert min(ends) - 1e-6 <= height <= max(ends) + 1e-6
 
 
-@given(
-    st.lists(st.integers(0, 1), min_size=2, max_size=8),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-    st.lists(st.integers(0, 3), min_size=10, max_size=10),
-)
-def test_pr_winner_equals_the_slow_one(y, first, second):
+@labels_and_scores
+def test_pr_winner_equals_the_reference_implementation(y, first, second):
     y = [0, 1, *y]
     a, b = (precision_recall_curve(y, score[: len(y)]) for score in (first, second))
     flat_a, flat_b = ((recall[::-1], precision[::-1]) for precision, recall, _ in (a, b))
-    assert curve_dominance(a, b, kind="pr").winner == slow_winner(flat_a, flat_b)
+    assert curve_dominance(a, b, kind="pr").winner == reference_winner(flat_a, flat_b)
 
 
 def test_crossing_by_hand():

@@ -67,7 +67,6 @@ ZERO_IS_BEST = {"error_rate", "cost_sensitive_error", "ranking_loss", "expected_
     "error_norm",
     "log_bleu_score",
 }
-ONE_IS_BEST = set(ALL) - ZERO_IS_BEST
 RESULTS = {"cost_curve", "cost_curve_band", "curve_dominance", "expected_loss", "probability_cost"}
 MACHINERY = {"get_scorer", "get_scorer_names", "make_clustering_scorer"}
 

@@ -18,7 +18,7 @@ ORDERS = [0, 0.5, 1, 1.7, 2, 3, np.inf]
 
 @pytest.mark.parametrize("ord", ORDERS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_equals_the_slow_one(ord, weighted):
+def test_equals_the_reference_implementation(ord, weighted):
     rng = np.random.default_rng(0)
     y, p = rng.normal(size=20), rng.normal(size=20)
     p[:4] = y[:4]

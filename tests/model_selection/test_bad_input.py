@@ -18,7 +18,6 @@ from skeval.model_selection import (
 
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
-REST = np.ones(29, dtype=int)
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)

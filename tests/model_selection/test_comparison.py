@@ -336,17 +336,17 @@ def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
 
 
 def test_a_number_of_folds_is_shuffled_and_splits_no_group():
-    """Neighbours know their twins: with a twin in the training part, 1-NN never errs."""
+    """Every sample stands there twice: with its copy in the training part, 1-NN never errs."""
     rng = np.random.default_rng(0)
     x = np.repeat(rng.normal(size=(60, 6)), 2, axis=0)
-    y, twins = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
+    y, pairs = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
     near = KNeighborsClassifier(1)
     mixed = compare_classifiers(near, BAYES, x, y, random_state=0)
-    apart = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
+    apart = compare_classifiers(near, BAYES, x, y, groups=pairs, random_state=0)
     assert mixed.score_a > 0.9
     assert apart.score_a < 0.7
     assert len(apart.split_scores) == 100
-    again = compare_classifiers(near, BAYES, x, y, groups=twins, random_state=0)
+    again = compare_classifiers(near, BAYES, x, y, groups=pairs, random_state=0)
     assert_allclose(again.split_scores, apart.split_scores, rtol=0)
     with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
         compare_classifiers(near, BAYES, x[:12], y[:12], cv=10)

@@ -178,7 +178,7 @@ def test_mean_losses():
 def scipy_interval(data, statistic, replicates, level):
     """SciPy's BCa on our replicates, at the level that our quantile stands for."""
     n = sum(len(part) for part in data)
-    wider = np.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1)
+    wider = np.sqrt(n / (n - 1)) * stats.t.isf((1 - level) / 2, n - 1)
     level = 1 - 2 * stats.norm.sf(wider)
     given = stats.bootstrap(
         data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=False
@@ -298,6 +298,19 @@ def test_bleu_resamples_sentence_statistics():
     assert_allclose(logarithm.estimate, log_bleu_score(references, hypotheses))
     with pytest.raises(ValueError, match="sample_weight has no meaning for BLEU"):
         metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
+
+
+@pytest.mark.parametrize("metric", [error_rate, balanced_accuracy_score, macro_fbeta_score])
+@pytest.mark.parametrize("size", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("groups", [None, np.arange(80) // 4])
+def test_the_unit_of_weights_does_not_count(metric, size, groups):
+    rng = np.random.default_rng(0)
+    y, weight = rng.integers(0, 2, 80), rng.random(80)
+    p = np.where(rng.random(80) < 0.8, y, 1 - y)
+    one = metric_interval(metric, y, p, sample_weight=weight, groups=groups)
+    other = metric_interval(metric, y, p, sample_weight=size * weight, groups=groups)
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-9)
+    assert other.standard_error == pytest.approx(one.standard_error, rel=1e-9)
 
 
 def test_sample_weight_travels_with_its_sample():

@@ -8,6 +8,7 @@ import pytest
 from reference.perturbation import statistics_cross_validation, statistics_resubstitution
 from scipy.stats import norm
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -53,7 +54,25 @@ def test_cross_validation_statistic_is_the_loop(data):
     np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
 
 
-def test_any_loss_and_own_weights_are_the_loop(data):
+@pytest.mark.parametrize("n_tested", [40, 20, 5])
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+def test_samples_never_tested_say_nothing(data, n_tested, size):
+    X, y, weights = data
+    own = size * np.linspace(0.5, 2, 40)
+    tested = np.random.default_rng(2).permutation(40)[:n_tested]
+    model = DummyClassifier(strategy="constant", constant="yes")
+    folds = [(np.arange(40), tested)]
+    options = {"weights": weights, "cv": folds, "sample_weight": own}
+    result = interval(model, X, y, statistic="cross_validation", **options)
+    share = own[tested] / own[tested].max()
+    wrong = y[tested] != "yes"
+    error = np.average(wrong, weights=share)
+    deviations = weights[:, tested] * (wrong - error) @ share / share.sum()
+    np.testing.assert_allclose(result.statistics / np.sqrt(40), deviations, rtol=1e-10)
+    assert result.effective_size == pytest.approx(share.sum() ** 2 / np.sum(share**2))
+
+
+def test_any_loss_and_given_weights_are_the_loop(data):
     X, y, weights = data
     codes = (y == "yes").astype(int)
     own = np.linspace(0.5, 2, 40)

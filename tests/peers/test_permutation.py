@@ -14,4 +14,5 @@ DIFFERENT = {
 SLOW = {
     "test_permutation_score[coo_matrix]",  # as [coo_array]
     "test_permutation_test_score_allow_nans",
+    "test_passed_unrequested_metadata[permutation_test_score-extra_args4]",
 }

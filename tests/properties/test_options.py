@@ -113,7 +113,7 @@ TOLD = {
     "nothing": lambda n: None,
     "nan": lambda n: np.full(n, np.nan),
     "infinity": lambda n: np.full(n, np.inf),
-    "strangers": lambda n: np.full(n, 7),
+    "unknown": lambda n: np.full(n, 7),
     "words": lambda n: np.full(n, "word"),
     "too few": lambda n: np.zeros(n - 1),
     "columns": lambda n: np.zeros((n, 2)),

@@ -18,7 +18,7 @@ from sklearn.preprocessing import scale
 from skeval.cluster import choose_n_clusters, compare_clusterings
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
-from skeval.report._evaluate_clusterer import plain_warnings
+from skeval.report._evaluate_clusterer import write_warnings
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -140,12 +140,12 @@ def test_warnings_say_what_to_know_before_quoting_the_choice():
     assert comparison.front_names == ("3",)
     stability = choose_n_clusters(KMEANS, BLOBS, n_clusters=labels, n_repeats=2, random_state=0)
     wrong = replace(stability, n_clusters=2)
-    assert plain_warnings(comparison, wrong, 60) == [
+    assert write_warnings(comparison, wrong, 60) == [
         "On the internal indices k = 3 beats the choice, k = 2."
     ]
-    assert plain_warnings(comparison, replace(stability, n_clusters=3), 60) == []
+    assert write_warnings(comparison, replace(stability, n_clusters=3), 60) == []
     empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
-    assert plain_warnings(empty, replace(stability, n_clusters=3), 60) == [
+    assert write_warnings(empty, replace(stability, n_clusters=3), 60) == [
         "Asked for 4 clusters, the algorithm found 3."
     ]
 
@@ -181,7 +181,7 @@ def test_a_cut_that_noise_has_too_is_named(report):
         reference_values=np.array([0.85, 0.5, 0.4]),
         limits=np.array([0.97, 0.9, 0.88]),
     )
-    assert plain_warnings(report.comparison, strength, 150) == [
+    assert write_warnings(report.comparison, strength, 150) == [
         "Halves agree on k = 2 (0.90), but on data without structure, too (0.85)."
     ]
     text = str(replace(report, stability=strength))

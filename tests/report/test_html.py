@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skeval
-from skeval.report._provenance import settings_text
+from skeval.report._provenance import write_settings
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -238,7 +238,7 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     assert report.settings["loss"] == "distance"
     assert report.settings["groups"] == "<ndarray>"
     shuffled = StratifiedKFold(3, shuffle=True, random_state=1)
-    assert settings_text({"cv": shuffled, "X": X}) == {"cv": repr(shuffled)}
+    assert write_settings({"cv": shuffled, "X": X}) == {"cv": repr(shuffled)}
     assert report.feature_names == ("a", "b", "c")
     assert report.to_dict()["feature_names"] == ["a", "b", "c"]
     assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}

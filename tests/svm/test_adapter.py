@@ -1,5 +1,7 @@
 """The adapter serves every resampling of a linear SVC, with the numbers of the loop."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,10 +35,7 @@ from skeval.model_selection import (
 SVM = SVC(kernel="linear", tol=1e-6)
 
 
-@pytest.fixture(autouse=True)
-def whatever_it_costs(monkeypatch):
-    """The small problems of these tests go to the solver even where a loop is as fast."""
-    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
+pytestmark = pytest.mark.usefixtures("always_solve")
 
 
 class Unserved(SVC):
@@ -191,11 +190,11 @@ def test_permutation_scores_are_those_of_scikit_learn(shape, scaled, scoring):
         y,
         cv=cv,
         scoring=scoring,
-        permutations=[shuffles.permutation(len(y)) for _ in range(40)],
+        permutations=[shuffles.permutation(len(y)) for _ in range(15)],
     )
     peer = area_of_rules_with_a_slope if scoring == "roc_auc" else scoring
     _, null, _ = permutation_test_score(
-        model, X, y, cv=cv, scoring=peer, n_permutations=40, random_state=0
+        model, X, y, cv=cv, scoring=peer, n_permutations=15, random_state=0
     )
     np.testing.assert_allclose(ours.null_distribution, null, rtol=1e-12)
 
@@ -230,7 +229,9 @@ def test_labels_without_a_relation_are_not_predicted(scale, steps, C):
     ids=str,
 )
 @pytest.mark.parametrize("steps", [[], [StandardScaler()], [SelectKBest(k=2)]], ids=str)
-@pytest.mark.parametrize("estimate", [cross_val_error, permutation_test, bootstrap_error])
+@pytest.mark.parametrize(
+    "estimate", [cross_val_error, partial(permutation_test, n_permutations=9), bootstrap_error]
+)
 def test_parameters_are_refused_as_svc_refuses_them(invalid, steps, estimate):
     X, y = gaussian(30, 3)
     model = make_pipeline(*steps, SVC(**{"kernel": "linear"} | invalid))

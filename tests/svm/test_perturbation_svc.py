@@ -111,7 +111,7 @@ def test_multiclass_sparse_and_other_kernels():
 def test_small_classes_lower_the_folds(data):
     X, y = data
     few = np.concatenate([np.flatnonzero(y == "no")[:6], np.flatnonzero(y == "yes")[:20]])
-    with pytest.warns(UserWarning, match="cv=10 exceeds the 6 members of the smallest class"):
+    with pytest.warns(UserWarning, match="the smallest class has 6: 6 folds"):
         PerturbationResamplingSVC(n_resamples=2).fit(X[few], y[few])
 
 

@@ -12,11 +12,7 @@ from sklearn.svm import SVC
 from skeval._solvers.svm import LinearSVMBatch, solve_gram_svms
 from skeval.model_selection import cross_val_error
 
-
-@pytest.fixture(autouse=True)
-def whatever_it_costs(monkeypatch):
-    """The small problems of these tests go to the solver even where a loop is as fast."""
-    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
+pytestmark = pytest.mark.usefixtures("always_solve")
 
 
 class Unserved(SVC):

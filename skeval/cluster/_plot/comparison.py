@@ -1,17 +1,18 @@
 """Several clusterings: indices against the number of clusters, one index against another."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.utils._plotting import axes_and_figure, column_of_axes
+from skeval.utils._plotting import axes_and_figure, column_of_axes, read_fields
 
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
 
 
-def direction(index: str, greater_is_better: bool) -> str:
+def label_axis(index: str, greater_is_better: bool) -> str:
     """Return an axis label that says which way is better."""
     return f"{index.replace('_', ' ')} ({'larger' if greater_is_better else 'smaller'} is better)"
 
@@ -23,6 +24,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class IndicesDisplay:
     """Indices of several clusterings against their number of clusters.
 
@@ -61,20 +63,11 @@ class IndicesDisplay:
     <...IndicesDisplay ...>
     """
 
-    def __init__(
-        self,
-        *,
-        n_clusters: np.ndarray,
-        values: np.ndarray,
-        indices: Sequence[str],
-        greater_is_better: Sequence[bool],
-        front: np.ndarray,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.values = values
-        self.indices = indices
-        self.greater_is_better = greater_is_better
-        self.front = front
+    n_clusters: np.ndarray
+    values: np.ndarray
+    indices: Sequence[str]
+    greater_is_better: Sequence[bool]
+    front: np.ndarray
 
     @classmethod
     def from_result(cls, comparison: ClusteringComparison, *, axes: Any = None) -> "IndicesDisplay":
@@ -91,13 +84,7 @@ class IndicesDisplay:
         -------
         IndicesDisplay
         """
-        return cls(
-            n_clusters=comparison.n_clusters,
-            values=comparison.values,
-            indices=comparison.indices,
-            greater_is_better=comparison.greater_is_better,
-            front=comparison.front,
-        ).plot(axes=axes)
+        return cls(**read_fields(cls, comparison)).plot(axes=axes)
 
     def plot(self, axes: Any = None) -> "IndicesDisplay":
         """Draw one panel for each index; the clusterings of the front are filled.
@@ -116,7 +103,7 @@ class IndicesDisplay:
         self.axes_ = column_of_axes(axes, self.indices, "indices", sharex=True, figsize=size)
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
             self._draw(ax, self.values[:, panel])
-            ax.set_title(direction(name, self.greater_is_better[panel]), fontsize="medium")
+            ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
         self.axes_[0].legend()
         self.axes_[-1].set_xlabel("number of clusters")
         self.figure_ = self.axes_[0].figure
@@ -131,6 +118,7 @@ class IndicesDisplay:
         ax.set_xticks(np.unique(k))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ParetoDisplay:
     """Two indices of several clusterings, with the Pareto front of these two.
 
@@ -170,19 +158,14 @@ class ParetoDisplay:
     <...ParetoDisplay ...>
     """
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str],
-        values: np.ndarray,
-        indices: Sequence[str],
-        greater_is_better: Sequence[bool],
-    ) -> None:
-        self.names = names
-        self.values = values
-        self.indices = indices
-        self.greater_is_better = greater_is_better
-        _, self.front = pareto_dominance(values, greater_is_better=list(greater_is_better))
+    names: Sequence[str]
+    values: np.ndarray
+    indices: Sequence[str]
+    greater_is_better: Sequence[bool]
+
+    def __post_init__(self) -> None:
+        up = list(self.greater_is_better)
+        _, self.front = pareto_dominance(self.values, greater_is_better=up)
 
     @classmethod
     def from_result(
@@ -248,8 +231,8 @@ class ParetoDisplay:
         scatter(ax, x, y, front)
         for name, point in zip(self.names, self.values, strict=True):
             ax.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
-        ax.set_xlabel(direction(self.indices[0], self.greater_is_better[0]))
-        ax.set_ylabel(direction(self.indices[1], self.greater_is_better[1]))
+        ax.set_xlabel(label_axis(self.indices[0], self.greater_is_better[0]))
+        ax.set_ylabel(label_axis(self.indices[1], self.greater_is_better[1]))
         ax.margins(0.15)  # room for the names
         ax.legend()
         return self

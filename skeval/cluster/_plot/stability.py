@@ -1,15 +1,17 @@
 """The stability of clusterings against their number of clusters."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval.cluster._choose import NClustersChoice
-from skeval.utils._plotting import axes_and_figure
+from skeval.utils._plotting import axes_and_figure, read_fields
 
 __all__ = ["StabilityDisplay"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StabilityDisplay:
     """Stability against the number of clusters, with that of the reference and the choice.
 
@@ -56,26 +58,14 @@ class StabilityDisplay:
     <...StabilityDisplay ...>
     """
 
-    def __init__(
-        self,
-        *,
-        candidates: np.ndarray,
-        values: np.ndarray,
-        standard_errors: np.ndarray,
-        n_clusters: int,
-        reference_values: np.ndarray,
-        reference_standard_errors: np.ndarray,
-        limits: np.ndarray,
-        method: str,
-    ) -> None:
-        self.candidates = candidates
-        self.values = values
-        self.standard_errors = standard_errors
-        self.n_clusters = n_clusters
-        self.reference_values = reference_values
-        self.reference_standard_errors = reference_standard_errors
-        self.limits = limits
-        self.method = method
+    candidates: np.ndarray
+    values: np.ndarray
+    standard_errors: np.ndarray
+    n_clusters: int
+    reference_values: np.ndarray
+    reference_standard_errors: np.ndarray
+    limits: np.ndarray
+    method: str
 
     @classmethod
     def from_result(cls, choice: NClustersChoice, *, ax: Any = None) -> "StabilityDisplay":
@@ -92,16 +82,7 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        return cls(
-            candidates=choice.candidates,
-            values=choice.values,
-            standard_errors=choice.standard_errors,
-            n_clusters=choice.n_clusters,
-            reference_values=choice.reference_values,
-            reference_standard_errors=choice.reference_standard_errors,
-            limits=choice.limits,
-            method=choice.method,
-        ).plot(ax=ax)
+        return cls(**read_fields(cls, choice)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "StabilityDisplay":
         """Draw both curves with their error bars, the limits and the choice.

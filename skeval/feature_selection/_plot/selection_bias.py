@@ -1,18 +1,20 @@
 """The errors of selecting features outside and inside the loop, and their difference."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.feature_selection._selection_bias import SelectionBias
-from skeval.utils._plotting import axes_and_figure
+from skeval.utils._plotting import axes_and_figure, read_fields
 
 __all__ = ["SelectionBiasDisplay"]
 
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectionBiasDisplay:
     """CV1 against CV2, and the selection bias with its interval.
 
@@ -52,18 +54,10 @@ class SelectionBiasDisplay:
     'error rate'
     """
 
-    def __init__(
-        self,
-        *,
-        cv1_errors: np.ndarray,
-        cv2_errors: np.ndarray,
-        bias: float,
-        interval: ConfidenceInterval,
-    ) -> None:
-        self.cv1_errors = cv1_errors
-        self.cv2_errors = cv2_errors
-        self.bias = bias
-        self.interval = interval
+    cv1_errors: np.ndarray
+    cv2_errors: np.ndarray
+    bias: float
+    interval: ConfidenceInterval
 
     @classmethod
     def from_result(cls, result: SelectionBias, *, ax: Any = None) -> "SelectionBiasDisplay":
@@ -80,12 +74,7 @@ class SelectionBiasDisplay:
         -------
         SelectionBiasDisplay
         """
-        return cls(
-            cv1_errors=result.cv1_errors,
-            cv2_errors=result.cv2_errors,
-            bias=result.bias,
-            interval=result.interval,
-        ).plot(ax=ax)
+        return cls(**read_fields(cls, result)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> "SelectionBiasDisplay":
         """Draw both errors, each repeat faintly, and the bias with its interval.

@@ -1,6 +1,7 @@
 """How often each feature was selected."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,12 @@ import numpy as np
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._stability import SelectionStability, check_supports
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import axes_and_figure, shortened
+from skeval.utils._plotting import axes_and_figure, shorten_name
 
-__all__ = ["SelectionFrequencyDisplay", "names_of_features"]
+__all__ = ["SelectionFrequencyDisplay", "check_feature_names"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SelectionFrequencyDisplay:
     """The features selected most often, and the fraction of the rounds that selected them.
 
@@ -50,12 +52,9 @@ class SelectionFrequencyDisplay:
     ['a', 'b', 'c']
     """
 
-    def __init__(
-        self, *, frequency: np.ndarray, n_rounds: int, feature_names: Sequence[str]
-    ) -> None:
-        self.frequency = frequency
-        self.n_rounds = n_rounds
-        self.feature_names = feature_names
+    frequency: np.ndarray
+    n_rounds: int
+    feature_names: Sequence[str]
 
     @classmethod
     def from_result(
@@ -90,12 +89,12 @@ class SelectionFrequencyDisplay:
         else:
             supports = result
             if isinstance(result, CV2FeatureSelectionPipeline):
-                supports = supports_of(result)
+                supports = read_supports(result)
                 if feature_names is None:
                     feature_names = getattr(result, "feature_names_in_", None)
             supports = check_supports(supports)
             frequency, n_rounds = supports.mean(axis=0), len(supports)
-        names = names_of_features(feature_names, len(frequency))
+        names = check_feature_names(feature_names, len(frequency))
         return cls(frequency=frequency, n_rounds=n_rounds, feature_names=names).plot(
             ax=ax, n_top=n_top
         )
@@ -121,7 +120,7 @@ class SelectionFrequencyDisplay:
         rows = np.arange(len(self.top_))
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.24 * len(rows)))
         self.bars_ = ax.barh(rows, self.frequency[self.top_], color="C0")
-        names = [shortened(self.feature_names[feature]) for feature in self.top_]
+        names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
         ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
         ax.set_xlabel(f"fraction of {self.n_rounds} rounds that selected the feature")
@@ -130,7 +129,7 @@ class SelectionFrequencyDisplay:
         return self
 
 
-def supports_of(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:
+def read_supports(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:
     """Return the supports of the inner rounds."""
     if not hasattr(pipeline, "fold_supports_"):
         raise ValueError(
@@ -140,7 +139,7 @@ def supports_of(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:
     return pipeline.fold_supports_
 
 
-def names_of_features(feature_names: Sequence[str] | None, n_features: int) -> list[str]:
+def check_feature_names(feature_names: Sequence[str] | None, n_features: int) -> list[str]:
     """Return the names, or numbered ones."""
     if feature_names is None:
         return [f"x{position}" for position in range(n_features)]

@@ -1,6 +1,7 @@
 """Drawing of a precision-recall curve with its break-even point."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,12 +11,10 @@ from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
 from skeval.metrics._ranking import break_even_point
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 __all__ = ["BreakEvenDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class BreakEvenDisplay(ScoreDisplay):
     """Precision-recall curve with the point where the two are equal.
 
@@ -55,22 +54,13 @@ class BreakEvenDisplay(ScoreDisplay):
     0.5
     """
 
-    def __init__(
-        self,
-        precision: np.ndarray,
-        recall: np.ndarray,
-        *,
-        break_even: float,
-        average_precision: float,
-        prevalence: float,
-        name: str | None = None,
-    ) -> None:
-        self.precision = precision
-        self.recall = recall
-        self.break_even = break_even
-        self.average_precision = average_precision
-        self.prevalence = prevalence
-        self.name = name
+    precision: np.ndarray
+    recall: np.ndarray
+    _: KW_ONLY
+    break_even: float
+    average_precision: float
+    prevalence: float
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -81,7 +71,7 @@ class BreakEvenDisplay(ScoreDisplay):
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         **kwargs: Any,
     ) -> "BreakEvenDisplay":
         """Draw the curve of a score.
@@ -121,7 +111,7 @@ class BreakEvenDisplay(ScoreDisplay):
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> "BreakEvenDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> "BreakEvenDisplay":
         """Draw the curve, its break-even point on the diagonal, and the prevalence.
 
         Parameters

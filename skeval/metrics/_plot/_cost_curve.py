@@ -1,6 +1,7 @@
 """Drawing of a cost curve."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,12 +10,10 @@ from skeval.metrics._cost import CostCurve, cost_curve
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 __all__ = ["CostCurveDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
@@ -48,12 +47,10 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
-    def __init__(
-        self, curve: CostCurve | None, *, band: CostCurveBand | None = None, name: str | None = None
-    ) -> None:
-        self.curve = curve
-        self.band = band
-        self.name = name
+    curve: CostCurve | None
+    _: KW_ONLY
+    band: CostCurveBand | None = None
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -68,7 +65,7 @@ class CostCurveDisplay(ScoreDisplay):
         n_resamples: int = 1000,
         random_state: Any = None,
         name: str | None = None,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         lines: bool = False,
         **kwargs: Any,
     ) -> "CostCurveDisplay":
@@ -122,9 +119,7 @@ class CostCurveDisplay(ScoreDisplay):
             )
         return cls(curve, band=band, name=name).plot(ax, lines=lines, **kwargs)
 
-    def plot(
-        self, ax: "Axes | None" = None, *, lines: bool = False, **kwargs: Any
-    ) -> "CostCurveDisplay":
+    def plot(self, ax: Any = None, *, lines: bool = False, **kwargs: Any) -> "CostCurveDisplay":
         """Draw the curve, its band, and the two trivial classifiers.
 
         Parameters

@@ -17,7 +17,13 @@ from skeval.metrics.cluster._kernels.distances import (
 )
 from skeval.metrics.cluster._partition import Partition
 
-__all__ = ["between_centroids", "centroid_distances_of", "mean_to_centroid", "to_centroids"]
+__all__ = [
+    "NOISE",
+    "between_centroids",
+    "centroid_distances_of",
+    "mean_to_centroid",
+    "to_centroids",
+]
 
 # Rounding moves a mean by a few ulp of the farthest point: closer means than that coincide.
 COINCIDENT = 16 * np.finfo(float).eps

@@ -11,9 +11,7 @@ from skeval.utils._compat import validate_params
 __all__ = ["coassociation_matrix"]
 
 
-@validate_params(
-    {"labels": ["array-like"], "sparse_output": ["boolean"]}, prefer_skip_nested_validation=True
-)
+@validate_params({"labels": ["array-like"], "sparse_output": ["boolean"]})
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:
@@ -45,9 +43,9 @@ def coassociation_matrix(
 
     References
     ----------
-    .. [1] :doi:`Fred, A. L. N. and Jain, A. K. (2005). Combining multiple clusterings using
-       evidence accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence 27,
-       835-850. <10.1109/TPAMI.2005.113>`
+    .. [1] Fred, A. L. N. and Jain, A. K. (2005). Combining multiple clusterings using evidence
+       accumulation. IEEE Transactions on Pattern Analysis and Machine Intelligence 27, 835-850.
+       https://doi.org/10.1109/TPAMI.2005.113
 
     Examples
     --------

@@ -10,8 +10,8 @@ from skeval.metrics.cluster._partition import Partition
 from skeval.metrics.cluster._samples import (
     CONSTRAINTS,
     METRIC_CONSTRAINTS,
+    check_has_centroids,
     check_samples,
-    need_centroids,
 )
 from skeval.metrics.cluster._separation import ClusterDistances
 from skeval.utils._compat import validate_params
@@ -27,12 +27,12 @@ __all__ = [
 def _to_own_centroid(
     X: ArrayLike, labels: ArrayLike, metric: str | Callable, noise: str | None
 ) -> tuple[np.ndarray, Partition]:
-    need_centroids(metric)
+    check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise)
     return to_centroids(samples.points, samples.partition, metric), samples.partition
 
 
-@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS)
 def compactness_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -81,8 +81,9 @@ def compactness_score(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -94,7 +95,7 @@ def compactness_score(
     return float(np.sqrt(distances.mean()))
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS)
 def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the sum of squared errors, which K-means minimises.
 
@@ -132,8 +133,8 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
 
     References
     ----------
-    MacQueen, J. (1967). Some methods for classification and analysis of multivariate observations.
-    Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
+    .. [1] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
+       observations. Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = N
     return float(squared.sum())
 
 
-@validate_params(CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(CONSTRAINTS)
 def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
     """Compute the within-cluster variance.
 
@@ -183,8 +184,9 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -196,7 +198,7 @@ def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | Non
     return float(squared.mean())
 
 
-@validate_params(METRIC_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(METRIC_CONSTRAINTS)
 def centroid_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -243,8 +245,9 @@ def centroid_distances(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------

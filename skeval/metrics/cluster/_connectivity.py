@@ -7,7 +7,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
+from skeval.metrics.cluster._centroids import NOISE
 from skeval.metrics.cluster._kernels.neighbours import (
+    ROUNDING,
     foreign_weight_by_tiles,
     foreign_weight_by_tree,
 )
@@ -17,7 +19,7 @@ from skeval.utils._compat import Interval, validate_params
 
 __all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
 
-TREE_FEATURES = 10  # beyond, a k-d tree visits nearly every point
+TREE_FEATURES = 10  # with more, a k-d tree visits nearly every point
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -36,15 +38,17 @@ def connectivity_of(
     """Sum over the wanted rows; the others must be known to add nothing."""
     cluster = samples.partition.cluster
     if not samples.suits_trees(TREE_FEATURES):
-        return foreign_weight_by_tiles(samples.tiles, cluster, wanted, n_neighbors, n_jobs=n_jobs)
+        # most metrics, and a given matrix, are exact at 0; a far row must not make all others tie
+        is_exact = isinstance(samples.metric, str) and samples.metric not in NOISE
+        rounding = 0.0 if is_exact else ROUNDING
+        return foreign_weight_by_tiles(
+            samples.tiles, cluster, wanted, n_neighbors, rounding=rounding, n_jobs=n_jobs
+        )
     rows, workers = np.flatnonzero(wanted), effective_n_jobs(n_jobs)
     return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
 def connectivity_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -96,8 +100,9 @@ def connectivity_score(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------

@@ -11,7 +11,7 @@ from skeval.metrics.cluster._centroids import (
     mean_to_centroid,
 )
 from skeval.metrics.cluster._kernels.distance_pass import mean_within, within_pass
-from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, need_centroids
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_has_centroids, check_samples
 from skeval.utils._compat import StrOptions, validate_params
 
 __all__ = ["davies_bouldin_index", "davies_bouldin_score"]
@@ -28,10 +28,7 @@ def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
     return float(worst.mean())
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]})
 def davies_bouldin_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -87,9 +84,9 @@ def davies_bouldin_score(
 
     References
     ----------
-    Davies, D. L. & Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions on
-    Pattern Analysis and Machine Intelligence, 1(2), 224-227.
-    https://doi.org/10.1109/TPAMI.1979.4766909
+    .. [1] Davies, D. L. and Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions
+       on Pattern Analysis and Machine Intelligence, 1(2), 224-227.
+       https://doi.org/10.1109/TPAMI.1979.4766909
 
     Examples
     --------
@@ -100,7 +97,7 @@ def davies_bouldin_score(
     >>> round(davies_bouldin_score(X, labels, dispersion="centroid"), 4)
     0.2222
     """
-    need_centroids(metric)
+    check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     points, partition = samples.points, samples.partition
     if dispersion == "pairwise":

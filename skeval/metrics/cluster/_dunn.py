@@ -1,19 +1,18 @@
 """The Dunn index: the nearest pair of clusters against the widest cluster."""
 
-import warnings
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._kernels.distance_pass import distance_pass
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
+from skeval.utils._checks import give_nan
 from skeval.utils._compat import validate_params
 
 __all__ = ["dunn_ratio", "dunn_score"]
 
-TREE_FEATURES = 15  # beyond, k-d trees visit nearly every point
+TREE_FEATURES = 15  # with more, k-d trees visit nearly every point
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
@@ -22,16 +21,12 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    warnings.warn(
-        "The Dunn index is 0 / 0, nan: two clusters share a point and no cluster has two "
-        "different ones.",
-        UndefinedMetricWarning,
-        stacklevel=4,
+    return give_nan(
+        "The Dunn index is 0 / 0: two clusters share a point and no cluster has two different ones."
     )
-    return float("nan")
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def dunn_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -88,8 +83,8 @@ def dunn_score(
 
     References
     ----------
-    Dunn, J. C. (1974). Well-separated clusters and optimal fuzzy partitions. Journal of
-    Cybernetics, 4(1), 95-104. https://doi.org/10.1080/01969727408546059
+    .. [1] Dunn, J. C. (1974). Well-separated clusters and optimal fuzzy partitions. Journal of
+       Cybernetics, 4(1), 95-104. https://doi.org/10.1080/01969727408546059
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """External indices: how well the clusters of one partition match the classes of another."""
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,17 +9,15 @@ from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._labels import (
     BETA,
     LABELS,
-    checked_contingency,
-    checked_counts,
     f_weights,
+    make_contingency,
+    scale_counts,
 )
 from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._compat import validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "ExternalIndices",
@@ -40,7 +37,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
     return float(_pairs.exact_sum(largest) / table.total)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -74,9 +71,9 @@ def purity_score(
 
     References
     ----------
-    .. [1] :doi:`Zhao, Y. and Karypis, G. (2004). Empirical and theoretical comparisons of
-       selected criterion functions for document clustering. Machine Learning 55, 311-331.
-       <10.1023/B:MACH.0000027785.44527.d6>`
+    .. [1] Zhao, Y. and Karypis, G. (2004). Empirical and theoretical comparisons of selected
+       criterion functions for document clustering. Machine Learning 55, 311-331.
+       https://doi.org/10.1023/B:MACH.0000027785.44527.d6
 
     Examples
     --------
@@ -84,11 +81,11 @@ def purity_score(
     >>> purity_score(["a", "a", "b", "b"], [0, 0, 0, 1])
     0.75
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.columns, len(table.column_sums))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -121,9 +118,9 @@ def inverse_purity_score(
 
     References
     ----------
-    .. [1] :doi:`Amigo, E., Gonzalo, J., Artiles, J. and Verdejo, F. (2009). A comparison of
-       extrinsic clustering evaluation metrics based on formal constraints. Information
-       Retrieval 12, 461-486. <10.1007/s10791-008-9066-8>`
+    .. [1] Amigo, E., Gonzalo, J., Artiles, J. and Verdejo, F. (2009). A comparison of extrinsic
+       clustering evaluation metrics based on formal constraints. Information Retrieval 12, 461-486.
+       https://doi.org/10.1007/s10791-008-9066-8
 
     Examples
     --------
@@ -131,7 +128,7 @@ def inverse_purity_score(
     >>> inverse_purity_score(["a", "a", "b", "b"], [0, 0, 0, 0])
     1.0
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.rows, len(table.row_sums))
 
 
@@ -146,7 +143,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     return float(best @ table.row_sums / table.total)
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def class_f_measure(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -182,8 +179,8 @@ def class_f_measure(
 
     References
     ----------
-    .. [1] :doi:`Larsen, B. and Aone, C. (1999). Fast and effective text mining using linear-time
-       document clustering. KDD '99, 16-22. <10.1145/312129.312186>`
+    .. [1] Larsen, B. and Aone, C. (1999). Fast and effective text mining using linear-time document
+       clustering. KDD '99, 16-22. https://doi.org/10.1145/312129.312186
 
     Examples
     --------
@@ -191,7 +188,7 @@ def class_f_measure(
     >>> round(class_f_measure(["a", "a", "b", "b"], [0, 0, 0, 1]), 4)
     0.7333
     """
-    return best_class_f(checked_contingency(labels_true, labels_pred, sample_weight), beta)
+    return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
 @dataclass(frozen=True)
@@ -229,22 +226,18 @@ class ExternalIndices:
         """Return the indices by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return a data frame with one row per index: its value and its best value."""
-        import pandas as pd
-
         indices = self.to_dict()
         best = [0.0 if name == "minkowski" else 1.0 for name in indices]
-        return pd.DataFrame(
-            {"value": list(indices.values()), "best": best}, index=pd.Index(indices, name="index")
-        )
+        return make_frame({"value": list(indices.values()), "best": best}, list(indices), "index")
 
     def __str__(self) -> str:
         rows = [(name.replace("_", " "), f"{v:.4f}") for name, v in self.to_dict().items()]
         return aligned("external indices", rows)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> ExternalIndices:
@@ -293,7 +286,7 @@ def external_indices(
       fowlkes mallows  0.4082
       minkowski        1.2247
     """
-    table = checked_contingency(labels_true, labels_pred, sample_weight)
+    table = make_contingency(labels_true, labels_pred, sample_weight)
     pairs = _pairs.count_pairs(table)
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
     return ExternalIndices(
@@ -308,5 +301,5 @@ def external_indices(
         adjusted_rand=_pairs.adjusted_rand(pairs),
         fowlkes_mallows=_pairs.fowlkes_mallows(pairs),
         minkowski=_pairs.minkowski(pairs),
-        pairs=checked_counts(table),
+        pairs=scale_counts(table),
     )

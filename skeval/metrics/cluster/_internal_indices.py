@@ -1,15 +1,12 @@
 """Every internal index of a clustering from one pass over its distances."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
 from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
@@ -20,10 +17,9 @@ from skeval.metrics.cluster._kernels.distances import squared_norms
 from skeval.metrics.cluster._kernels.neighbours import neighbour_reach
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
 from skeval.metrics.cluster._silhouette import silhouettes
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["InternalIndices", "internal_indices"]
 
@@ -84,10 +80,8 @@ class InternalIndices:
     labels: np.ndarray
     sizes: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per cluster."""
-        import pandas as pd
-
         nearest = np.nanmin(self.min_between, axis=1)
         columns = {
             "size": self.sizes,
@@ -95,17 +89,14 @@ class InternalIndices:
             "max_within": self.max_within,
             "nearest_other": nearest,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+        return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
         lines = [f"{name:<24}{getattr(self, name):>14.6g}" for name in SCALARS]
         return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
 
 
-@validate_params(
-    PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]},
-    prefer_skip_nested_validation=True,
-)
+@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
 def internal_indices(
     X: ArrayLike,
     labels: ArrayLike,
@@ -166,8 +157,9 @@ def internal_indices(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -255,8 +247,4 @@ def _calinski_harabasz(samples: Samples, sse: float) -> float:
 def _warn_of_undefined(indices: InternalIndices) -> None:
     names = [name for name in SCALARS if name != "dunn" and np.isnan(getattr(indices, name))]
     if names:
-        warnings.warn(
-            f"Undefined for this metric or partition, nan: {', '.join(names)}.",
-            UndefinedMetricWarning,
-            stacklevel=4,
-        )
+        warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")

@@ -15,10 +15,10 @@ __all__ = [
     "BETA",
     "LABELS",
     "check_labels",
-    "checked_contingency",
-    "checked_counts",
-    "checked_pairs",
     "f_weights",
+    "make_contingency",
+    "make_pairs",
+    "scale_counts",
 ]
 
 # What validate_params checks of every external index.
@@ -36,17 +36,17 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
     if array.dtype.kind == "f":
-        return _whole_numbers(array, name)
+        return _check_whole_numbers(array, name)
     if array.dtype.kind == "O":
         with naming(name):
-            present = set(array.tolist())  # a TypeError where a label cannot be hashed
+            present = set(array.tolist())  # raises a TypeError where a label cannot be hashed
         if None in present:
             raise ValueError(f"{name} must not hold missing values, got None.")
     return array
 
 
-def _whole_numbers(labels: np.ndarray, name: str) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # beyond int64; the comparison below refuses it
+def _check_whole_numbers(labels: np.ndarray, name: str) -> np.ndarray:
+    with np.errstate(invalid="ignore"):  # values that int64 cannot hold are refused below
         whole = labels.astype(np.int64)
     wrong = labels[whole != labels]
     if wrong.size:
@@ -54,7 +54,7 @@ def _whole_numbers(labels: np.ndarray, name: str) -> np.ndarray:
     return whole
 
 
-def checked_contingency(
+def make_contingency(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
     """Check the input of an external index and return its contingency table."""
@@ -65,14 +65,14 @@ def checked_contingency(
     return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
 
 
-def checked_pairs(
+def make_pairs(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> PairCounts:
     """Check the input of a pair-counting index and return its pair counts, to a common factor."""
-    return count_pairs(checked_contingency(labels_true, labels_pred, sample_weight))
+    return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))
 
 
-def checked_counts(table: Contingency) -> PairCounts:
+def scale_counts(table: Contingency) -> PairCounts:
     """Return the pair counts themselves, or raise where a float cannot hold them."""
     pairs = count_pairs(table)
     if not table.exponent:

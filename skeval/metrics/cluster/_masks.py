@@ -1,14 +1,12 @@
 """Rand indices of segmentation masks, on the arrays and the device that hold them."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._pairs import PairCounts, adjusted_rand, rand
-from skeval.utils._checks import naming
+from skeval.utils._checks import give_nan, naming
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 __all__ = ["mask_adjusted_rand_score", "mask_rand_score"]
@@ -62,9 +60,9 @@ def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
 
     References
     ----------
-    .. [1] :doi:`Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods.
-       Journal of the American Statistical Association 66, 846-850.
-       <10.1080/01621459.1971.10482356>`
+    .. [1] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. Journal
+       of the American Statistical Association 66, 846-850.
+       https://doi.org/10.1080/01621459.1971.10482356
 
     Examples
     --------
@@ -118,8 +116,8 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
 
     References
     ----------
-    .. [1] :doi:`Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of
-       Classification 2, 193-218. <10.1007/BF01908075>`
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2,
+       193-218. https://doi.org/10.1007/BF01908075
 
     Examples
     --------
@@ -137,13 +135,9 @@ def _index(formula: Any, pairs: PairCounts) -> float:
     try:
         return formula(pairs)
     except ZeroDivisionError:
-        warnings.warn(
-            "The Rand index is undefined and set to nan: its denominator is 0, as where the masks "
-            "hold no pair of pixels.",
-            UndefinedMetricWarning,
-            stacklevel=3,
+        return give_nan(
+            "The Rand index has the denominator 0, as where the masks hold no pair of pixels."
         )
-        return float("nan")
 
 
 def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
@@ -152,8 +146,10 @@ def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
     dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
     wide = widest_float_dtype(xp, device(true))
     table: Any = 0.0
-    for block in zip(blocks(true, dtype, xp), blocks(pred, dtype, xp), strict=True):
-        segments, others = (with_background(masks, xp) for masks in block)
+    for block in zip(
+        split_into_blocks(true, dtype, xp), split_into_blocks(pred, dtype, xp), strict=True
+    ):
+        segments, others = (add_background(masks, xp) for masks in block)
         table = xp.astype(xp.matmul(segments, others.T), wide) + table
     a, b = xp.sum(table, axis=1), xp.sum(table, axis=0)
     total = float(xp.sum(table))
@@ -166,7 +162,7 @@ def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
     )
 
 
-def blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
+def split_into_blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
     """Yield the masks in a dtype and shape (n_masks, pixels), `BLOCK` pixels at a time."""
     n_pixels = int(np.prod(masks.shape[1:]))
     flat = xp.reshape(masks, (masks.shape[0], n_pixels))
@@ -174,7 +170,7 @@ def blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
         yield xp.astype(flat[:, start : min(start + BLOCK, n_pixels)], dtype, copy=False)
 
 
-def with_background(block: Any, xp: Any) -> Any:
+def add_background(block: Any, xp: Any) -> Any:
     """Append what the masks leave of each pixel as one more mask."""
     rest = 1.0 - xp.sum(block, axis=0)
     return xp.concat([block, xp.where(rest > 0, rest, xp.zeros_like(rest))[None, :]], axis=0)
@@ -182,7 +178,7 @@ def with_background(block: Any, xp: Any) -> Any:
 
 def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     """Return both stacks of masks and their namespace, or raise."""
-    true, pred = as_array(masks_true, "masks_true"), as_array(masks_pred, "masks_pred")
+    true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
     try:
         xp = array_namespace(true, pred)
     except TypeError as error:
@@ -205,7 +201,7 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     return true, pred, xp
 
 
-def as_array(masks: Any, name: str) -> Any:
+def check_is_array(masks: Any, name: str) -> Any:
     """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
     if isinstance(masks, (list, tuple)):
         with naming(name):
@@ -227,7 +223,9 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
     if not masks.shape[0]:
         return
     hard, most = True, 0.0
-    for block in blocks(masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp):
+    for block in split_into_blocks(
+        masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp
+    ):
         low, high = float(xp.min(block)), float(xp.max(block))
         if not (low >= 0 and high <= 1):
             wrong = low if not low >= 0 else high

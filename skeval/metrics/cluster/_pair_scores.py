@@ -1,20 +1,18 @@
 """Indices from the counts of pairs that two partitions put together or apart."""
 
-import warnings
-
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._labels import (
     BETA,
     LABELS,
-    checked_contingency,
-    checked_counts,
-    checked_pairs,
     f_weights,
+    make_contingency,
+    make_pairs,
+    scale_counts,
 )
 from skeval.metrics.cluster._pairs import PairCounts
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
 __all__ = [
@@ -28,7 +26,7 @@ __all__ = [
 ]
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> PairCounts:
@@ -69,8 +67,8 @@ def pair_counts(
 
     References
     ----------
-    .. [1] :doi:`Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of
-       Classification 2, 193-218. <10.1007/BF01908075>`
+    .. [1] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2,
+       193-218. https://doi.org/10.1007/BF01908075
 
     Examples
     --------
@@ -78,7 +76,7 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     PairCounts(both=1, true_only=1, pred_only=2, neither=2)
     """
-    return checked_counts(checked_contingency(labels_true, labels_pred, sample_weight))
+    return scale_counts(make_contingency(labels_true, labels_pred, sample_weight))
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -102,15 +100,11 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
 def _ratio(part: float, whole: float, name: str, side: str) -> float:
     if whole:
         return float(part / whole)
-    warnings.warn(
-        f"{name} is undefined and set to 0.0: no two samples are together in {side}.",
-        UndefinedMetricWarning,
-        stacklevel=5,  # the caller of the public function,
-    )
+    warn_undefined(f"{name} is undefined and set to 0.0: no two samples are together in {side}.")
     return 0.0
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def pair_precision_recall_fscore(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -152,8 +146,8 @@ def pair_precision_recall_fscore(
 
     References
     ----------
-    .. [1] :doi:`Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
-       Retrieval, section 16.3. Cambridge University Press. <10.1017/CBO9780511809071>`
+    .. [1] Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
+       Retrieval, section 16.3. Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -162,10 +156,10 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(checked_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS | BETA, prefer_skip_nested_validation=True)
+@validate_params(LABELS | BETA)
 def pair_fbeta_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -204,8 +198,8 @@ def pair_fbeta_score(
 
     References
     ----------
-    .. [1] :doi:`Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
-       Retrieval, section 16.3. Cambridge University Press. <10.1017/CBO9780511809071>`
+    .. [1] Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
+       Retrieval, section 16.3. Cambridge University Press. https://doi.org/10.1017/CBO9780511809071
 
     Examples
     --------
@@ -213,10 +207,10 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(checked_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -245,9 +239,9 @@ def pair_jaccard_score(
 
     References
     ----------
-    .. [1] :doi:`Ben-Hur, A., Elisseeff, A. and Guyon, I. (2002). A stability based method for
-       discovering structure in clustered data. Pacific Symposium on Biocomputing 7, 6-17.
-       <10.1142/9789812799623_0002>`
+    .. [1] Ben-Hur, A., Elisseeff, A. and Guyon, I. (2002). A stability based method for discovering
+       structure in clustered data. Pacific Symposium on Biocomputing 7, 6-17.
+       https://doi.org/10.1142/9789812799623_0002
 
     Examples
     --------
@@ -255,10 +249,10 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return _pairs.jaccard(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.jaccard(make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -293,9 +287,9 @@ def fowlkes_mallows_score(
 
     References
     ----------
-    .. [1] :doi:`Fowlkes, E. B. and Mallows, C. L. (1983). A method for comparing two hierarchical
+    .. [1] Fowlkes, E. B. and Mallows, C. L. (1983). A method for comparing two hierarchical
        clusterings. Journal of the American Statistical Association 78, 553-569.
-       <10.1080/01621459.1983.10478008>`
+       https://doi.org/10.1080/01621459.1983.10478008
 
     Examples
     --------
@@ -305,10 +299,10 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return _pairs.fowlkes_mallows(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS, prefer_skip_nested_validation=True)
+@validate_params(LABELS)
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -348,9 +342,9 @@ def minkowski_score(
 
     References
     ----------
-    .. [1] :doi:`Jardine, N. and Sibson, R. (1971). Mathematical Taxonomy. Wiley; as used in
-       Ben-Hur, A. and Guyon, I. (2003). Detecting stable clusters using principal component
-       analysis. Methods in Molecular Biology 224, 159-182. <10.1385/1-59259-364-X:159>`
+    .. [1] Jardine, N. and Sibson, R. (1971). Mathematical Taxonomy. Wiley; as used in Ben-Hur, A.
+       and Guyon, I. (2003). Detecting stable clusters using principal component analysis. Methods
+       in Molecular Biology 224, 159-182. https://doi.org/10.1385/1-59259-364-X:159
 
     Examples
     --------
@@ -358,4 +352,4 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return _pairs.minkowski(checked_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.minkowski(make_pairs(labels_true, labels_pred, sample_weight))

@@ -136,7 +136,7 @@ def contingency(
         table = np.bincount(key, minlength=size)
     else:
         exponent = int(np.frexp(sample_weight.max())[1])
-        weight = np.ldexp(sample_weight, -exponent)  # at most 1; exact
+        weight = np.ldexp(sample_weight, -exponent)  # at most 1; dividing by a power of 2 is exact
         table = np.bincount(key, weight, size)
         copies = weight * np.maximum(weight - np.ldexp(1.0, -exponent), 0)
         within = pair_products(weight, key, size) + exact_sum(copies) / 2
@@ -174,7 +174,7 @@ def count_pairs(table: Contingency) -> PairCounts:
         true_only = pair_products(cells, table.rows, len(table.row_sums))
         pred_only = pair_products(cells, table.columns, len(table.column_sums))
         apart = pair_products(table.row_sums, np.zeros(len(table.row_sums), np.intp), 1)
-        neither = max(apart - pred_only, 0.0)  # but for rounding never negative
+        neither = max(apart - pred_only, 0.0)  # only rounding can make it negative
         return PairCounts(table.within, true_only, pred_only, neither)
     squares = sum_of_squares(cells)
     in_rows, in_columns = sum_of_squares(table.row_sums), sum_of_squares(table.column_sums)
@@ -223,7 +223,7 @@ def adjusted_rand(pairs: PairCounts) -> float:
     if pairs.identical:
         return 1.0
     ss, sd, ds, dd = astuple(pairs)
-    if isinstance(ss, float):  # so that no product vanishes
+    if isinstance(ss, float):  # shares, whose products cannot underflow to 0
         ss, sd, ds, dd = (count / pairs.total for count in (ss, sd, ds, dd))
     return float(2 * (ss * dd - sd * ds) / ((ss + sd) * (sd + dd) + (ss + ds) * (ds + dd)))
 

@@ -1,17 +1,16 @@
 """The partition that an internal index judges: rows sorted by cluster, noise settled."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from skeval.utils._checks import naming, native_labels
+from skeval.utils._checks import naming, native_labels, warn_user
 
 __all__ = ["Partition", "make_partition"]
 
 NOISE = -1
-NOISE_AS_TEXT = ("-1", "-1.0")  # as a table of strings holds it
+NOISE_AS_TEXT = ("-1", "-1.0")  # in a table of strings
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,9 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
     if not len(kept):
         raise ValueError('noise="drop" must leave at least one sample, got only noise labels (-1).')
     if noise is None and noisy.any():
-        warnings.warn(
+        warn_user(
             f"{noisy.sum()} samples are labelled -1, which DBSCAN and its kin use for noise, and "
-            'are treated as one cluster; choose noise="cluster", "drop" or "singletons".',
-            UserWarning,
-            stacklevel=5,
+            'are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
         )
     names, number = _number_values(values[kept])
     if noise == "singletons":

@@ -37,15 +37,15 @@ __all__ = [
     "METRIC_CONSTRAINTS",
     "PASS_CONSTRAINTS",
     "Samples",
+    "check_has_centroids",
     "check_magnitude",
     "check_samples",
     "has_centroids",
-    "need_centroids",
 ]
 
 TILE = 256
 TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
-# A product of sparse rows costs more time than one of so few features, or of so few numbers.
+# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
 FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
 IRRATIONAL = (5**0.5 - 1) / 2
 # What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
@@ -121,7 +121,7 @@ class Samples:
 
     def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
         if self.metric in (*EUCLIDEAN, "sqeuclidean"):
-            return  # of finite coordinates in the range of check_magnitude
+            return  # check_magnitude has seen to it that these are finite
         first, second = self.partition.order[rows], self.partition.order[columns]
         check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
 
@@ -158,7 +158,7 @@ def check_magnitude(data: Points) -> None:
     """Raise where the square of a distance would overflow, or lose its digits next to zero."""
     is_sparse: bool = issparse(data)
     values = data.data if is_sparse else data
-    # as floats: Booleans have no negative, and that of the least integer wraps around
+    # As floats, since Booleans have no negative and the least integer has none that fits.
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
@@ -187,7 +187,7 @@ def _check_matrix(X: object) -> np.ndarray:
         matrix = _to_dense_matrix(check_data("X", matrix, **options))
     smallest, largest = float(matrix.min()), float(matrix.max())
     if not (np.isfinite(smallest) and np.isfinite(largest)):
-        check_data("X", matrix, **options)  # which raises
+        check_data("X", matrix, **options)  # raises, naming the entry
     rule = "X must be a square, symmetric, non-negative matrix with zero diagonal"
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
@@ -252,7 +252,7 @@ def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
     return matrix.toarray()
 
 
-def need_centroids(metric: str | Callable) -> None:
+def check_has_centroids(metric: str | Callable) -> None:
     """Raise unless the mean of samples is something that the metric can measure."""
     if not has_centroids(metric):
         raise ValueError(

@@ -1,13 +1,10 @@
 """Distances within and between clusters."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster._centroids import between_centroids
 from skeval.metrics.cluster._kernels.distance_pass import (
@@ -17,10 +14,9 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     within_pass,
 )
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, has_centroids
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = [
     "BetweenClusterDistances",
@@ -49,12 +45,10 @@ class ClusterDistances:
     mean: np.ndarray
     max: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per cluster."""
-        import pandas as pd
-
         columns = {"size": self.sizes, "mean": self.mean, "max": self.max}
-        return pd.DataFrame(columns, index=pd.Index(self.labels, name="label"))
+        return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
         rows = zip(self.labels, self.sizes, self.mean, self.max, strict=True)
@@ -84,16 +78,13 @@ class BetweenClusterDistances:
     min: np.ndarray
     centroid: np.ndarray
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per pair of clusters, each pair once."""
-        import pandas as pd
-
         first, second = np.triu_indices(len(self.labels), k=1)
-        index = pd.MultiIndex.from_arrays(
-            [self.labels[first], self.labels[second]], names=["label", "other"]
-        )
+        pairs = {"label": self.labels[first], "other": self.labels[second]}
         tables = {"mean": self.mean, "min": self.min, "centroid": self.centroid}
-        return pd.DataFrame({name: t[first, second] for name, t in tables.items()}, index=index)
+        columns = {name: table[first, second] for name, table in tables.items()}
+        return make_frame(pairs | columns).set_index(list(pairs))
 
     def __str__(self) -> str:
         lines = [f"{'label':>12}{'other':>12}{'mean':>12}{'min':>12}{'centroid':>12}"]
@@ -104,7 +95,7 @@ class BetweenClusterDistances:
         return "\n".join(lines)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def within_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -156,8 +147,9 @@ def within_cluster_distances(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -174,7 +166,7 @@ def within_cluster_distances(
     return ClusterDistances(partition.names, partition.sizes, mean, largest)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def between_cluster_distances(
     X: ArrayLike,
     labels: ArrayLike,
@@ -230,8 +222,9 @@ def between_cluster_distances(
 
     References
     ----------
-    Handl, J., Knowles, J. & Kell, D. B. (2005). Computational cluster validation in post-genomic
-    data analysis. Bioinformatics, 21(15), 3201-3212. https://doi.org/10.1093/bioinformatics/bti517
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
 
     Examples
     --------
@@ -250,11 +243,7 @@ def between_cluster_distances(
     if has_centroids(metric):
         centroid = between_centroids(samples.points, partition, metric)
     else:
-        warnings.warn(
-            f"centroid is nan: metric={metric!r} has no centroids.",
-            UndefinedMetricWarning,
-            stacklevel=3,
-        )
+        warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
         centroid = np.full_like(reduced.smallest, np.nan)
     return BetweenClusterDistances(
         labels=partition.names,

@@ -25,7 +25,7 @@ def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarr
     return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def silhouette_samples(
     X: ArrayLike,
     labels: ArrayLike,
@@ -77,9 +77,9 @@ def silhouette_samples(
 
     References
     ----------
-    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
-    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
-    https://doi.org/10.1016/0377-0427(87)90125-7
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
 
     Examples
     --------
@@ -94,7 +94,7 @@ def silhouette_samples(
     return partition.unsort(np.concatenate(found))
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def silhouette_score(
     X: ArrayLike,
     labels: ArrayLike,
@@ -145,9 +145,9 @@ def silhouette_score(
 
     References
     ----------
-    Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and validation of
-    cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
-    https://doi.org/10.1016/0377-0427(87)90125-7
+    .. [1] Rousseeuw, P. J. (1987). Silhouettes: a graphical aid to the interpretation and
+       validation of cluster analysis. Journal of Computational and Applied Mathematics, 20, 53-65.
+       https://doi.org/10.1016/0377-0427(87)90125-7
 
     Examples
     --------

@@ -14,7 +14,7 @@ from skeval.utils._compat import validate_params
 __all__ = ["mst_compactness"]
 
 
-@validate_params(PASS_CONSTRAINTS, prefer_skip_nested_validation=True)
+@validate_params(PASS_CONSTRAINTS)
 def mst_compactness(
     X: ArrayLike,
     labels: ArrayLike,
@@ -66,8 +66,8 @@ def mst_compactness(
 
     References
     ----------
-    Prim, R. C. (1957). Shortest connection networks and some generalizations. Bell System Technical
-    Journal, 36(6), 1389-1401. https://doi.org/10.1002/j.1538-7305.1957.tb01515.x
+    .. [1] Prim, R. C. (1957). Shortest connection networks and some generalizations. Bell System
+       Technical Journal, 36(6), 1389-1401. https://doi.org/10.1002/j.1538-7305.1957.tb01515.x
 
     Examples
     --------

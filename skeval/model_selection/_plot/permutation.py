@@ -1,6 +1,7 @@
 """The null distribution of a score, with the score of the true labels."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ __all__ = ["PermutationDisplay"]
 N_BINS = 40
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PermutationDisplay:
     """Scores of permuted labels, and the score of the true ones with its P-value.
 
@@ -57,18 +59,10 @@ class PermutationDisplay:
     'accuracy (larger is better)'
     """
 
-    def __init__(
-        self,
-        *,
-        metrics: Sequence[str],
-        statistics: Sequence[float],
-        null_distributions: Sequence[np.ndarray],
-        pvalues: Sequence[float],
-    ) -> None:
-        self.metrics = metrics
-        self.statistics = statistics
-        self.null_distributions = null_distributions
-        self.pvalues = pvalues
+    metrics: Sequence[str]
+    statistics: Sequence[float]
+    null_distributions: Sequence[np.ndarray]
+    pvalues: Sequence[float]
 
     @classmethod
     def from_result(

@@ -1,6 +1,7 @@
 """Estimates of one error side by side: a forest plot."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from skeval.utils._text import mean_loss_name
 __all__ = ["ErrorEstimatesDisplay"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ErrorEstimatesDisplay:
     """Forest plot: each estimate of the error with its confidence interval.
 
@@ -60,22 +62,12 @@ class ErrorEstimatesDisplay:
     'error rate, 95 % intervals'
     """
 
-    def __init__(
-        self,
-        *,
-        methods: Sequence[str],
-        errors: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        confidence_level: float,
-        loss: str,
-    ) -> None:
-        self.methods = methods
-        self.errors = errors
-        self.low = low
-        self.high = high
-        self.confidence_level = confidence_level
-        self.loss = loss
+    methods: Sequence[str]
+    errors: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence_level: float
+    loss: str
 
     @classmethod
     def from_result(
@@ -137,7 +129,7 @@ class ErrorEstimatesDisplay:
         """
         rows = np.arange(len(self.methods))
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
-        # lines and not error bars: an interval need not hold its estimate
+        # Lines, since error bars would have to contain the estimate, and an interval need not.
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0")
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))

@@ -17,12 +17,6 @@ from skeval.feature_selection import (
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 BIAS = SelectionBias(
     *(0.1, 0.4, 0.3, 0.05, np.array([0.05, 0.15]), np.array([0.35, 0.45])),
     limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},

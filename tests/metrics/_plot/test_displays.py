@@ -27,12 +27,6 @@ mpl.use("Agg")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def scores(n=100, shift=1.3, seed=0):
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [n - n // 3, n // 3])

@@ -319,3 +319,19 @@ def test_calinski_harabasz_is_that_of_scikit_learn(seed, exponent):
     points, y = generator.normal(size=(40, 3)), generator.permutation(np.arange(40) % 4)
     found = sk.internal_indices(points * 2.0**exponent, y).calinski_harabasz
     assert found == pytest.approx(calinski_harabasz_score(points, y), rel=1e-10)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e16, 1e20, 1e100])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
+def test_a_row_far_away_makes_no_neighbours_of_the_others(far, metric):
+    """It is nobody's neighbour, and the others rank as they would without it."""
+    generator = np.random.default_rng(0)
+    points, y = generator.normal(size=(60, 12)), np.arange(60) % 3
+    outlier = np.full((1, 12), far)
+
+    def connectivity(data, labels):
+        return sk.connectivity_score(data, labels, metric=metric, n_neighbors=5)
+
+    alone = connectivity(points, y)
+    found = connectivity(np.vstack([points, outlier]), np.append(y, 3))
+    assert found - alone == pytest.approx(sum(1 / np.arange(1, 6)), rel=1e-10)

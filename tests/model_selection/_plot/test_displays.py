@@ -20,12 +20,6 @@ from skeval.model_selection._permutation import permutation_result
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def legend(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 

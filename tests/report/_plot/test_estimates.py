@@ -13,12 +13,6 @@ from skeval.report import ErrorEstimatesDisplay
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def drawn(display):
     lines = [segment[:, 0].tolist() for segment in display.intervals_.get_segments()]
     return display.points_.get_xdata(), lines

@@ -29,7 +29,7 @@ __all__ = [
     "within_pass",
 ]
 
-TILE_ROWS, TILE_COLUMNS = 256, 512  # 1 MB: a tile stays in the cache, and malloc reuses its memory
+TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
 
@@ -170,10 +170,11 @@ class _Strip:
             block[run, other_run] = np.inf
         nearest, lowest = self.smallest[:, others.clusters], block.min()  # (m, runs), a number
         row_reach, column_reach = self.reach[self.rows], self.reach[columns]
-        if lowest < nearest.max():
+        if lowest < nearest.max():  # eq. 7, left
             by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])  # (m, c)
-            np.minimum(nearest, np.minimum.reduceat(by_column, others.offsets, axis=1), out=nearest)
-        if lowest <= max(row_reach.max(), column_reach.max()):
+            found = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
+            np.minimum(nearest, found, out=nearest)
+        if lowest <= max(row_reach.max(), column_reach.max()):  # eq. 7, right
             self.border[: len(block)] |= block.min(axis=1) <= row_reach  # eq. 4
             self.border[self._local(columns)] |= block.min(axis=0) <= column_reach
 
@@ -280,7 +281,10 @@ def mean_between(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def within_pass(
     tiles: Tiles, members: list[slice], *, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum over pairs and the largest distance within each cluster, both (K,)."""
+    """Return the sum over pairs and the largest distance within each cluster, both (K,).
+
+    They are half of the totals of eq. 5 and the diameters of eq. 2.
+    """
     by_cluster = Parallel(n_jobs, require="sharedmem")(
         delayed(_reduce_cluster)(tiles, rows) for rows in members
     )

@@ -73,9 +73,21 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     options = _scale(metric, points)
     if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
         return partial(cdist, metric="cityblock")
-    if metric not in distance_metrics() and not issparse(points):  # scikit-learn has it from SciPy
+    if metric == "correlation" and not issparse(points):
+        return _correlation
+    # What scikit-learn does not know it would ask of SciPy.
+    if metric not in distance_metrics() and not issparse(points):
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the correlation distance, nan where a row is constant.
+
+    The mean of equal numbers may differ from them by rounding, which would leave a constant row a
+    direction. Rows less their first number have the same correlations, and constant ones are 0.
+    """
+    return cdist(a - a[:, :1], b - b[:, :1], metric="correlation")
 
 
 def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ def _nearest(tree: cKDTree, queries: np.ndarray, best: float, *, workers: int) -
     spread = np.concatenate([np.arange(first, len(queries), step) for first in range(step)])  # (q,)
     while done < len(queries) and best > 0:
         batch = queries[spread[done : 2 * done + FIRST_BATCH]]
-        distance, _ = tree.query(batch, distance_upper_bound=best, workers=workers)
+        distance, _ = tree.query(batch, distance_upper_bound=best, workers=workers)  # eq. 3
         best, done = min(best, np.min(distance)), done + len(batch)
     return best
 
@@ -52,7 +52,7 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
     clusters = [points[rows] - points[rows].mean(axis=0) for rows in members]
     radii = [np.sqrt(squared_norms(cluster)) for cluster in clusters]
     best = 0.0
-    for k in np.argsort([-radius.max() for radius in radii]):
+    for k in np.argsort([-radius.max() for radius in radii]):  # largest 2 R of eq. 5 first
         best = _diameter(clusters[k], radii[k], best)
     return best
 
@@ -75,7 +75,7 @@ def _farthest_of_all(points: np.ndarray) -> float:
     left, largest, pair = left_operands(right), -1.0, (0, 0)
     for rows in slices(len(points), TILE_ROWS):
         for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
-            squared = left[rows] @ right[columns].T
+            squared = left[rows] @ right[columns].T  # its error: eq. 9
             i, j = np.unravel_index(squared.argmax(), squared.shape)
             if squared[i, j] > largest:
                 largest, pair = squared[i, j], (rows.start + i, columns.start + j)
@@ -86,7 +86,7 @@ def _sweep(points: np.ndarray, start: int) -> float:
     """Go from a point to the farthest from it until the distance no longer grows (eq. 7)."""
     best = 0.0
     while True:
-        squared = squared_norms(points - points[start])
+        squared = squared_norms(points - points[start])  # eq. 7
         start = int(squared.argmax())
         if squared[start] <= best:
             return float(np.sqrt(best))
@@ -123,7 +123,7 @@ class _BoxTree:
         stack = [(0, root, root, np.array([np.inf]))]
         while stack:
             level, a, b, bound = stack.pop()
-            above = bound > best  # which has grown since
+            above = bound > best  # the best may have grown since the pairs were put here
             a, b = a[above], b[above]
             budget -= len(a) * (LEAF_COST if level == self.depth else 1)
             if budget < 0:

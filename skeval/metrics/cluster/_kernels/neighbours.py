@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
 from skeval.metrics.cluster._kernels.distances import Tiles
 
-__all__ = ["foreign_weight_by_tiles", "foreign_weight_by_tree", "neighbour_reach"]
+__all__ = ["ROUNDING", "foreign_weight_by_tiles", "foreign_weight_by_tree", "neighbour_reach"]
 
 TIED = 1e-10  # relative difference below which distances are equal but for rounding (eq. 3)
 ROUNDING = 1e-14  # what a metric may give between equal points, relative to the largest distance
@@ -30,7 +30,8 @@ def neighbour_reach(tiles: Tiles, n: int, L: int) -> np.ndarray:
     for rows in slices(n, TILE_ROWS):
         first = max(0, min(rows.start, n - few))
         block = tiles(rows)(slice(first, min(first + few, n)))  # (r, few)
-        reach[rows] = np.partition(block, L, axis=1)[:, L]  # one of them may be the row itself
+        # The L-th smallest besides the row itself, which may be among them (eq. 4).
+        reach[rows] = np.partition(block, L, axis=1)[:, L]
         reach[rows] += ROUNDING * block.max()
     return reach * (1 + TIED)
 
@@ -44,7 +45,8 @@ def foreign_weight_by_tree(
     """
     tree = _PlaceTree(points, cluster, n_jobs=n_jobs)
     asked, times = np.unique(tree.key[rows], return_counts=True)  # both (q,)
-    k, left, total = L + 2, np.arange(len(asked)), 0.0  # the place itself, L others, one beyond
+    # The first query is for the place itself, L others and one beyond them.
+    k, left, total = L + 2, np.arange(len(asked)), 0.0
     while len(left):
         k = min(k, len(tree.places))
         incomplete = []
@@ -113,25 +115,31 @@ def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def foreign_weight_by_tiles(
-    tiles: Tiles, cluster: np.ndarray, wanted: np.ndarray, L: int, *, n_jobs: int | None = None
+    tiles: Tiles,
+    cluster: np.ndarray,
+    wanted: np.ndarray,
+    L: int,
+    *,
+    rounding: float = ROUNDING,
+    n_jobs: int | None = None,
 ) -> float:
     """Return the same sum from whole rows of the distance matrix, over the (n,) wanted rows.
 
     Strips without a wanted row are skipped. The others are summed whole: rows that are not wanted
-    add 0 (eq. 5).
+    add 0 (eq. 5). Distances up to `rounding`, relative to the largest of the row, are 0.
     """
     height = min(TILE_ROWS, max(1, NUMBERS_AT_ONCE // len(cluster)))
     strips = [strip for strip in slices(len(cluster), height) if wanted[strip].any()]
     weights = Parallel(n_jobs, require="sharedmem")(
-        delayed(_weigh_strip)(tiles, cluster, strip, L) for strip in strips
+        delayed(_weigh_strip)(tiles, cluster, strip, L, rounding) for strip in strips
     )
     return float(sum(weights))
 
 
-def _weigh_strip(tiles: Tiles, cluster: np.ndarray, strip: slice, L: int) -> float:
+def _weigh_strip(tiles: Tiles, cluster: np.ndarray, strip: slice, L: int, rounding: float) -> float:
     n, block = len(cluster), tiles(strip)
     distance = np.concatenate([block(part) for part in slices(n, TILE_COLUMNS)], axis=1)  # (r, n)
-    distance[distance <= ROUNDING * distance.max(axis=1, keepdims=True)] = 0.0
+    distance[distance <= rounding * distance.max(axis=1, keepdims=True)] = 0.0
     distance[np.arange(len(distance)), np.arange(strip.start, strip.stop)] = np.inf
     step = max(1, n // max(BOUND_SAMPLE, 4 * L))
     reach = np.partition(distance[:, ::step], L - 1, axis=1)[:, L - 1] * (1 + TIED)  # eq. 4, (r,)

@@ -1,20 +1,19 @@
 """Drawing of the contingency table of two partitions."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from skeval.metrics.cluster._labels import check_labels, checked_contingency
+from skeval.metrics.cluster._labels import check_labels, make_contingency
 from skeval.utils._plotting import axes_and_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["ContingencyDisplay"]
 
 
+@dataclass(eq=False, repr=False)
 class ContingencyDisplay:
     """Heat map of the contingency table of two partitions, matched clusters on the diagonal.
 
@@ -57,12 +56,10 @@ class ContingencyDisplay:
            [ 0, 15, 35]])
     """
 
-    def __init__(
-        self, contingency: np.ndarray, *, classes: np.ndarray, clusters: np.ndarray
-    ) -> None:
-        self.contingency = contingency
-        self.classes = classes
-        self.clusters = clusters
+    contingency: np.ndarray
+    _: KW_ONLY
+    classes: np.ndarray
+    clusters: np.ndarray
 
     @classmethod
     def from_predictions(
@@ -71,7 +68,7 @@ class ContingencyDisplay:
         labels_pred: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         include_values: bool = True,
         colorbar: bool = True,
         **kwargs: Any,
@@ -113,10 +110,10 @@ class ContingencyDisplay:
             raise ValueError("labels_true must hold at least one label, got none.")
         classes, rows = np.unique(true, return_inverse=True)
         clusters, columns = np.unique(pred, return_inverse=True)
-        cells = checked_contingency(rows, columns, sample_weight)
+        cells = make_contingency(rows, columns, sample_weight)
         table = np.zeros((len(classes), len(clusters)), cells.cells.dtype)
         table[cells.rows, cells.columns] = cells.counts
-        row_order, column_order = matched_first(table)
+        row_order, column_order = order_by_match(table)
         display = cls(
             table[np.ix_(row_order, column_order)],
             classes=classes[row_order],
@@ -126,7 +123,7 @@ class ContingencyDisplay:
 
     def plot(
         self,
-        ax: "Axes | None" = None,
+        ax: Any = None,
         *,
         include_values: bool = True,
         colorbar: bool = True,
@@ -163,7 +160,7 @@ class ContingencyDisplay:
         return self
 
     def _write_values(self) -> np.ndarray:
-        """Write each value in the end of the colour map that stands out from its cell."""
+        """Write each value in the darkest or lightest colour, whichever contrasts with its cell."""
         low, high = self.im_.cmap(0.0), self.im_.cmap(1.0)
         middle = sum(self.im_.get_clim()) / 2
         text = np.empty(self.contingency.shape, dtype=object)
@@ -179,12 +176,12 @@ class ContingencyDisplay:
         return text
 
 
-def matched_first(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def order_by_match(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return orders of rows and columns that begin with the best one-to-one matching."""
     rows, columns = linear_sum_assignment(table, maximize=True)
-    return in_front(rows, table.shape[0]), in_front(columns, table.shape[1])
+    return put_in_front(rows, table.shape[0]), put_in_front(columns, table.shape[1])
 
 
-def in_front(first: np.ndarray, size: int) -> np.ndarray:
+def put_in_front(first: np.ndarray, size: int) -> np.ndarray:
     """Return ``0 .. size - 1`` with some of them moved to the front."""
     return np.concatenate([first, np.setdiff1d(np.arange(size), first)])

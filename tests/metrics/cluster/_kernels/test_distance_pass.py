@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from skeval.metrics.cluster._kernels import distance_pass as engine
+from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._kernels import distances as _distances
 from skeval.metrics.cluster._kernels import neighbours as _neighbours
 from skeval.metrics.cluster._kernels.distances import (
@@ -28,8 +28,8 @@ rng = np.random.default_rng(5)
 
 @pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
 def tile_size(request, monkeypatch):
-    monkeypatch.setattr(engine, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(engine, "TILE_COLUMNS", request.param[1])
+    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
+    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
 
 
 SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 2, 1, 1, 34]]
@@ -43,7 +43,7 @@ def test_reductions(sizes):
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     reach = rng.uniform(1, 3, 40)
-    found = engine.distance_pass(euclidean_tiles(points, starts), starts, 40, reach=reach)
+    found = passes.distance_pass(euclidean_tiles(points, starts), starts, 40, reach=reach)
     own = cluster[:, None] == np.arange(len(sizes))
     np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
     same = cluster[:, None] == cluster
@@ -63,7 +63,7 @@ def test_within(sizes):
     D = cdist(points, points)
     ends = np.cumsum(sizes)
     members = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    totals, largest = engine.within_pass(point_tiles(euclidean, points), members)
+    totals, largest = passes.within_pass(point_tiles(euclidean, points), members)
     np.testing.assert_allclose(totals, [D[m, m].sum() / 2 for m in members], rtol=1e-12)
     np.testing.assert_allclose(largest, [D[m, m].max() for m in members], rtol=1e-12)
 
@@ -72,7 +72,7 @@ def test_within(sizes):
 @pytest.mark.parametrize("size", [1, 4, 10, 64])
 def test_tiles_hold_whole_clusters_or_parts_of_one(sizes, size):
     ends = np.cumsum(sizes)
-    cuts = engine.cut_points(ends - sizes, ends[-1], size)
+    cuts = passes.cut_points(ends - sizes, ends[-1], size)
     assert cuts[-1] == ends[-1]
     cluster = np.repeat(np.arange(len(sizes)), sizes)
     begin = 0
@@ -94,10 +94,10 @@ def test_reach_holds_enough_neighbours(L):
 
 def test_what_is_not_asked_for_is_not_computed():
     tiles = point_tiles(euclidean, rng.normal(size=(10, 2)))
-    found = engine.distance_pass(tiles, np.array([0, 5]), 10, sums=False)
+    found = passes.distance_pass(tiles, np.array([0, 5]), 10, sums=False)
     assert found.sums.size == 0
     assert not found.border.any()
-    found = engine.distance_pass(tiles, np.array([0, 5]), 10, extremes=False)
+    found = passes.distance_pass(tiles, np.array([0, 5]), 10, extremes=False)
     assert np.isinf(found.smallest).all()
     assert found.smallest.size == 1
     assert not found.largest.any()
@@ -113,7 +113,7 @@ def test_each_pair_is_computed_once():
 
         return block
 
-    engine.distance_pass(strip, np.array([0, 10]), 30)
+    passes.distance_pass(strip, np.array([0, 10]), 30)
     pairs = np.triu_indices(30, k=1)
     assert (seen[pairs] == 1).all()
 

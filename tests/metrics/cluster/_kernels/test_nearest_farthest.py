@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist, pdist
 
 from skeval.metrics.cluster import dunn_score
-from skeval.metrics.cluster._kernels import nearest_farthest as engine
+from skeval.metrics.cluster._kernels import nearest_farthest as search
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
 
 rng = np.random.default_rng(7)
@@ -46,7 +46,7 @@ def test_diameter(shape, n):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_clusters", [2, 3, 8, 900])
 def test_nearest_and_largest_of_many_clusters(shape, n_clusters, monkeypatch):
-    monkeypatch.setattr(engine, "FIRST_BATCH", 50)
+    monkeypatch.setattr(search, "FIRST_BATCH", 50)
     points = SHAPES[shape]
     cluster = np.sort(np.arange(900) % n_clusters)
     D = cdist(points, points)
@@ -77,8 +77,8 @@ def test_dunn_by_trees_equals_dunn_by_the_pass(p):
 
 
 def test_small_stacks_lose_no_pair(monkeypatch):
-    monkeypatch.setattr(engine, "PAIRS_AT_ONCE", 1)
-    monkeypatch.setattr(engine, "LEAF", 2)
+    monkeypatch.setattr(search, "PAIRS_AT_ONCE", 1)
+    monkeypatch.setattr(search, "LEAF", 2)
     points = SHAPES["sphere"][:200]
     assert largest_diameter(points, [slice(0, 200)]) == pytest.approx(
         pdist(points).max(), rel=1e-13

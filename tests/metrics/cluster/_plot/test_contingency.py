@@ -12,14 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.cluster import contingency_matrix
 
 from skeval.metrics.cluster import ContingencyDisplay
-from skeval.metrics.cluster._plot.contingency import matched_first
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
+from skeval.metrics.cluster._plot.contingency import order_by_match
 
 TRUE = np.array(["a", "a", "a", "b", "b", "c", "c", "c", "c"])
 PRED = np.array([2, 2, 0, 0, 0, 1, 1, 1, 2])
@@ -60,7 +53,7 @@ def test_classes_and_clusters_left_over_come_last():
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_no_other_order_has_more_on_the_diagonal(n_classes, n_clusters, seed):
     table = np.random.default_rng(seed).integers(0, 9, size=(n_classes, n_clusters))
-    rows, columns = matched_first(table)
+    rows, columns = order_by_match(table)
     assert sorted(rows) == list(range(n_classes))
     assert sorted(columns) == list(range(n_clusters))
     wide = table if n_classes <= n_clusters else table.T
