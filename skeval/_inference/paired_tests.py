@@ -99,8 +99,7 @@ def paired_bootstrap(difference: float, replicates: Floats) -> PairedTest:
 
 
 def _percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
-    tails = [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
-    low, high = np.quantile(replicates, tails)
+    low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     return float(low), float(high)
 
 

@@ -297,7 +297,8 @@ def perturbation_interval(
     sample_weight = check_weights("sample_weight", sample_weight, len(target))
     fold_root, draw_root = root_seed(random_state).spawn(2)
     n_resamples, draw = draws(weights, n_resamples, draw_root, len(target))
-    form = interval_form(interval, loss_fn.name)
+    forms, asked = forms_of(loss_fn.name), f"interval of {loss_fn.name!r} loss"
+    form = check_option(asked, forms[0] if interval is None else interval, forms)
     check_enough_draws(n_resamples, confidence_level, form)
     folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
     plans = {
@@ -332,12 +333,6 @@ def forms_of(loss: str) -> tuple[str, ...]:
     """Return the forms of an interval that a loss has, that which fits it best first."""
     best = {"zero_one": ("wilson",)} | dict.fromkeys(NON_NEGATIVE, ("log",))
     return (*best.get(loss, ()), "normal", "pivotal", "symmetric", "quantile")
-
-
-def interval_form(form: str | None, loss: str) -> str:
-    """Return the form of an interval; None means the one that fits the loss best."""
-    forms = forms_of(loss)
-    return check_option(f"interval of {loss!r} loss", forms[0] if form is None else form, forms)
 
 
 def check_loss(loss_fn: Loss, target: Target) -> None:

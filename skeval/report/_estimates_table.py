@@ -36,17 +36,15 @@ def name_estimates(
 
 
 def make_rows(
-    estimates: Iterable[ErrorEstimate],
-    perturbation: Iterable[PerturbationInterval] | None,
-    confidence_level: float,
+    estimates: Iterable[ErrorEstimate], perturbation: Iterable[PerturbationInterval] | None
 ) -> list[EstimateRow]:
-    """Return a row for each estimate, with its interval at the level asked for."""
+    """Return a row for each estimate, with its interval."""
     return [
         EstimateRow(
             name,
             estimate.error,
             estimate.standard_error,
-            estimate.confidence_interval(confidence_level),
+            estimate.interval,
             estimate.loss,
         )
         for name, estimate in name_estimates(estimates, perturbation)

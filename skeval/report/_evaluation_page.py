@@ -81,7 +81,7 @@ def _describe_data(report: EvaluationReport) -> Iterator[str]:
 
 def _make_estimates_section(report: EvaluationReport) -> Section:
     """Return every estimate, drawn and in a table."""
-    rows = make_rows(report.estimates, report.perturbation, report.confidence_level)
+    rows = make_rows(report.estimates, report.perturbation)
     level = f"{100 * report.confidence_level:g} %"
     figure = make_figure(
         partial(ErrorEstimatesDisplay.from_result, report),

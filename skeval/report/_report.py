@@ -87,9 +87,7 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return write_verdict(
-            self[CROSS_VALIDATION], self.permutation, self.selection_bias, self.confidence_level
-        )
+        return write_verdict(self[CROSS_VALIDATION], self.permutation, self.selection_bias)
 
     @property
     def call(self) -> str:
@@ -131,7 +129,7 @@ class EvaluationReport(WritableReport):
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = make_rows(self.estimates, self.perturbation, self.confidence_level)
+        rows = make_rows(self.estimates, self.perturbation)
         lines = align_rows([head, *map(_write_row, rows)], left=(0, 3))
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))

@@ -18,10 +18,9 @@ def write_verdict(
     estimate: ErrorEstimate,
     permutation: PermutationTest | None,
     selection_bias: SelectionBias | None,
-    confidence_level: float,
 ) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
-    interval = estimate.confidence_interval(confidence_level)
+    interval = estimate.interval
     fraction = estimate.loss == "zero_one"
     name = "error" if fraction else mean_loss_name(estimate.loss)
     low, high = (
@@ -33,7 +32,7 @@ def write_verdict(
         f"{100 * interval.confidence_level:g} % interval {low} to {high}"
     )
     if permutation:
-        sentence += f", {_write_chance(permutation, confidence_level)}"
+        sentence += f", {_write_chance(permutation)}"
     if selection_bias:
         claimed = _write_amount(selection_bias.cv1_error, fraction=True)
         sentence += f"; selection outside the loop would have claimed {claimed}"
@@ -47,9 +46,9 @@ def _write_amount(value: float, fraction: bool) -> str:
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def _write_chance(test: PermutationTest, confidence_level: float) -> str:
+def _write_chance(test: PermutationTest) -> str:
     """Say whether the P-value is below one minus the level."""
-    if test.pvalue <= 1 - confidence_level:
+    if test.pvalue <= 1 - test.confidence_level:
         return f"better than chance with P = {test.pvalue:.2g}"
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
 

@@ -348,8 +348,8 @@ def test_results_are_frozen_printable_frames():
         ([0, 1], [1e300, 1], None, "labels_pred must be discrete labels"),
         ([0, np.nan], [0, 1], None, "contains NaN"),
         (np.array(["a", None], dtype=object), [0, 1], None, "labels_true .*missing values"),
-        ([0, 1], [0, 1], [1, -1], "[Nn]egative"),
-        ([0, 1], [0, 1], [0, 0], "sample_weight|Sample weights"),
+        ([0, 1], [0, 1], [1, -1], "sample_weight must be >= 0, got -1"),
+        ([0, 1], [0, 1], [0, 0], "sample_weight must hold a weight > 0, got only zeros"),
         ([0, 1], [0, 1], [1, np.nan], "NaN"),
     ],
 )

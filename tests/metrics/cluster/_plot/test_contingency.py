@@ -141,8 +141,8 @@ def test_bad_input(arguments, message):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([0, 0], "positive weight|non-zero number"),  # ours, or that of scikit-learn
-        ([1, -1], "Negative values in data passed to `sample_weight`"),
+        ([0, 0], "must hold a weight > 0, got only zeros"),  # ours, or that of scikit-learn
+        ([1, -1], "sample_weight must be >= 0, got -1"),
         ([1], "inconsistent numbers of samples"),
     ],
 )
