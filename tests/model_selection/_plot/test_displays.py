@@ -47,7 +47,7 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     ]
     assert edges[0] == pytest.approx(perturbed.min())
     assert edges[-1] == pytest.approx(perturbed.max())
-    np.testing.assert_array_equal(counts, np.histogram(perturbed, edges)[0])
+    np.testing.assert_array_equal(counts, np.histogram(perturbed, len(counts))[0])
     span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
     assert (span.x0, span.x1) == pytest.approx((interval.low, interval.high))
     assert display.line_.get_xdata()[0] == interval.error
