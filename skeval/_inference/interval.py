@@ -53,14 +53,19 @@ class ConfidenceInterval:
 class IntervalResult:
     """A result with an interval, whose numbers make one at any confidence level.
 
-    A subclass says by which methods, and computes the limits.
+    A subclass says by which methods, and computes the limits. Where nothing varies and the interval
+    would have no width, it is nan.
     """
 
     interval: ConfidenceInterval = field(init=False)
     confidence_level: float = field(default=0.95, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", self.confidence_interval())
+        check_confidence_level(self.confidence_level)
+        limits = self._limits_at(self.confidence_level, self.interval_methods[0])
+        ends = (np.nan, np.nan) if _coincide(*limits) else limits
+        made = ConfidenceInterval(*ends, float(self.confidence_level), self.interval_methods[0])
+        object.__setattr__(self, "interval", made)
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -71,6 +76,8 @@ class IntervalResult:
         self, confidence_level: float | None = None, method: str | None = None
     ) -> ConfidenceInterval:
         """Read an interval off the numbers of the result, without computing them again.
+
+        Where nothing varies and the interval would have no width, it is nan, with a warning.
 
         Parameters
         ----------
@@ -87,7 +94,9 @@ class IntervalResult:
         check_confidence_level(level)
         methods = self.interval_methods
         method = check_option("method", methods[0] if method is None else method, methods)
-        return ConfidenceInterval(*self._limits_at(level, method), float(level), method)
+        return ConfidenceInterval(
+            *require_width(self._limits_at(level, method)), float(level), method
+        )
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         raise NotImplementedError
@@ -130,15 +139,15 @@ class WithEnds:
 
 
 def require_width(limits: Limits) -> Limits:
-    """Return the limits; where they are undefined or coincide, nan with a warning."""
-    low, high = limits
-    if np.isnan(low) or np.isnan(high):
-        warn_undefined("The interval of the metric is undefined on these data: nan.")
-    elif high - low <= _ROUNDING * max(abs(low), abs(high)):
-        warn_undefined(
-            f"The interval is undefined, nan: nothing varies around {low}, so that the data do "
-            "not say how the metric would."
-        )
-    else:
-        return low, high
+    """Return the limits; nan with a warning where they coincide."""
+    if not _coincide(*limits):
+        return limits
+    warn_undefined(
+        f"The interval is undefined, nan: nothing varies around {limits[0]:.6g}, so that the data "
+        "do not say how the estimate would."
+    )
     return np.nan, np.nan
+
+
+def _coincide(low: float, high: float) -> bool:
+    return low == high or bool(high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf)

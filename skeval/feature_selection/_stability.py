@@ -135,9 +135,9 @@ def selection_stability(
     interval.
 
     The interval is normal: Theorem 7 and Corollary 9 of [1]_ for Nogueira's measure, Hoeffding's
-    projection of a U-statistic of order two for Jaccard. It is asymptotic in the rounds (two
-    rounds of equal size give it no width) and takes them as independent, which the folds of one
-    cross-validation are not; bootstrap rounds come closer.
+    projection of a U-statistic of order two for Jaccard. It is asymptotic in the rounds (of two
+    rounds of equal size, or of equal rounds, it is nan) and takes them as independent, which the
+    folds of one cross-validation are not; bootstrap rounds come closer.
 
     References
     ----------

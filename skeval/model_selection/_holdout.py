@@ -121,7 +121,7 @@ def holdout_error(
     HoldoutErrorEstimate
         ``confidence_interval(method=)`` takes "wilson" (default), "exact", "wald" or "normal"
         under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the
-        normal interval is too short for few errors and has no width for none.
+        normal interval is too short for few errors and is nan for none.
 
     Raises
     ------

@@ -95,7 +95,11 @@ class MetricInterval(LimitsResult):
         return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        return require_width(super()._limits_at(confidence_level, method))
+        limits = super()._limits_at(confidence_level, method)
+        if np.isnan(limits).any():
+            warn_undefined("The interval of the metric is undefined on these data: nan.")
+            return limits
+        return require_width(limits)
 
     def __str__(self) -> str:
         rows = [

@@ -51,8 +51,7 @@ class PerturbationInterval(WithEnds, IntervalResult):
         Number of samples of equal weight that say as much as those tested, ``(sum w)^2 / sum w^2``;
         `n_samples` without sample weights where `cv` tests every sample.
     interval : ConfidenceInterval
-        That of the error. `confidence_interval` reads the same draws again, and warns as
-        `perturbation_interval` does where an interval of 0-1 loss has no width.
+        That of the error. `confidence_interval` reads the same draws again.
     low, high : float
         Its ends.
     confidence_level : float
@@ -82,13 +81,6 @@ class PerturbationInterval(WithEnds, IntervalResult):
         draws = self.statistics / np.sqrt(self.n_samples), confidence_level, method
         limits = interval_of_draws(self.error, *draws, self.effective_size)
         low, high = np.clip(limits, *bounds_of(self.loss))
-        if low == high and self.loss == "zero_one":
-            warnings.warn(
-                f"the interval {method!r} has no width, which does not mean that the error is "
-                "known; interval='wilson' has a width in every case.",
-                UserWarning,
-                stacklevel=3,
-            )
         return float(low), float(high)
 
     def to_dict(self) -> dict[str, Any]:

@@ -65,7 +65,8 @@ def test_against_a_plain_loop():
 def test_no_bias_where_the_selector_does_not_look_at_labels():
     X, y = noise()
     result = selection_bias(VarianceThreshold(), NearestCentroid(), X, y, cv=5, random_state=0)
-    assert (result.bias, result.low, result.high) == (0, 0, 0)
+    assert result.bias == 0
+    assert np.isnan([result.low, result.high]).all()
 
 
 @pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")

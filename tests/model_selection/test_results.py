@@ -133,6 +133,7 @@ def test_to_dict_is_json():
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], 20)
 X = RNG.normal(size=(40, 3)) + 0.8 * Y[:, None]
+WIDE = np.c_[X, RNG.normal(size=(40, 40))]
 BAYES = GaussianNB()
 DRAWN = {"random_state": 0, "cv": 4}
 COMPARE = partial(compare_classifiers, BAYES, KNeighborsClassifier(), X, Y, **DRAWN)
@@ -148,7 +149,7 @@ RESULTS = {
     ),
     "permutation": partial(permutation_test, BAYES, X, Y, n_permutations=20, **DRAWN),
     "stopped": partial(permutation_test, BAYES, X, np.tile([0, 1], 20), max_exceedances=3, **DRAWN),
-    "bias": partial(selection_bias, SelectKBest(k=1), BAYES, X, Y, **DRAWN),
+    "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),
     "corrected_t": COMPARE,
     "mcnemar": partial(COMPARE, method="mcnemar"),

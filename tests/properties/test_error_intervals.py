@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.draws import interval_of_draws
 from skeval._inference.proportions import wilson_interval
+from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
     ErrorEstimate,
     bootstrap_error,
+    compare_classifiers,
     cross_val_error,
     holdout_error,
     perturbation_interval,
@@ -92,8 +96,38 @@ def test_no_error_with_weights_counts_effective_samples():
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])
 def test_a_form_without_width_says_so(form):
     result = perturbation_interval(SVM, APART, CLASSES, n_resamples=40, random_state=0)
-    with pytest.warns(UserWarning, match="has no width, .* interval='wilson'"):
-        result.confidence_interval(method=form)
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
+        found = result.confidence_interval(method=form)
+    assert np.isnan([found.low, found.high]).all()
+
+
+def compare(method):
+    return compare_classifiers(
+        SVM, LinearDiscriminantAnalysis(), APART, CLASSES, method=method, random_state=0
+    )
+
+
+NOTHING_VARIES = {
+    "a tree on its own samples": lambda: resubstitution_error(
+        DecisionTreeRegressor(random_state=0), APART, APART[:, 0]
+    ),
+    "selection bias": lambda: selection_bias(SelectKBest(k=2), SVM, APART, CLASSES, random_state=0),
+    "equal selections": lambda: selection_stability(np.tile([True, False, True], (5, 1))),
+    "DeLong": lambda: compare("delong"),
+    "paired bootstrap": lambda: compare("bootstrap"),
+    "perturbation": lambda: perturbation_interval(
+        SVM, APART, CLASSES, interval="normal", n_resamples=30, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_VARIES)
+def test_where_nothing_varies_there_is_no_interval(name):
+    result = NOTHING_VARIES[name]()
+    assert np.isnan([result.interval.low, result.interval.high]).all()
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies around"):
+        found = result.confidence_interval()
+    assert np.isnan([found.low, found.high]).all()
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
@@ -134,10 +168,13 @@ def test_any_proportion(error, spread, n, method):
 def test_any_mean_loss(error, spread):
     for loss in ("squared", "absolute"):
         estimate = ErrorEstimate("any", error, spread, 20, loss, np.zeros(1))
-        found = estimate.confidence_interval()
-        assert 0 <= found.low <= error * (1 + 1e-12)
+        found = estimate.interval
+        if np.isnan(found.low):
+            assert spread < 1e-12 * error
+            continue
+        assert 0 <= found.low < found.high
+        assert found.low <= error * (1 + 1e-12)
         assert found.high >= error * (1 - 1e-12)
-        assert (found.high > found.low) == (spread > 1e-15 * error) or spread < 1e-14 * error
 
 
 @MANY
