@@ -8,7 +8,7 @@ import numpy as np
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
 
-__all__ = ["Loss", "LossLike", "resolve_loss"]
+__all__ = ["LOSSES", "Loss", "LossLike", "resolve_loss"]
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 

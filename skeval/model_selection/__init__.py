@@ -4,6 +4,8 @@ from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
 from skeval.model_selection._comparison import ClassifierComparison, compare_classifiers
 from skeval.model_selection._cross_validation import cross_val_error
+from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._error_interval_result import ErrorInterval
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
 from skeval.model_selection._metric_interval import metric_interval
@@ -13,10 +15,13 @@ from skeval.model_selection._permutation_result import PermutationTest, Permutat
 from skeval.model_selection._permutation_scorer import make_permutation_scorer
 from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._perturbation_result import PerturbationInterval
+from skeval.model_selection._plot.error_interval import ErrorIntervalDisplay
 from skeval.model_selection._plot.permutation import PermutationDisplay
 from skeval.model_selection._plot.perturbation import PerturbationDisplay
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate
+from skeval.model_selection._score_interval import score_interval
+from skeval.model_selection._score_interval_result import ScoreInterval
 from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
 
 __all__ = [
@@ -26,6 +31,8 @@ __all__ = [
     "ConfidenceInterval",
     "CrossValErrorEstimate",
     "ErrorEstimate",
+    "ErrorInterval",
+    "ErrorIntervalDisplay",
     "HoldoutErrorEstimate",
     "HoldoutSize",
     "MetricInterval",
@@ -34,9 +41,11 @@ __all__ = [
     "PermutationTests",
     "PerturbationDisplay",
     "PerturbationInterval",
+    "ScoreInterval",
     "bootstrap_error",
     "compare_classifiers",
     "cross_val_error",
+    "error_interval",
     "holdout_error",
     "holdout_size",
     "make_permutation_scorer",
@@ -46,4 +55,5 @@ __all__ = [
     "refit_632",
     "resubstitution_error",
     "score_632",
+    "score_interval",
 ]

@@ -18,7 +18,7 @@ from skeval.model_selection._perturbation_result import PerturbationInterval, in
 from skeval.utils._checks import check_count, check_data, check_option
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["perturbation_interval"]
+__all__ = ["check_weights", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 
