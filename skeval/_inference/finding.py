@@ -25,15 +25,15 @@ class Finding(NamedTuple):
         What was averaged, or whose quantiles are the interval.
     degrees_of_freedom : float
         Of Student's quantile; infinity for the normal one.
-    n_effective : float
-        Number of independent samples whose mean would have the standard error; nan if unknown.
+    n_effective : float or None
+        Number of independent samples whose mean would have the standard error; None if unknown.
     """
 
     error: float
     standard_error: float
     replicates: Floats
     degrees_of_freedom: float
-    n_effective: float
+    n_effective: float | None
 
 
 def finding_forms(loss: str, quantiles: bool, degrees_of_freedom: float) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def finding_limits(
         if low < high or bounds[1] == np.inf:
             return float(low), float(high), form
         form = "wilson"
-    if form == "wilson":
+    if form == "wilson" and n is not None:
         return *wilson_interval(error * n, n, level, quantile), form
     if form == "log" and error > 0:
         return *log_interval(error, found.standard_error * quantile / z, level), form

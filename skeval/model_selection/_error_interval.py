@@ -227,7 +227,7 @@ def error_interval(
       worth           395 of 569 samples
       fits            50
     >>> print(result.confidence_interval(0.9))
-    [0.0288, 0.0624] (90 %, wilson)
+    [0.0287, 0.0626] (90 %, wilson)
     """
     check_level(confidence_level, "confidence_level")
     method = check_option("method", method, ("auto", *METHODS))

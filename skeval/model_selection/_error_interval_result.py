@@ -34,8 +34,8 @@ class ErrorInterval:
         The interval at the level asked for, in the form that suits the loss.
     n_fits : int
         Number of models that were fitted.
-    effective_n_samples : float
-        Number of independent samples whose mean loss would have this standard error; nan where
+    effective_n_samples : float or None
+        Number of independent samples whose mean loss would have this standard error; None where
         the method does not tell it.
     replicates : ndarray
         What was averaged, or whose quantiles make the interval: errors of folds, subsamples,
@@ -59,7 +59,7 @@ class ErrorInterval:
     standard_error: float
     interval: ConfidenceInterval
     n_fits: int
-    effective_n_samples: float
+    effective_n_samples: float | None
     replicates: np.ndarray = field(repr=False)
     loss: str
     n_samples: int
@@ -141,7 +141,7 @@ class ErrorInterval:
             ),
             ("standard error", f"{self.standard_error:.4f}"),
         ]
-        if np.isfinite(self.effective_n_samples):
+        if self.effective_n_samples is not None:
             rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))
         if self.n_groups is not None:
             rows.append(("groups", f"{self.n_groups}"))

@@ -18,6 +18,7 @@ from skeval.model_selection._interval_parts import (
     Outcome,
     Run,
     Settings,
+    check_enough,
     find,
     student_of_groups,
     untested_losses,
@@ -76,8 +77,10 @@ class Resampled(NamedTuple):
 def read_sample(
     p: Procedure, scheme: BootstrapScheme, number: int, answers: list[Answer | None]
 ) -> Resampled:
-    """Return what the fits of a sample and of its resamples say."""
+    """Return what the fits of a sample and of its resamples say, nan where they failed."""
     (loss,), resampler = p.losses, scheme.resampler
+    if answers[0] is None or answers[1:].count(None) == len(answers) - 1:
+        return Resampled(np.nan, np.nan, np.full(len(answers) - 1, np.nan))
     sample = resampler.sample(number)
     losses = np.full((len(answers), len(sample.rows)), np.nan)
     predicted = p.target.empty_predictions(1)[0]
@@ -86,11 +89,6 @@ def read_sample(
             of_row = np.zeros(len(p.target))
             of_row[answer.rows] = p.loss_values(loss, answer.rows, answer.predicted)
             losses[fit] = of_row[sample.rows]
-    if answers[0] is None or all(answer is None for answer in answers[1:]):
-        raise ValueError(
-            f"estimator must be fitted {scheme.describe(0)} for method={p.method!r}; "
-            "error_score='raise' shows why it could not."
-        )
     predicted[answers[0].rows] = answers[0].predicted
     counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
     truth, answered = p.target.y[sample.rows], p.target.decode(predicted[sample.rows])
@@ -114,6 +112,7 @@ def read_samples(
         found.append(read_sample(p, scheme, number, part))
     for _ in answers:  # the loop has something to say at its end
         pass
+    check_enough(p, np.array([found[0].plus]), 1)
     return found, scheme.plan.n_fits, n_failed
 
 
@@ -132,6 +131,7 @@ def run_two_stage(p: Procedure, root: SeedSequence, settings: Settings) -> Outco
     n_inner = check_count("n_inner_resamples", settings["n_inner_resamples"])
     found, *fits = read_samples(p, [n_resamples] + [n_inner] * n_resamples, root)
     draws = np.array([each.plus for each in found[1:]])
+    check_enough(p, draws, 2)
     (loss,) = p.losses
     return Outcome([find(loss, found[0].plus, spread_of(draws), draws, untested_losses(p))], *fits)
 

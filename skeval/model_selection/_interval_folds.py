@@ -44,7 +44,7 @@ from skeval.model_selection._interval_parts import (
     units_to_test,
     untested_losses,
 )
-from skeval.utils._checks import check_count, check_option
+from skeval.utils._checks import check_count
 
 __all__ = ["BY_MEANS", "FOLD_METHODS", "MeansRule"]
 
@@ -72,9 +72,7 @@ def run_holdout(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome
 
 def run_cv_wald(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate once, and take the losses for independent."""
-    variance = check_option("variance", settings["variance"], ("all_pairs", "within_folds"))
-    within = variance == "within_folds"
-    n_folds = settings["n_folds"]
+    n_folds, within = settings["n_folds"], settings["variance"] == "within_folds"
     answers = list(p.answers(fold_scheme(p.cases, n_folds, 1, root)))
     findings = []
     for loss in p.losses:
@@ -224,9 +222,7 @@ def run_nested_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outco
 
 def run_repeated_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
     """Average repeated cross-validations, on the variance of one inflated by `f`."""
-    inflation = check_option("inflation", settings["inflation"], ("nested", "fixed"))
-    nested = inflation == "nested"
-    n_folds = settings["n_folds"]
+    n_folds, nested = settings["n_folds"], settings["inflation"] == "nested"
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     scheme = fold_scheme(p.cases, n_folds, n_repeats, root, nested=nested)
     answers = list(p.answers(scheme))

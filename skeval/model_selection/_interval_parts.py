@@ -16,6 +16,7 @@ from skeval._resampling.loss import Loss
 from skeval._resampling.procedure import Answer, Procedure
 from skeval._resampling.schemes import Scheme
 from skeval.model_selection._results import bounds_of
+from skeval.utils._checks import check_option
 
 __all__ = [
     "Method",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 Settings = dict[str, Any]
+OPTIONS = {"variance": ("all_pairs", "within_folds"), "inflation": ("nested", "fixed")}
 
 
 class Outcome(NamedTuple):
@@ -87,6 +89,9 @@ def resolve_settings(p: Procedure, method: Method, given: Settings) -> Settings:
             f"got {given[foreign[0]]!r}."
         )
     settings = method.defaults | given
+    for name, options in OPTIONS.items():
+        if name in settings:
+            check_option(name, settings[name], options)
     if "n_folds" in settings:
         settings["n_folds"] = check_folds(p, settings, "n_folds" in given)
     return settings
@@ -130,10 +135,11 @@ def completed(answers: list[Answer | None]) -> list[Answer]:
 
 
 def untested_losses(p: Procedure, share: float = 1.0) -> Tested:
-    """Return a stand-in for losses of a share of the samples: weights and units alone count."""
-    n = int(share * len(p.target))
-    unit = None if p.cases.n_groups is None else p.cases.unit[:n]
-    return Tested(np.zeros(n), None if p.weight is None else p.weight[:n], unit)
+    """Return a stand-in for losses of a share of the units: weights and units alone count."""
+    counted = p.cases.unit < int(share * p.cases.n_units)
+    unit = None if p.cases.n_groups is None else p.cases.unit[counted]
+    weight = None if p.weight is None else p.weight[counted]
+    return Tested(np.zeros(counted.sum()), weight, unit)
 
 
 def student_of_groups(p: Procedure, n_groups: int | None = None) -> float:
@@ -181,7 +187,7 @@ def find(
     error = float(np.clip(error, low, high))
     if loss.name == "zero_one" and binomial:
         variance = error * (1 - error)
-    n_effective = np.nan
+    n_effective = None
     if np.isfinite(variance) and np.isfinite(standard_error):
         unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
         most = worth(tested)

@@ -214,7 +214,7 @@ def score_means(p: Procedure, scores: Scores, root: SeedSequence, settings: Sett
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         if label not in PER_SAMPLE:
-            findings.append(Finding(*rule.estimate(values), student, np.nan))
+            findings.append(Finding(*rule.estimate(values), student, None))
             continue
         loss, best = resolve_loss(PER_SAMPLE[label].loss, p.target), PER_SAMPLE[label].best
         estimate, tested = rule.estimate(best - values), untested_losses(p, rule.tested_share)

@@ -74,9 +74,9 @@ class ScoreInterval:
         The interval at the level asked for.
     n_fits : int
         Number of models that were fitted.
-    effective_n_samples : float
-        Number of independent samples that would have this standard error; nan where the score is
-        no mean of losses.
+    effective_n_samples : float or None
+        Number of independent samples that would have this standard error; None where the method
+        does not tell it, or the score is no mean of losses.
     replicates : ndarray
         What was averaged: scores of folds, subsamples or repeats.
     n_samples : int
@@ -97,7 +97,7 @@ class ScoreInterval:
     standard_error: float
     interval: ConfidenceInterval
     n_fits: int
-    effective_n_samples: float
+    effective_n_samples: float | None
     replicates: np.ndarray = field(repr=False)
     n_samples: int
     n_groups: int | None
