@@ -44,7 +44,7 @@ INFLATION_RANGE = (1.0, 3.0)
 def within_fold_error(folds: Sequence[Tested]) -> float:
     """Return ``s / sqrt(n)``, ``s^2`` the mean over folds of the variance in the fold.
 
-    Bayle et al. (2020, eq. 4.1).
+    The second variance of Bayle et al. (2020).
     """
     sizes = np.array([len(fold.losses) for fold in folds])
     variances = sizes * np.array([variance_of_mean(fold) for fold in folds])
@@ -59,7 +59,7 @@ def corrected_t(means: Floats, test_train_ratio: float) -> Estimate:
 def conservative_z(whole: Floats, halves: Floats) -> Estimate:
     """Return the mean of subsamplings, and how far halves of the sample disagree about it.
 
-    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``: Nadeau & Bengio (2003, eq. 16). `whole` has shape (J,),
+    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``: Nadeau & Bengio (2003). `whole` has shape (J,),
     `halves` (M, 2, J); what is nan is left out.
     """
     complete = halves[np.all(np.isfinite(halves).any(axis=2), axis=1)]

@@ -1,6 +1,7 @@
 """Plans of resamples of a sample, and of resamples of its resamples."""
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -41,11 +42,15 @@ class Resampler:
     target: Target
     root: SeedSequence
 
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        """The rows of each unit."""
+        order = np.argsort(self.cases.unit, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.cases.unit))[:-1])
+
     def sample(self, number: int) -> DrawnSample:
         """Return the data themselves (number 0), or a resample of them."""
-        n = self.cases.n_units
-        order = np.argsort(self.cases.unit, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(self.cases.unit))[:-1])
+        n, members = self.cases.n_units, self.members
         rng = repetition_rng(child_seed(self.root, number), 0)
         for _ in range(MAX_TRIES):
             units = rng.integers(0, n, n) if number else np.arange(n)
@@ -95,6 +100,7 @@ def bootstrap_scheme(
 ) -> BootstrapScheme:
     """Fit each sample, and so many resamples of it."""
     resampler, n = Resampler(cases, target, root), len(target)
+    last_sample = lru_cache(1)(resampler.sample)  # its fits are drawn one after another
     starts = np.cumsum([0] + [1 + b for b in n_resamples])
 
     def locate(fit: int) -> tuple[int, int]:
@@ -103,7 +109,7 @@ def bootstrap_scheme(
 
     def draw(fit: int) -> PlanBlock:
         number, resample = locate(fit)
-        sample = resampler.sample(number)
+        sample = last_sample(number)
         counts = np.ones(len(sample.rows), dtype=np.intp)
         if resample >= 0:
             counts = resampler.counts(number, resample, sample)

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from skeval.model_selection import error_interval
 
-CELLS = [(n, p, d) for p in (5, 20) for d in (1.0, 2.0, 3.0) for n in (50, 100)]
+CELLS = [(n, p, d) for p in (5, 15) for d in (1.0, 2.0, 3.0) for n in (50, 100)]
 
 
 def coverage(n, p, separation, n_sets, methods):
