@@ -224,6 +224,8 @@ def run_repeated_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Out
     """Average repeated cross-validations, on the variance of one inflated by `f`."""
     n_folds, nested = settings["n_folds"], settings["inflation"] == "nested"
     n_repeats = check_count("n_repeats", settings["n_repeats"])
+    if n_folds == p.cases.n_units:
+        n_repeats = 1  # one unit can be left out of all in one way: repeats would be the same
     scheme = fold_scheme(p.cases, n_folds, n_repeats, root, nested=nested)
     answers = list(p.answers(scheme))
     findings = []

@@ -670,6 +670,14 @@ def test_few_samples_lower_the_default_number_of_folds():
         assert result.parameters["n_folds"] == most
 
 
+def test_leaving_one_out_is_not_repeated():
+    result = error_interval(BAYES, X, Y, n_folds=N, inflation="fixed", random_state=0)
+    assert result.n_fits == N
+    rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
+    wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
+    assert result.error == pytest.approx(np.mean(wrong), rel=1e-12)
+
+
 def test_plans_hold_what_their_names_say():
     target = Target(Y, np.unique(Y), Y)
     cases = cases_of(target)
