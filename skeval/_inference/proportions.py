@@ -11,6 +11,7 @@ from skeval._inference.means import normal_interval, normal_quantile
 __all__ = [
     "PROPORTION_INTERVALS",
     "area_interval",
+    "effective_number",
     "effective_size",
     "exact_interval",
     "log_interval",
@@ -52,11 +53,19 @@ def effective_size(
     0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no spread to tell
     it by: there it is the number of independent units, the samples unless groups are given.
     """
-    variance = proportion * (1 - proportion)
+    unvaried = n_samples if n_units is None else n_units
+    return effective_number(proportion * (1 - proportion), standard_error, n_samples, unvaried)
+
+
+def effective_number(variance: float, standard_error: float, most: float, unvaried: float) -> float:
+    """Return ``variance / se^2``: how many values of a variance have a mean with a standard error.
+
+    It is never more than `most` nor less than 1, and `unvaried` where the variance is 0.
+    """
     if variance <= 0:
-        return n_samples if n_units is None else n_units
-    if variance >= n_samples * standard_error**2:
-        return n_samples
+        return unvaried
+    if variance >= most * standard_error**2:
+        return most
     return max(1.0, variance / standard_error**2)
 
 

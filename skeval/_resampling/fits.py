@@ -141,8 +141,11 @@ def fit_and_read(
     try:
         model.fit(train, train_labels, **arguments)
         return read(model, test, test_labels)
-    except Exception:
+    except Exception as error:
         if error_score == "raise":
+            vars(error)["training_rows"] = (
+                rows  # for whoever knows the plan to say which fit it was
+            )
             raise
         return FAILED
 

@@ -8,7 +8,7 @@ import numpy as np
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
 
-__all__ = ["Loss", "LossLike", "resolve_loss"]
+__all__ = ["LOSSES", "Loss", "LossLike", "resolve_loss"]
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
@@ -40,7 +40,10 @@ class Loss:
         return values
 
     def of_block(self, target: Target, block: PlanBlock, predictions: np.ndarray) -> np.ndarray:
-        """Return the losses of the tested samples, shape (n_fits, n_samples), nan elsewhere."""
+        """Return the losses of the tested samples, shape (n_fits, n_samples), nan elsewhere.
+
+        A fit that failed has predicted nothing, and is nan throughout.
+        """
         truth = np.broadcast_to(target.codes, predictions.shape)
         if block.order is not None:
             truth = target.codes[block.order]
@@ -49,6 +52,8 @@ class Loss:
             losses[block.test] = truth[block.test] != predictions[block.test]
             return losses
         for row, test, true, predicted in zip(losses, block.test, truth, predictions, strict=True):
+            if target.lacks_predictions(predicted[test]):
+                continue
             row[test] = self(target.decode(true[test]), target.decode(predicted[test]))
         return losses
 

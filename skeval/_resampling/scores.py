@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.fits import FittedBlock, resampled_fits
+from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.replay import ReplayedEstimator
 from skeval._resampling.target import Target
@@ -110,7 +110,13 @@ def add_solved_scores(
 
 
 def mean_score(scores: list[Any]) -> Scores:
-    """Return the mean over the fits of a repetition, of each metric if there are several."""
+    """Return the mean over the fits of a repetition, of each metric if there are several.
+
+    It is over the fits that did not fail, and nan where all did.
+    """
+    scores = [score for score in scores if score is not FAILED]
+    if not scores:
+        return np.nan
     if isinstance(scores[0], dict):
         return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
     return float(np.mean(scores))

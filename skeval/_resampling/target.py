@@ -49,6 +49,11 @@ class Target:
         fill: float = np.nan if self.classes is None else UNTESTED
         return np.full((n_fits, len(self)), fill, dtype=float if self.classes is None else np.intp)
 
+    def lacks_predictions(self, predicted: np.ndarray) -> bool:
+        """Whether predictions that were to be made are as `empty_predictions` left them."""
+        missing = np.isnan(predicted) if self.classes is None else predicted == UNTESTED
+        return bool(missing.any())
+
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return what is predicted for so many samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)

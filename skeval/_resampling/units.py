@@ -10,10 +10,12 @@ from skeval.utils._checks import check_y
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
+    "MAX_TRIES",
     "DrawingUnits",
     "bootstrap_plan",
     "check_class_sizes",
     "drawing_units",
+    "explain_no_draw",
     "plan_resamples",
 ]
 

@@ -4,6 +4,7 @@ from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
 from skeval.model_selection._comparison import ClassifierComparison, compare_classifiers
 from skeval.model_selection._cross_validation import cross_val_error
+from skeval.model_selection._error_interval import ErrorInterval, error_interval
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
 from skeval.model_selection._metric_interval import MetricInterval, metric_interval
@@ -14,10 +15,12 @@ from skeval.model_selection._permutation import (
 )
 from skeval.model_selection._permutation_scorer import make_permutation_scorer
 from skeval.model_selection._perturbation import PerturbationInterval, perturbation_interval
+from skeval.model_selection._plot.error_interval import ErrorIntervalDisplay
 from skeval.model_selection._plot.permutation import PermutationDisplay
 from skeval.model_selection._plot.perturbation import PerturbationDisplay
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate
+from skeval.model_selection._score_interval import ScoreInterval, score_interval
 from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
 
 __all__ = [
@@ -27,6 +30,8 @@ __all__ = [
     "ConfidenceInterval",
     "CrossValErrorEstimate",
     "ErrorEstimate",
+    "ErrorInterval",
+    "ErrorIntervalDisplay",
     "HoldoutErrorEstimate",
     "HoldoutSize",
     "MetricInterval",
@@ -35,9 +40,11 @@ __all__ = [
     "PermutationTests",
     "PerturbationDisplay",
     "PerturbationInterval",
+    "ScoreInterval",
     "bootstrap_error",
     "compare_classifiers",
     "cross_val_error",
+    "error_interval",
     "holdout_error",
     "holdout_size",
     "make_permutation_scorer",
@@ -47,4 +54,5 @@ __all__ = [
     "refit_632",
     "resubstitution_error",
     "score_632",
+    "score_interval",
 ]

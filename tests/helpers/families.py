@@ -176,6 +176,12 @@ SUPERVISED = {
     "perturbation_interval": partial(
         model_selection.perturbation_interval, TREE, n_resamples=4, cv=3, random_state=0
     ),
+    "error_interval": partial(
+        model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0
+    ),
+    "score_interval": partial(
+        model_selection.score_interval, TREE, n_repeats=4, test_size=0.3, random_state=0
+    ),
     "permutation_test": partial(
         model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),

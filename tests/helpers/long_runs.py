@@ -18,8 +18,10 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
+    error_interval,
     permutation_test,
     perturbation_interval,
+    score_interval,
 )
 from skeval.report import evaluate_clusterer
 
@@ -131,6 +133,14 @@ RUNS = {
     ),
     "cross_val_error": lambda **options: (
         cross_val_error(Logged(), X, y, random_state=0, **options).replicates
+    ),
+    "error_interval": lambda **options: (
+        error_interval(Logged(), X, y, n_folds=4, n_repeats=4, random_state=0, **options).replicates
+    ),
+    "score_interval": lambda **options: (
+        score_interval(
+            Logged(), X, y, scoring="balanced_accuracy", n_repeats=20, random_state=0, **options
+        ).replicates
     ),
     "perturbation_interval": lambda **options: (
         perturbation_interval(

@@ -151,6 +151,27 @@ def test_failed_fits_are_counted_left_out_and_told(estimate):
         estimate(Fragile(always=True), X_FRAGILE, Y_FRAGILE, random_state=0, error_score=np.nan)
 
 
+class FragileRidge(Ridge):
+    """Raises where the training rows add up to a multiple of 3."""
+
+    def fit(self, X, y):
+        if len(np.unique(X)) < 20 and int(X.sum()) % 3 == 0:
+            raise RuntimeError("no fit for this sum")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("estimate", RANDOM)
+@pytest.mark.parametrize("loss", ["squared", "absolute", lambda true, told: (true - told) ** 4])
+def test_failed_fits_of_numbers_have_no_loss(estimate, loss):
+    with pytest.warns(FitFailedWarning, match=r"\d+ of \d+ fits failed and are left out"):
+        result = estimate(
+            FragileRidge(), X_FRAGILE, Y_FRAGILE, loss=loss, random_state=0, error_score=np.nan
+        )
+    assert 0 < result.n_failed < len(result.replicates)
+    assert np.isnan(result.replicates).sum() == result.n_failed
+    assert np.isfinite([result.error, result.standard_error]).all()
+
+
 def test_failed_resamples_are_as_if_never_drawn():
     with pytest.warns(FitFailedWarning):
         result = bootstrap(Fragile(), X_FRAGILE, Y_FRAGILE, random_state=0, error_score=np.nan)

@@ -17,6 +17,7 @@ from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
+    error_interval,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
@@ -48,6 +49,9 @@ FUNCTIONS = {
     "perturbation_interval": lambda model, X, y, **o: perturbation_interval(
         model, X, y, n_resamples=5, **o
     ).statistics.tolist(),
+    "error_interval": lambda model, X, y, cv=3, **o: error_interval(
+        model, X, y, n_folds=cv, n_repeats=2, **o
+    ).replicates.tolist(),
     "permutation_test": joint,
     "compare_classifiers": lambda model, X, y, **o: [
         compare_classifiers(model, NEIGHBOURS, X, y, method=method, n_resamples=5, **o).score_a

@@ -25,6 +25,7 @@ from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
+    error_interval,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
@@ -66,6 +67,7 @@ FUNCTIONS = {
     "cross_val_error": partial(cross_val_error, cv=3),
     "bootstrap_error": partial(bootstrap_error, n_resamples=5),
     "perturbation_interval": partial(perturbation_interval, n_resamples=4, cv=3),
+    "error_interval": partial(error_interval, n_folds=3, n_repeats=2),
     "permutation_test": partial(permutation_test, n_permutations=4, cv=3),
 }
 

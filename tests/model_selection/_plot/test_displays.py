@@ -10,10 +10,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from skeval.model_selection import (
+    ErrorIntervalDisplay,
     PermutationDisplay,
     PerturbationDisplay,
+    error_interval,
     permutation_test,
     perturbation_interval,
+    score_interval,
 )
 from skeval.model_selection._permutation import permutation_result
 
@@ -120,6 +123,49 @@ def test_permutation_counts_undefined_scores_and_shows_equal_ones():
     assert drawn[0].get_width() == pytest.approx(0.01)
     same = permutation_result("auc", 0.5, null[:8], None)
     assert sum(bar.get_height() for bar in PermutationDisplay.from_result(same).histograms_[0]) == 8
+
+
+def bars(display):
+    (lines,) = display.errorbar_.lines[2]
+    return [(path[:, 0].tolist(), path[0, 1]) for path in lines.get_segments()]
+
+
+def test_intervals_of_an_error_are_drawn_below_each_other():
+    X, y = load_iris(return_X_y=True)
+    results = [
+        error_interval(GaussianNB(), X, y, method=method, random_state=0)
+        for method in ("holdout", "cv_wald", "location_shifted_bootstrap")
+    ]
+    display = ErrorIntervalDisplay.from_results(results)
+    drawn = bars(display)
+    for row, (result, (ends, height)) in enumerate(zip(results, drawn, strict=True)):
+        assert ends == pytest.approx([result.interval.low, result.interval.high])
+        assert height == row
+    points = display.ax_.lines[-1]
+    assert points.get_xdata().tolist() == [result.error for result in results]
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels == ["holdout", "cv_wald", "location_shifted_bootstrap"]
+    assert display.ax_.get_ylim() == (2.5, -0.5)
+    assert display.ax_.get_xlabel() == "error rate"
+
+
+def test_intervals_of_scores_and_of_one_result():
+    X, y = load_iris(return_X_y=True)
+    results = score_interval(GaussianNB(), X, y, scoring=["f1_macro", "accuracy"], random_state=0)
+    _, ax = plt.subplots()
+    display = ErrorIntervalDisplay.from_results(results, ax=ax)
+    assert display.ax_ is ax
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["f1_macro", "accuracy"]
+    alone = ErrorIntervalDisplay.from_results(results["accuracy"])
+    interval = results["accuracy"].interval
+    assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
+    error = error_interval(GaussianNB(), X, y, method="holdout")
+    with pytest.raises(ValueError, match="results must be of one loss, or all of them scores"):
+        ErrorIntervalDisplay.from_results([error, results["accuracy"]])
+    with pytest.raises(ValueError, match=r"results must be of one loss, .*; got none"):
+        ErrorIntervalDisplay.from_results([])
+    with pytest.raises(TypeError, match="results must be of error_interval or score_interval"):
+        ErrorIntervalDisplay.from_results([3])
 
 
 def test_without_matplotlib_a_display_names_the_extra():

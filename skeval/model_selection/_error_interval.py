@@ -1,0 +1,414 @@
+"""One interval of the error of any procedure."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skeval._inference.finding import Finding, finding_forms, finding_limits
+from skeval._inference.interval import IntervalResult, Limits
+from skeval._resampling.cases import cases_of
+from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.procedure import Procedure
+from skeval._resampling.target import check_task
+from skeval._resampling.weights import check_takes_weights
+from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS, QUANTILES
+from skeval.model_selection._interval_folds import FOLD_METHODS
+from skeval.model_selection._interval_parts import resolve_settings
+from skeval.model_selection._results import bounds_of
+from skeval.utils._checks import check_confidence_level, check_option, check_weights
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import aligned, mean_loss_name
+
+__all__ = ["ErrorInterval", "error_interval"]
+
+METHODS = FOLD_METHODS | BOOTSTRAP_METHODS
+AUTO = "repeated_cv"
+"""The method that "auto" stands for."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorInterval(IntervalResult):
+    """The error of a procedure, and a confidence interval of it.
+
+    Attributes
+    ----------
+    method : str
+        The method that found it.
+    error : float
+        The estimate, in the unit of the loss (a fraction for 0-1 loss). Smaller is better.
+    standard_error : float
+        What the method takes for its standard error, same unit.
+    n_fits : int
+        Number of models that were fitted.
+    effective_n_samples : float or None
+        Number of independent samples whose mean loss would have this standard error; None where
+        the method does not tell it.
+    replicates : ndarray
+        What was averaged, or whose quantiles make the interval: errors of folds, subsamples,
+        repeats or resamples; of "holdout" the losses.
+    loss : str
+        Name of the loss.
+    n_samples : int
+        Number of samples.
+    n_groups : int or None
+        Number of groups, the units that were counted; None where samples are independent.
+    n_failed : int
+        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+    degrees_of_freedom : float
+        Of Student's quantile; infinity where it is the normal one.
+    parameters : dict
+        The parameters of the method.
+    interval : ConfidenceInterval
+        The interval in the form that suits the loss, the first of `interval_methods`: "wilson" is
+        Wilson's of `effective_n_samples` for 0-1 loss, "log" that of the logarithm for squared and
+        absolute loss, "normal" and "t" are ``error -/+ quantile * standard_error``, cut off at the
+        range of the loss, and "quantile" is of the replicates.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    method: str
+    error: float
+    standard_error: float
+    n_fits: int
+    effective_n_samples: float | None
+    replicates: np.ndarray = field(repr=False)
+    loss: str
+    n_samples: int
+    n_groups: int | None
+    n_failed: int
+    degrees_of_freedom: float
+    parameters: dict[str, Any]
+
+    @property
+    def _finding(self) -> Finding:
+        numbers = self.error, self.standard_error, self.replicates, self.degrees_of_freedom
+        return Finding(*numbers, self.effective_n_samples)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The forms that `confidence_interval` takes, the default first."""
+        return finding_forms(self._finding, self.loss, self.method in QUANTILES)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        return finding_limits(self._finding, method, confidence_level, bounds_of(self.loss))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the replicates, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "method": self.method,
+            "error": self.error,
+            "standard_error": self.standard_error,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
+            "n_fits": self.n_fits,
+            "n_failed": self.n_failed,
+            "effective_n_samples": self.effective_n_samples,
+            "n_samples": self.n_samples,
+            "n_groups": self.n_groups,
+            "loss": self.loss,
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return one row with the numbers, to be put below those of other methods."""
+        return make_frame([self.to_dict()])
+
+    def __str__(self) -> str:
+        level, ends = self._interval_row()
+        rows = [
+            (mean_loss_name(self.loss), f"{self.error:.4f}"),
+            (level, f"{ends} ({self.interval.method})"),
+            ("standard error", f"{self.standard_error:.4f}"),
+        ]
+        if self.effective_n_samples is not None:
+            rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))
+        if self.n_groups is not None:
+            rows.append(("groups", f"{self.n_groups}"))
+        rows.append(("fits", f"{self.n_fits}"))
+        if self.n_failed:
+            rows.append(("failed fits", f"{self.n_failed}"))
+        return aligned(f"error interval, {self.method} ({self.loss} loss)", rows)
+
+
+def error_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    loss: LossLike = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    n_folds: int | None = None,
+    n_repeats: int | None = None,
+    n_pairs: int | None = None,
+    test_size: float | int | None = None,
+    n_resamples: int | None = None,
+    n_inner_resamples: int | None = None,
+    variance: str | None = None,
+    inflation: str | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+) -> ErrorInterval:
+    r"""Return the error that a procedure will make on new samples, with a confidence interval.
+
+    Every published method, and one of ours, behind one function. With `e_i` the losses of tested
+    samples, `sd` and `var` with divisor `n - 1`, and `z` and `t` the quantiles at
+    :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
+
+    - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
+      cross-validations, and Wilson's interval [1]_ for ``n / f`` samples (of other losses
+      Student's). ``inflation="fixed"`` is ``f = 1.44``; "nested" is the mean of that and of the
+      inflation that nested cross-validation estimates, :math:`n\, mse / var(e^{in})` held in
+      `[1, K]`; it is held in `[1, 3]`.
+    - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
+    - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
+      :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
+      the folds of `var(e)` in the fold ("within_folds").
+    - "corrected_t" [3]_: with :math:`\mu_j` the mean losses of `J` random subsamplings that train
+      on :math:`n_1` and test on :math:`n_2` samples,
+      :math:`\bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1}`.
+    - "conservative_z" [3]_: :math:`\bar\mu \mp z s`, where each of `M` pairs of disjoint halves
+      is subsampled as well, with the same :math:`n_2`, to means :math:`a_m` and :math:`b_m`, and
+      :math:`s^2 = \sum_m (a_m - b_m)^2 / (2M)`.
+    - "nested_cv" [4]_: for each fold `k`, :math:`e^{out}` are its losses by the rule trained
+      without it, :math:`e^{in}` those of each other fold `l` by the rule trained without `k` and
+      `l`; with :math:`a = (\bar e^{in} - \bar e^{out})^2`, :math:`b = var(e^{out})/|k|` and
+      :math:`mse = \frac{K-1}{K} \overline{a - b}`, the interval is
+      :math:`\bar e^{in} - bias \mp z \sqrt{mse}`, where
+      :math:`bias = (1 + \frac{K-2}{K})(\bar e^{in} - \bar e^{out})` and :math:`\sqrt{mse}` is
+      held between 1 and :math:`\sqrt K` times :math:`sd(e^{in})/\sqrt n`. A fit without `k` and
+      `l` serves both orders: ``R K (K+1) / 2`` fits.
+    - "five_by_two" [5]_: :math:`p_{11} \mp t_5 s`, with
+      :math:`s^2 = \frac15 \sum_r \sum_k (p_{rk} - \bar p_r)^2`.
+    - "oob", ".632", ".632+" [6]_: the estimates of `bootstrap_error` with its standard errors.
+    - "location_shifted_bootstrap" [7]_: the quantiles of the in-bag errors of the bootstrap rules,
+      shifted by .632+ less the resubstitution error.
+    - "two_stage_bootstrap" [7]_: the quantiles of .632+ computed again in resamples of the data,
+      whose repeats count as cases of their own.
+    - "replace_one_cv" [8]_: :math:`\bar e \mp z s/\sqrt n`, with
+      :math:`s^2 = \frac n4 \sum_i (m_0 - m_i)^2`, where :math:`m_0` is the cross-validated error
+      of one half of the data and :math:`m_i` that with its `i`-th case replaced by the `i`-th of
+      the other half.
+    - "perturbation" [9]_: that of `perturbation_interval` under ``statistic="cross_validation"``.
+
+    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval of
+    ``error (1 - error) / se^2`` samples, of `n` at most and of `n` (or `n / f`) where no error was
+    seen; for squared and absolute loss it is taken of the logarithm. What is printed above is
+    ``result.confidence_interval(method="normal")`` (or "t"). Estimates outside of the range of the
+    loss are moved to its end.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    method : str, default="auto"
+        One of the names above.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    loss : {"zero_one", "squared", "absolute"} or callable, default=None
+        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
+        squared error for regressors.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample. Groups are held out, halved and drawn whole, and are the units that
+        are counted, with Student's quantile for as many.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weights of the samples, in training and in the means of losses; for the methods
+        that hold samples out, and "perturbation".
+    n_folds : int, default=None
+        Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
+        "repeated_cv", "cv_wald" and "perturbation", or as many as can be made.
+    n_repeats : int, default=None
+        Number of repeats; None is 20 for "repeated_cv", 10 for "nested_cv", 50 subsamplings for
+        "corrected_t" and 15 for "conservative_z".
+    n_pairs : int, default=None
+        Number `M` of pairs of halves of "conservative_z"; None is 10.
+    test_size : float or int, default=None
+        Share or number of samples (or groups) that a subsampling tests on; None is a third for
+        "holdout", a tenth for "corrected_t" and "conservative_z".
+    n_resamples : int, default=None
+        Number of resamples or perturbations; None is 200.
+    n_inner_resamples : int, default=None
+        Number of resamples of each resample of "two_stage_bootstrap"; None is 10.
+    variance : {"all_pairs", "within_folds"}, default=None
+        The variance of "cv_wald"; None is "all_pairs".
+    inflation : {"nested", "fixed"}, default=None
+        How "repeated_cv" finds `f`; None is "nested", which takes ``R K (K+1) / 2`` fits, where
+        "fixed" takes ``R K``.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of all that is drawn.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, naming the fit, or leave it out, count and warn.
+
+    Returns
+    -------
+    ErrorInterval
+        With the numbers that it was made of, from which other intervals can be read.
+
+    Raises
+    ------
+    TypeError
+        If weights are given, or the method is "perturbation", and the estimator takes none.
+    ValueError
+        If a parameter is given that the method does not take; if there are too few samples, groups
+        or members of a class for it; if a fit fails: the method, the fold and the class that is
+        rarest in its training set are named.
+
+    Notes
+    -----
+    Two targets exist: the risk of the rule that is fitted to these data, and its mean over data of
+    this size. The theory of "cv_wald", "corrected_t" and "replace_one_cv" is for the second, or for
+    what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
+
+    A comparison [10]_ on data sets of 100 to 10,000 samples found that "corrected_t",
+    "conservative_z" and "nested_cv" cover best; that "five_by_two", "holdout" and a test share
+    above a tenth undercover by much, and that both bootstraps with quantiles do by half.
+
+    Samples are dealt to folds class by class, and subsamples and halves have their share of each
+    class. What is drawn does not depend on the names of classes and groups, but does on the order
+    of the samples.
+
+    References
+    ----------
+    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
+       inference. Journal of the American Statistical Association 22, 209-212.
+       :doi:`10.1080/01621459.1927.10502953`
+    .. [2] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020). Cross-validation confidence
+       intervals for test error. Advances in Neural Information Processing Systems 33.
+       :doi:`10.48550/arXiv.2007.12671`
+    .. [3] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+    .. [4] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it estimate
+       and how well does it do it? Journal of the American Statistical Association 119, 1434-1445.
+       :doi:`10.1080/01621459.2023.2197686`
+    .. [5] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
+       classification learning algorithms. Neural Computation 10, 1895-1923.
+       :doi:`10.1162/089976698300017197`
+    .. [6] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+       bootstrap method. Journal of the American Statistical Association 92, 548-560.
+       :doi:`10.1080/01621459.1997.10474007`
+    .. [7] Noma, H., Shinozaki, T., Iba, K., Teramukai, S. and Furukawa, T. A. (2021). Confidence
+       intervals of prediction accuracy measures for multivariable prediction models based on the
+       bootstrap-based optimism correction methods. Statistics in Medicine 40, 5691-5701.
+       :doi:`10.48550/arXiv.2005.01457`
+    .. [8] Austern, M. and Zhou, W. (2020). Asymptotics of cross-validation.
+       :doi:`10.48550/arXiv.2001.11111`
+    .. [9] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+       prediction errors of support vector machine classifiers. Journal of Machine Learning
+       Research 9, 521-540.
+    .. [10] Schulz-Kümpel, H., Fischer, S., Hornung, R., Boulesteix, A.-L., Nagler, T. and
+       Bischl, B. (2024). Constructing confidence intervals for "the" generalization error: a
+       comprehensive benchmark study. :doi:`10.48550/arXiv.2409.18836`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from skeval.model_selection import error_interval
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = error_interval(
+    ...     RidgeClassifier(), X, y, inflation="fixed", n_repeats=5, random_state=0
+    ... )
+    >>> print(result)
+    error interval, repeated_cv (zero_one loss)
+      error rate      0.0425
+      95 % interval   [0.0267, 0.0672] (wilson)
+      standard error  0.0102
+      worth           395 of 569 samples
+      fits            50
+    >>> print(result.confidence_interval(0.9))
+    [0.0287, 0.0626] (90 %, wilson)
+    """
+    check_confidence_level(confidence_level)
+    method = check_option("method", method, ("auto", *METHODS))
+    method = AUTO if method == "auto" else method
+    X, target, groups = check_task(estimator, X, y, groups)
+    procedure = Procedure(
+        method,
+        estimator,
+        X,
+        target,
+        cases_of(target, groups),
+        (resolve_loss(loss, target),),
+        check_sample_weight(sample_weight, estimator, method, len(target)),
+        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score},
+    )
+    given = {
+        "n_folds": n_folds,
+        "n_repeats": n_repeats,
+        "n_pairs": n_pairs,
+        "test_size": test_size,
+        "n_resamples": n_resamples,
+        "n_inner_resamples": n_inner_resamples,
+        "variance": variance,
+        "inflation": inflation,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return run_method(procedure, given, confidence_level, random_state)
+
+
+def run_method(
+    p: Procedure, given: dict[str, Any], confidence_level: float, random_state: RandomStateLike
+) -> ErrorInterval:
+    """Run the method of a procedure and return what it finds."""
+    settings = resolve_settings(p, METHODS[p.method], given)
+    outcome = METHODS[p.method].run(p, root_seed(random_state), settings)
+    (found,), (loss,) = outcome.findings, p.losses
+    return ErrorInterval(
+        method=p.method,
+        error=found.error,
+        standard_error=found.standard_error,
+        n_fits=outcome.n_fits,
+        effective_n_samples=found.n_effective,
+        replicates=found.replicates,
+        loss=loss.name,
+        n_samples=len(p.target),
+        n_groups=p.cases.n_groups,
+        n_failed=outcome.n_failed,
+        degrees_of_freedom=found.degrees_of_freedom,
+        parameters=settings,
+        confidence_level=confidence_level,
+    )
+
+
+def check_sample_weight(
+    sample_weight: Any, estimator: Any, method: str, n_samples: int
+) -> np.ndarray | None:
+    """Return the weights of the samples, or None; raise where nothing would take them."""
+    if sample_weight is None:
+        return None
+    if not METHODS[method].takes_weights:
+        able = ", ".join(repr(name) for name, each in METHODS.items() if each.takes_weights)
+        raise ValueError(
+            f"sample_weight must be None for method={method!r}, which draws samples in proportion "
+            f"to their number; those that take weights are {able}."
+        )
+    check_takes_weights(estimator)
+    weights = check_weights("sample_weight", sample_weight, n_samples)
+    if weights.min() == 0:
+        raise ValueError("sample_weight must be > 0, got 0; leave out samples that weigh nothing.")
+    return weights

@@ -1,0 +1,425 @@
+"""Intervals of any scores of any procedure, from one set of fits."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+
+from skeval._inference.finding import Finding, finding_forms, finding_limits
+from skeval._inference.interval import IntervalResult, Limits
+from skeval._resampling.cases import cases_of
+from skeval._resampling.loss import resolve_loss
+from skeval._resampling.procedure import Procedure
+from skeval._resampling.target import check_task
+from skeval.model_selection._interval_folds import BY_MEANS, FOLD_METHODS
+from skeval.model_selection._interval_parts import (
+    Outcome,
+    Settings,
+    find,
+    resolve_settings,
+    untested_losses,
+)
+from skeval.model_selection._results import bounds_of
+from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import aligned
+
+__all__ = ["PER_SAMPLE", "ScoreInterval", "score_interval"]
+
+
+class MeanLoss(NamedTuple):
+    """A score that is `best` less the mean of a loss."""
+
+    loss: str
+    best: float
+
+
+PER_SAMPLE = {
+    "accuracy": MeanLoss("zero_one", 1.0),
+    "neg_mean_squared_error": MeanLoss("squared", 0.0),
+    "neg_mean_absolute_error": MeanLoss("absolute", 0.0),
+}
+SHARES = (
+    "balanced_accuracy",
+    "top_k_accuracy",
+    "average_precision",
+    "roc_auc",
+    "f1",
+    "precision",
+    "recall",
+    "jaccard",
+)
+"""How the names of scores between 0 and 1 begin."""
+
+
+def range_of(scoring: str) -> tuple[float, float]:
+    """Return the smallest and the largest value of a score that scikit-learn names."""
+    if scoring.endswith("()"):
+        return -np.inf, np.inf
+    if scoring.startswith(SHARES):
+        return 0.0, 1.0
+    if scoring.startswith("neg_"):
+        return -np.inf, 0.0
+    if scoring == "matthews_corrcoef":
+        return -1.0, 1.0
+    best_is_one = scoring in ("r2", "explained_variance") or scoring.startswith("d2_")
+    return -np.inf, 1.0 if best_is_one else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreInterval(IntervalResult):
+    """The score of a procedure, and a confidence interval of it.
+
+    Attributes
+    ----------
+    scoring : str
+        Name of the score: one of scikit-learn's, or that of a function with brackets behind it.
+    method : str
+        The method that found it.
+    score : float
+        The estimate. Larger is better.
+    standard_error : float
+        What the method takes for its standard error.
+    n_fits : int
+        Number of models that were fitted.
+    effective_n_samples : float or None
+        Number of independent samples that would have this standard error; None where the method
+        does not tell it, or the score is no mean of losses.
+    replicates : ndarray
+        What was averaged: scores of folds, subsamples or repeats.
+    n_samples : int
+        Number of samples.
+    n_groups : int or None
+        Number of groups, the units that were counted; None where samples are independent.
+    n_undefined : int
+        Number of fits that failed, or whose score is undefined, which were left out.
+    degrees_of_freedom : float
+        Of Student's quantile; infinity where it is the normal one.
+    parameters : dict
+        The parameters of the method.
+    interval : ConfidenceInterval
+        The interval by the first of `interval_methods`.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    scoring: str
+    method: str
+    score: float
+    standard_error: float
+    n_fits: int
+    effective_n_samples: float | None
+    replicates: np.ndarray = field(repr=False)
+    n_samples: int
+    n_groups: int | None
+    n_undefined: int
+    degrees_of_freedom: float
+    parameters: dict[str, Any]
+
+    @property
+    def _mean_loss(self) -> MeanLoss:
+        return PER_SAMPLE.get(self.scoring, MeanLoss("", 0.0))
+
+    @property
+    def _finding(self) -> Finding:
+        error = self._mean_loss.best - self.score if self._mean_loss.loss else self.score
+        numbers = error, self.standard_error, self.replicates, self.degrees_of_freedom
+        return Finding(*numbers, self.effective_n_samples)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The forms that `confidence_interval` takes, the default first."""
+        return finding_forms(self._finding, self._mean_loss.loss)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        """Return the limits of the score: of a mean loss where it is one."""
+        loss, best = self._mean_loss
+        bounds = bounds_of(loss) if loss else range_of(self.scoring)
+        low, high = finding_limits(self._finding, method, confidence_level, bounds)
+        return (best - high, best - low) if loss else (low, high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the replicates, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "scoring": self.scoring,
+            "method": self.method,
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
+            "n_fits": self.n_fits,
+            "n_undefined": self.n_undefined,
+            "n_samples": self.n_samples,
+            "n_groups": self.n_groups,
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return one row with the numbers, to be put below those of other scores."""
+        return make_frame([self.to_dict()])
+
+    def __str__(self) -> str:
+        level, ends = self._interval_row()
+        rows = [
+            ("score", f"{self.score:.4f}"),
+            (level, f"{ends} ({self.interval.method})"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            ("fits", f"{self.n_fits}"),
+        ]
+        if self.n_groups is not None:
+            rows.append(("groups", f"{self.n_groups}"))
+        if self.n_undefined:
+            rows.append(("undefined or failed", f"{self.n_undefined}"))
+        return aligned(f"score interval, {self.method} ({self.scoring})", rows)
+
+
+def score_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    method: str = "corrected_t",
+    confidence_level: float = 0.95,
+    groups: Any = None,
+    n_folds: int | None = None,
+    n_repeats: int | None = None,
+    n_pairs: int | None = None,
+    test_size: float | int | None = None,
+    variance: str | None = None,
+    inflation: str | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+) -> ScoreInterval | dict[str, ScoreInterval]:
+    r"""Return the score that a procedure will have on new samples, with a confidence interval.
+
+    Any scorer, or several from one set of fits. "corrected_t" and "conservative_z" [1]_ and
+    "five_by_two" [2]_ need no more than a score of each fit: with :math:`\mu_j` the scores of `J`
+    random subsamplings that train on :math:`n_1` and test on :math:`n_2` samples, the first is
+
+    .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
+
+    The other methods of `error_interval` that hold samples out need the losses of single samples,
+    which "accuracy", "neg_mean_squared_error" and "neg_mean_absolute_error" have; there the
+    interval is that of the error, mirrored. Larger is better.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    scoring : str, callable, list, tuple or dict, default=None
+        A score, as in ``cross_validate`` of scikit-learn, or several; None is "accuracy" for
+        classifiers and "r2" for regressors.
+    method : str, default="corrected_t"
+        "corrected_t", "conservative_z", "five_by_two", "holdout", "cv_wald", "nested_cv",
+        "replace_one_cv" or "repeated_cv"; see `error_interval`.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample; they are held out and halved whole.
+    n_folds, n_repeats, n_pairs : int, default=None
+        Parameters of the method, as in `error_interval`.
+    test_size : float or int, default=None
+        Share or number of samples (or groups) that a subsampling tests on.
+    variance, inflation : str, default=None
+        Parameters of the method, as in `error_interval`.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of all that is drawn.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, naming the fit, or leave it out, count and warn.
+
+    Returns
+    -------
+    ScoreInterval or dict
+        A result; of several scores, a result for each name.
+
+    Raises
+    ------
+    ValueError
+        If the method needs losses of single samples and a score has none, or does not take a
+        parameter that is given; if a fit fails: method, fold and rarest class are named.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a score is undefined for some fits, which are left out, or the same for all of them: the
+        limits are then nan.
+
+    Notes
+    -----
+    Intervals of scikit-learn's named scores are cut off at the range of the score. A test set of a
+    tenth of few samples may hold one class only, and no area under a curve: raise `test_size`.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+    .. [2] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
+       classification learning algorithms. Neural Computation 10, 1895-1923.
+       :doi:`10.1162/089976698300017197`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import score_interval
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> results = score_interval(
+    ...     GaussianNB(), X, y, scoring=["roc_auc", "f1"], random_state=0
+    ... )
+    >>> print(results["roc_auc"])
+    score interval, corrected_t (roc_auc)
+      score           0.9887
+      95 % interval   [0.9814, 0.9959] (t)
+      standard error  0.0036
+      fits            50
+    """
+    check_confidence_level(confidence_level)
+    check_option("method", method, FOLD_METHODS)
+    X, target, groups = check_task(estimator, X, y, groups)
+    if scoring is None:
+        scoring = "accuracy" if is_classifier(estimator) else "r2"
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    p = Procedure(method, estimator, X, target, cases_of(target, groups), (), None, options)
+    given = {
+        "n_folds": n_folds,
+        "n_repeats": n_repeats,
+        "n_pairs": n_pairs,
+        "test_size": test_size,
+        "variance": variance,
+        "inflation": inflation,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = resolve_settings(p, FOLD_METHODS[method], given)
+    run = score_means if method in BY_MEANS else score_losses
+    with naming("scoring"):
+        scorer = check_scoring(estimator, scoring)
+    scores = Scores(scoring, scorer, label_parts(scoring))
+    outcome = run(p, scores, root_seed(random_state), settings)
+    results = {
+        name: score_result(p, label, found, outcome, confidence_level, settings)
+        for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
+    }
+    return results if isinstance(scoring, list | tuple | set | dict) else results.popitem()[1]
+
+
+class Scores(NamedTuple):
+    """What is scored.
+
+    Attributes
+    ----------
+    scoring : str, callable, list, tuple, set or dict
+        As it was given.
+    scorer : callable
+        What it means.
+    labels : dict
+        For each name that `scorer` gives a score, the name of what is scored: one of
+        scikit-learn's, or one that none of these has.
+    """
+
+    scoring: Any
+    scorer: Any
+    labels: dict[str, str]
+
+
+def label_parts(scoring: Any) -> dict[str, str]:
+    """Return the names of the scores that an argument `scoring` names."""
+    if isinstance(scoring, dict):
+        return {name: label_of(part, name) for name, part in scoring.items()}
+    parts = list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
+    labels = [label_of(part, getattr(part, "__name__", type(part).__name__)) for part in parts]
+    return dict(zip(labels, labels, strict=True))
+
+
+def label_of(part: Any, name: str) -> str:
+    """Return the name of a score; of one that scikit-learn does not name, with brackets."""
+    return part if isinstance(part, str) else f"{name}()"
+
+
+def score_means(p: Procedure, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+    """Run a method that needs no more than a score of each fit."""
+    rule = BY_MEANS[p.method](p, root, settings)
+    found = p.scores(rule.scheme, scores.scorer, scores.scoring)
+    findings = []
+    for name, label in scores.labels.items():
+        values = np.array([s[name] if isinstance(s, dict) else s for s in found], dtype=float)
+        values[~np.isfinite(values)] = np.nan
+        student = rule.degrees_of_freedom
+        if label not in PER_SAMPLE:
+            findings.append(Finding(*rule.estimate(values), student, None))
+            continue
+        loss, best = resolve_loss(PER_SAMPLE[label].loss, p.target), PER_SAMPLE[label].best
+        estimate, tested = rule.estimate(best - values), untested_losses(p, rule.tested_share)
+        findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
+    return Outcome(findings, rule.scheme.plan.n_fits)
+
+
+def score_losses(p: Procedure, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+    """Run a method that needs the losses of single samples."""
+    without = [label for label in scores.labels.values() if label not in PER_SAMPLE]
+    if without:
+        raise ValueError(
+            f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={p.method!r}, which "
+            f"needs losses of single samples, got {without[0]!r}; methods for any score are "
+            f"{', '.join(map(repr, BY_MEANS))}."
+        )
+    losses = tuple(resolve_loss(PER_SAMPLE[name].loss, p.target) for name in scores.labels.values())
+    return FOLD_METHODS[p.method].run(replace(p, losses=losses), root, settings)
+
+
+def score_result(
+    p: Procedure,
+    label: str,
+    found: Finding,
+    outcome: Outcome,
+    confidence_level: float,
+    settings: Settings,
+) -> ScoreInterval:
+    """Return what was found of one score."""
+    if label in PER_SAMPLE:  # a loss was found
+        best = PER_SAMPLE[label].best
+        found = found._replace(error=best - found.error, replicates=best - found.replicates)
+    n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
+    if n_undefined:
+        warn_undefined(
+            f"scoring {label!r} is undefined for {n_undefined} of {outcome.n_fits} fits, which are "
+            "left out; a larger test_size may help where test sets hold one class."
+        )
+    return ScoreInterval(
+        scoring=label,
+        method=p.method,
+        score=found.error,
+        standard_error=found.standard_error,
+        n_fits=outcome.n_fits,
+        effective_n_samples=found.n_effective,
+        replicates=found.replicates,
+        n_samples=len(p.target),
+        n_groups=p.cases.n_groups,
+        n_undefined=n_undefined,
+        degrees_of_freedom=found.degrees_of_freedom,
+        parameters=settings,
+        confidence_level=confidence_level,
+    )

@@ -1,0 +1,702 @@
+"""Intervals of the error of a procedure: against their definitions, and what none may break."""
+
+import pickle
+from dataclasses import FrozenInstanceError
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from reference import intervals as reference
+from scipy.stats import norm, t
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval._inference.procedure_intervals import nested_errors
+from skeval._resampling.bootstrap_schemes import bootstrap_scheme
+from skeval._resampling.cases import cases_of
+from skeval._resampling.loss import resolve_loss
+from skeval._resampling.procedure import Procedure
+from skeval._resampling.schemes import (
+    child_seed,
+    fold_scheme,
+    halves_scheme,
+    replacement_scheme,
+    subsample_scheme,
+)
+from skeval._resampling.target import Target, check_task
+from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
+from skeval.model_selection._error_interval import METHODS
+from skeval.model_selection._interval_folds import nested_folds
+from skeval.utils._seeds import root_seed
+
+RNG = np.random.default_rng(7)
+N = 26
+Y = RNG.permutation(np.repeat([0, 1, 2], [12, 9, 5]))
+X = RNG.normal(size=(N, 3)) + Y[:, None] * [1.5, -1.0, 0.0]
+NUMBERS = X[:, 0] + RNG.standard_t(3, N)
+TASKS = {
+    "classes": (KNeighborsClassifier(3), Y, "zero_one", lambda a, b: float(a != b)),
+    "numbers": (Ridge(), NUMBERS, "squared", lambda a, b: (a - b) ** 2),
+    "absolute": (Ridge(), NUMBERS, "absolute", lambda a, b: abs(a - b)),
+}
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+SEED = 5
+NORMAL = norm.ppf(0.95)
+SMALL = {  # a few fits of each method
+    "holdout": {},
+    "cv_wald": {"n_folds": 4},
+    "corrected_t": {"n_repeats": 6, "test_size": 0.2},
+    "conservative_z": {"n_repeats": 3, "n_pairs": 3},
+    "nested_cv": {"n_folds": 4, "n_repeats": 2},
+    "five_by_two": {},
+    "replace_one_cv": {"n_folds": 3},
+    "repeated_cv": {"n_folds": 4, "n_repeats": 2},
+    "oob": {"n_resamples": 10},
+    ".632": {"n_resamples": 10},
+    ".632+": {"n_resamples": 10},
+    "location_shifted_bootstrap": {"n_resamples": 20},
+    "two_stage_bootstrap": {"n_resamples": 12, "n_inner_resamples": 3},
+    "perturbation": {"n_resamples": 8, "n_folds": 3},
+}
+WEIGHTED = [method for method, each in METHODS.items() if each.takes_weights]
+
+
+def target_of(task):
+    model, y, *_ = TASKS[task]
+    return check_task(model, X, y)[1]
+
+
+def splits_of(plan):
+    """The rows that each fit of a plan trains on and is tested on."""
+    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
+    return [
+        (np.repeat(np.arange(N), b.train[0]).tolist(), np.flatnonzero(b.test[0]).tolist())
+        for b in blocks
+    ]
+
+
+def found(task, method, confidence_level=0.9, **settings):
+    model, y, loss, _ = TASKS[task]
+    return error_interval(
+        model,
+        X,
+        y,
+        method=method,
+        loss=loss,
+        confidence_level=confidence_level,
+        random_state=SEED,
+        **settings,
+    )
+
+
+def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
+    """Hold the estimate, its standard error and the published interval against a definition."""
+    low = 0.0  # the range of the loss
+    high = 1.0 if task == "classes" else np.inf
+    assert_allclose(result.error, np.clip(error, low, high), **EXACT)
+    assert_allclose(result.standard_error, standard_error, **EXACT)
+    form = "normal" if np.isinf(result.degrees_of_freedom) else "t"
+    published = result.confidence_interval(method=form)
+    half = quantile * standard_error
+    expected = np.clip([result.error - half, result.error + half], low, high)
+    assert_allclose([published.low, published.high], expected, **EXACT)
+    if task == "classes":
+        n = result.effective_n_samples
+        expected = reference.wilson(result.error, n, quantile)
+    else:
+        expected = result.error * np.exp(np.array([-half, half]) / result.error)
+    assert_allclose([result.interval.low, result.interval.high], expected, **EXACT)
+
+
+tasks = pytest.mark.parametrize("task", TASKS)
+
+
+@tasks
+def test_holdout(task):
+    model, y, _, loss = TASKS[task]
+    (split,) = splits_of(subsample_scheme(cases_of(target_of(task)), 9, 1, root_seed(SEED)).plan)
+    result = found(task, "holdout")
+    assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
+    if task == "classes":
+        assert result.effective_n_samples == pytest.approx(9, rel=1e-12)
+    assert result.n_fits == 1
+
+
+@tasks
+@pytest.mark.parametrize("variance", ["all_pairs", "within_folds"])
+def test_cv_wald(task, variance):
+    model, y, _, loss = TASKS[task]
+    splits = splits_of(fold_scheme(cases_of(target_of(task)), 4, 1, root_seed(SEED)).plan)
+    result = found(task, "cv_wald", n_folds=4, variance=variance)
+    expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
+    assert_agrees(result, task, *expected)
+    if variance == "all_pairs":
+        assert result.effective_n_samples == pytest.approx(N, rel=1e-12)
+
+
+@tasks
+def test_corrected_t(task):
+    model, y, _, loss = TASKS[task]
+    splits = splits_of(subsample_scheme(cases_of(target_of(task)), 6, 7, root_seed(SEED)).plan)
+    result = found(task, "corrected_t", n_repeats=7, test_size=0.2)
+    expected = reference.corrected_t(model, X, y, splits, loss)
+    assert_agrees(result, task, *expected, t.ppf(0.95, 6))
+
+
+@tasks
+def test_conservative_z(task):
+    model, y, _, loss = TASKS[task]
+    scheme = halves_scheme(cases_of(target_of(task)), 3, 3, 4, root_seed(SEED))
+    splits = splits_of(scheme.plan)
+    halves = [splits[start : start + 3] for start in range(3, len(splits), 3)]
+    for one, other in zip(halves[::2], halves[1::2], strict=True):
+        rows = [{*train, *test} for train, test in (*one, *other)]
+        assert all(a == b for a, b in pairwise(rows[:3]))
+        assert not rows[0] & rows[3]
+        assert {len(half) for half in rows} == {N // 2}
+    result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
+    pairs = list(zip(halves[::2], halves[1::2], strict=True))
+    assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
+    assert result.n_fits == (2 * 4 + 1) * 3
+
+
+@tasks
+def test_nested_cv(task):
+    model, y, _, loss = TASKS[task]
+    folds = fold_scheme(cases_of(target_of(task)), 4, 2, root_seed(SEED)).folds
+    result = found(task, "nested_cv", n_folds=4, n_repeats=2)
+    error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
+    assert_agrees(result, task, error, standard_error)
+    assert result.n_fits == 2 * 4 * 5 / 2
+
+
+@tasks
+def test_shared_fits_are_the_separate_ones(task):
+    """The mean squared error before it is held between limits, from K(K+1)/2 fits and from K^2."""
+    model, y, name, loss = TASKS[task]
+    target = target_of(task)
+    cases, loss_fn = cases_of(target), resolve_loss(name, target)
+    options = {"error_score": "raise"}
+    p = Procedure("nested_cv", model, X, target, cases, (loss_fn,), None, options)
+    scheme = fold_scheme(cases, 5, 3, root_seed(1), nested=True)
+    errors = nested_errors(nested_folds(p, scheme, list(p.answers(scheme)), loss_fn), 5, N)
+    expected = reference.nested_cv(model, X, y, scheme.folds, 5, loss)[2]
+    assert_allclose(errors.mse / errors.naive, expected, rtol=1e-11)
+
+
+@tasks
+@pytest.mark.parametrize("inflation", ["nested", "fixed"])
+def test_repeated_cv(task, inflation):
+    model, y, _, loss = TASKS[task]
+    folds = fold_scheme(cases_of(target_of(task)), 4, 3, root_seed(SEED)).folds
+    result = found(task, "repeated_cv", n_folds=4, n_repeats=3, inflation=inflation)
+    error, f, spread = reference.repeated_cv(model, X, y, folds, 4, loss, inflation == "nested")
+    assert_allclose(result.effective_n_samples, N / f, rtol=1e-12)
+    quantile = norm.ppf(0.95)
+    if task == "classes":
+        spread = error * (1 - error)
+    else:
+        quantile = t.ppf(0.95, N / f - 1)
+    assert_agrees(result, task, error, np.sqrt(f * spread / N), quantile)
+    assert result.n_fits == (3 * 4 * 5 / 2 if inflation == "nested" else 3 * 4)
+
+
+@tasks
+def test_five_by_two(task):
+    model, y, _, loss = TASKS[task]
+    splits = splits_of(fold_scheme(cases_of(target_of(task)), 2, 5, root_seed(SEED)).plan)
+    repeats = [splits[start : start + 2] for start in range(0, 10, 2)]
+    expected = reference.five_by_two(model, X, y, repeats, loss)
+    assert_agrees(found(task, "five_by_two"), task, *expected, t.ppf(0.95, 5))
+
+
+@tasks
+def test_replace_one_cv(task):
+    model, y, _, loss = TASKS[task]
+    scheme = replacement_scheme(cases_of(target_of(task)), 3, root_seed(SEED))
+    splits = splits_of(scheme.plan)
+    half, others, fold = replaced_cases(splits)
+    result = found(task, "replace_one_cv", n_folds=3)
+    expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
+    assert_agrees(result, task, *expected)
+    assert result.n_fits == (N // 2 + 2) * 3
+
+
+def replaced_cases(splits):
+    """The half, the cases that replace its cases, and the folds of these."""
+    tests = [test for _, test in splits]
+    fold_of = {row: k for k in range(3) for row in tests[3 + k]}
+    half, others = [], []
+    for start in range(6, len(splits), 3):
+        now = {row: k for k in range(3) for row in tests[start + k]}
+        (left,), (came,) = set(fold_of) - set(now), set(now) - set(fold_of)
+        assert fold_of[left] == now[came]
+        half.append(left)
+        others.append(came)
+    assert sorted(half) == sorted(fold_of)
+    assert not set(half) & set(others)
+    return half, others, [fold_of[row] for row in half]
+
+
+def resamples_of(scheme, number):
+    """The positions that each resample of a sample holds."""
+    sample = scheme.resampler.sample(number)
+    counts = [scheme.resampler.counts(number, b, sample) for b in range(scheme.n_resamples[number])]
+    return sample.rows, [np.repeat(np.arange(N), c).tolist() for c in counts]
+
+
+@tasks
+def test_location_shifted_bootstrap(task):
+    model, y, _, loss = TASKS[task]
+    target = target_of(task)
+    scheme = bootstrap_scheme(cases_of(target), target, [15], root_seed(SEED))
+    _, resamples = resamples_of(scheme, 0)
+    result = found(task, "location_shifted_bootstrap", n_resamples=15)
+    expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
+    assert_allclose([result.error, result.interval.low, result.interval.high], expected, **EXACT)
+    assert result.n_fits == 16
+
+
+@tasks
+def test_two_stage_bootstrap(task):
+    model, y, _, loss = TASKS[task]
+    target = target_of(task)
+    scheme = bootstrap_scheme(cases_of(target), target, [6, *[4] * 6], root_seed(SEED))
+    samples = [resamples_of(scheme, number) for number in range(1, 7)]
+    result = found(task, "two_stage_bootstrap", n_resamples=6, n_inner_resamples=4)
+    resamples = resamples_of(scheme, 0)[1]
+    expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
+    assert_allclose([result.error, result.interval.low, result.interval.high], expected, **EXACT)
+    assert result.n_fits == 7 + 6 * 5
+
+
+@tasks
+@pytest.mark.parametrize("method", ["oob", ".632", ".632+"])
+def test_bootstraps_are_those_of_bootstrap_error(task, method):
+    model, y, name, _ = TASKS[task]
+    result = found(task, method, n_resamples=30)
+    estimate = bootstrap_error(
+        model, X, y, method=method, loss=name, n_resamples=30, random_state=SEED
+    )
+    assert (result.error, result.standard_error) == (estimate.error, estimate.standard_error)
+    expected = estimate.confidence_interval(0.9)
+    assert_allclose(result.interval.low, expected.low, **EXACT)
+    assert_allclose(result.interval.high, expected.high, **EXACT)
+    assert result.n_fits == 31
+
+
+def test_perturbation_is_that_of_perturbation_interval():
+    model = LogisticRegression()
+    result = error_interval(
+        model, X, Y, method="perturbation", n_resamples=20, n_folds=3, random_state=SEED
+    )
+    scheme = fold_scheme(cases_of(target_of("classes")), 3, 1, child_seed(root_seed(SEED), 0))
+    expected = perturbation_interval(
+        model,
+        X,
+        Y,
+        n_resamples=20,
+        cv=splits_of(scheme.plan),
+        random_state=child_seed(root_seed(SEED), 2),
+    )
+    assert (result.error, result.standard_error) == (expected.error, expected.standard_error)
+    assert_allclose([result.interval.low, result.interval.high], [expected.low, expected.high])
+
+
+BAYES = GaussianNB()
+GROUPS = np.repeat(np.arange(13), 2)
+every_method = pytest.mark.parametrize("method", METHODS)
+
+
+def numbers(result):
+    rest = result.to_dict()
+    return [*rest.values(), *result.replicates.tolist()]
+
+
+def test_every_method_is_tried():
+    assert set(SMALL) == set(METHODS)
+    chosen = error_interval(BAYES, X, Y, random_state=0)
+    assert chosen.method == "repeated_cv"
+    assert chosen.parameters == {"n_folds": 10, "n_repeats": 20, "inflation": "nested"}
+
+
+@every_method
+def test_names_and_containers_change_nothing(method):
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    expected = numbers(error_interval(BAYES, X, Y, **options))
+    names = np.array(["first", "second", "third"])[Y]
+    backwards = np.array(["c", "b", "a"])[Y]  # classes in another order
+    frame = pd.DataFrame(X, columns=list("abc"), index=range(100, 100 + N))
+    for data in (
+        (X, names),
+        (X, backwards),
+        (frame, pd.Series(names, index=frame.index)),
+        (frame, pd.Categorical(names)),
+    ):
+        assert numbers(error_interval(BAYES, *data, **options)) == expected
+
+
+@every_method
+def test_workers_and_backends_change_nothing(method, tmp_path):
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    expected = numbers(error_interval(BAYES, X, Y, **options))
+    with joblib.parallel_config(backend="threading"):
+        assert numbers(error_interval(BAYES, X, Y, n_jobs=2, **options)) == expected
+    for _ in range(2):
+        assert numbers(error_interval(BAYES, X, Y, memory=tmp_path, **options)) == expected
+
+
+@every_method
+def test_solvers_change_nothing(method):
+    """A subclass has no solver, and goes the way of any estimator."""
+
+    class Plain(SVC):
+        pass
+
+    rows = Y < 2
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    svm, plain = SVC(kernel="linear", tol=1e-8), Plain(kernel="linear", tol=1e-8)
+    found = numbers(error_interval(svm, X[rows], Y[rows], **options))
+    assert found == numbers(error_interval(plain, X[rows], Y[rows], **options))
+
+
+@every_method
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_intervals_scale_with_the_loss(method, loss):
+    options = {"method": method, "loss": loss, "random_state": 3, **SMALL[method]}
+    plain = error_interval(Ridge(), X, NUMBERS, **options)
+    scaled = error_interval(Ridge(), X, 8 * NUMBERS, **options)
+    factor = 64 if loss == "squared" else 8
+    for one, other in zip(
+        (plain.error, plain.interval.low, plain.interval.high),
+        (scaled.error, scaled.interval.low, scaled.interval.high),
+        strict=True,
+    ):
+        assert_allclose(other, factor * one, rtol=1e-10)
+    assert plain.interval.low >= 0
+    for form in plain.interval_methods:
+        assert plain.confidence_interval(0.999, form).low >= 0
+
+
+@every_method
+def test_a_loss_of_ones_own_that_is_negative(method):
+    def gain(y_true, y_pred):
+        return -np.exp(-np.abs(y_true - y_pred))
+
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    result = error_interval(Ridge(), X, NUMBERS, loss=gain, **options)
+    assert result.error < 0
+    assert result.interval.low < result.interval.high
+
+
+@every_method
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("wrong", [False, True])
+def test_no_error_seen_is_no_certainty(method, grouped, wrong):
+    apart = X + 50 * (np.arange(N) % 2)[:, None]
+    groups = GROUPS.reshape(-1, 2).T.ravel() if grouped else None  # 2 samples of one class each
+    model = Contrary() if wrong else WeightedLDA()
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    result = error_interval(model, apart, np.arange(N) % 2, groups=groups, **options)
+    low, high = result.interval.low, result.interval.high
+    if wrong and method in (".632+", "location_shifted_bootstrap", "two_stage_bootstrap"):
+        assert result.error == pytest.approx(0.368 + 0.632 * 0.5)  # of no information
+        assert low < high
+        return
+    assert result.error == wrong
+    n = 13 if grouped else N
+    if method in ("holdout", "five_by_two"):
+        n = n / 3 if method == "holdout" else n / 2
+    assert (1 - low if wrong else high) > 0.9 * 3.8 / (n + 3.8)
+    assert result.effective_n_samples <= n + 1
+
+
+class WeightedLDA(LinearDiscriminantAnalysis):
+    """Takes weights, as perturbation asks, and does without."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y)
+
+
+class Contrary(WeightedLDA):
+    """Wrong wherever the rule that it has learnt is right."""
+
+    def predict(self, X):
+        return self.classes_[1 - np.searchsorted(self.classes_, super().predict(X))]
+
+
+@every_method
+def test_groups_are_held_out_whole_and_counted(method):
+    seen = []
+
+    class Witness(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            self.trained_ = set(X[:, 0])
+            return super().fit(X, y)
+
+        def predict(self, X):
+            seen.append((self.trained_, set(X[:, 0])))
+            return super().predict(X)
+
+    rows = np.column_stack([GROUPS, X])
+    names = np.array([f"patient {g}" for g in GROUPS])
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    result = error_interval(Witness(), rows, Y, groups=names, **options)
+    assert result.n_groups == 13
+    resubstitution = {"location_shifted_bootstrap", "two_stage_bootstrap", "perturbation"}
+    if method not in resubstitution | {"oob", ".632", ".632+"}:
+        assert all(not trained & tested for trained, tested in seen)
+    renamed = error_interval(Witness(), rows, Y, groups=100 - GROUPS, **options)
+    if method not in ("oob", ".632", ".632+"):  # which draw groups by name
+        assert numbers(renamed) == numbers(result)
+    assert "groups" in str(result)
+
+
+@tasks
+def test_groups_of_one_sample_are_samples(task):
+    """But for Student's quantile."""
+    model, y, loss, _ = TASKS[task]
+    for method in ("holdout", "cv_wald", "corrected_t", "conservative_z", "nested_cv"):
+        options = {"method": method, "loss": loss, "random_state": 3, **SMALL[method]}
+        alone = error_interval(model, X, y, **options)
+        grouped = error_interval(model, X, y, groups=np.arange(N), **options)
+        assert_allclose(grouped.error, alone.error, rtol=1e-12)
+        inflated = np.sqrt(N / (N - 1)) if method == "cv_wald" else 1
+        assert_allclose(grouped.standard_error, inflated * alone.standard_error, rtol=1e-12)
+
+
+def test_standard_error_of_groups_is_the_sandwich():
+    result = error_interval(BAYES, X, Y, method="holdout", groups=GROUPS, random_state=1)
+    (split,) = splits_of(
+        subsample_scheme(cases_of(target_of("classes"), GROUPS), 5, 1, root_seed(1)).plan
+    )
+    expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
+    assert_allclose(result.standard_error**2, expected, rtol=1e-12)
+    assert result.degrees_of_freedom == 4
+
+
+@pytest.mark.parametrize("method", WEIGHTED)
+def test_equal_weights_are_no_weights(method):
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    for model, y in ((BAYES, Y), (Ridge(), NUMBERS)):
+        plain = error_interval(model, X, y, **options)
+        weighted = error_interval(model, X, y, sample_weight=np.ones(N), **options)
+        assert_allclose(weighted.error, plain.error, rtol=1e-10)
+        tolerance = 1 / N if method in ("cv_wald", "repeated_cv") else 1e-9
+        assert_allclose(weighted.standard_error, plain.standard_error, rtol=tolerance)
+
+
+@pytest.mark.parametrize("method", WEIGHTED)
+def test_weights_train_and_count(method):
+    weight = RNG.uniform(0.5, 3, N)
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    result = error_interval(Ridge(), X, NUMBERS, sample_weight=weight, **options)
+    unweighted = error_interval(Ridge(), X, NUMBERS, **options)
+    assert result.error != unweighted.error
+    if method == "cv_wald":
+        folds = fold_scheme(cases_of(target_of("numbers")), 4, 1, root_seed(3)).folds[0]
+        losses = np.empty(N)
+        for k in range(4):
+            train = folds != k
+            model = Ridge().fit(X[train], NUMBERS[train], sample_weight=weight[train])
+            losses[~train] = (NUMBERS[~train] - model.predict(X[~train])) ** 2
+        assert_allclose(result.error, np.average(losses, weights=weight), rtol=1e-10)
+    with pytest.raises(TypeError, match="estimator must take sample_weight in fit"):
+        error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)
+
+
+@every_method
+def test_any_procedure(method):
+    tuned = GridSearchCV(
+        make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),
+        {"decisiontreeclassifier__max_depth": [1, 3]},
+        cv=2,
+    )
+    rows = Y < 2
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    if method == "perturbation":
+        tuned = tuned.estimator
+    result = error_interval(tuned, X[rows], Y[rows], **options)
+    assert 0 <= result.error <= 1
+    assert result.interval.low < result.interval.high
+
+
+@every_method
+def test_results_are_frozen_printed_and_read_again(method):
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    result = error_interval(BAYES, X, Y, confidence_level=0.9, **options)
+    assert type(result.error) is type(result.standard_error) is float
+    assert result.confidence_interval() == result.interval
+    assert result.interval.confidence_level == 0.9
+    wide, narrow = result.confidence_interval(0.99), result.confidence_interval(0.5)
+    assert wide.low <= result.interval.low <= narrow.low
+    assert narrow.high <= result.interval.high <= wide.high
+    again = error_interval(BAYES, X, Y, confidence_level=0.99, **options)
+    assert again.interval == wide
+    frame = result.to_frame()
+    assert frame.loc[0, "low"] == result.interval.low
+    assert frame.loc[0, "n_fits"] == result.n_fits
+    assert method in str(result)
+    assert numbers(pickle.loads(pickle.dumps(result))) == numbers(result)
+    with pytest.raises(FrozenInstanceError):
+        result.error = 0.0
+    with pytest.raises(ValueError, match="method must be one of"):
+        result.confidence_interval(method="bca")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "bootstrap"}, "method must be one of 'auto', 'holdout', .*; got 'bootstrap'"),
+        (
+            {"method": "holdout", "n_folds": 5},
+            "n_folds is no parameter of method='holdout', which takes test_size; got 5",
+        ),
+        (
+            {"method": "five_by_two", "n_repeats": 5},
+            "n_repeats is no parameter of method='five_by_two', which takes no parameters",
+        ),
+        ({"n_resamples": 5}, "n_resamples is no parameter of method='repeated_cv'"),
+        ({"method": "nested_cv", "n_folds": 2}, "n_folds must be from 3 to 13 for method='nested"),
+        ({"method": "nested_cv", "n_folds": 14}, "n_folds must be from 3 to 13 .*, got 14"),
+        ({"method": "cv_wald", "n_folds": 27}, "n_folds must be from 2 to 26 for .* 26 samples"),
+        ({"method": "replace_one_cv", "n_folds": 14}, "n_folds must be from 2 to 13"),
+        ({"method": "cv_wald", "variance": "cr1"}, "variance must be one of 'all_pairs', 'within"),
+        ({"inflation": 1.2}, "inflation must be one of 'nested', 'fixed'; got 1.2"),
+        ({"method": "holdout", "test_size": 25}, "test_size must leave at least 2 of 26 samples"),
+        ({"method": "holdout", "test_size": 1.5}, "test_size must be a share between 0 and 1"),
+        (
+            {"method": "conservative_z", "test_size": 12},
+            "test_size must leave at least 2 of a half",
+        ),
+        ({"method": "corrected_t", "n_repeats": 1}, "n_repeats must be an integer >= 2, got 1"),
+        ({"confidence_level": 1.0}, "confidence_level must fulfil 0 < confidence_level < 1"),
+        ({"groups": np.zeros(N)}, r"groups must hold at least two groups, got one: 0\.0"),
+        ({"method": ".632+", "sample_weight": np.ones(N)}, "sample_weight must be None for method"),
+        ({"sample_weight": np.r_[0, np.ones(N - 1)]}, "sample_weight must be > 0, got 0"),
+        ({"sample_weight": np.ones(3)}, r"sample_weight must have shape \(26,\), got \(3,\)"),
+        ({"method": "perturbation", "error_score": np.nan}, "error_score must be 'raise' for"),
+        ({"loss": "hinge"}, "loss must be None, a callable or one of"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        error_interval(BAYES, X, Y, **options)
+
+
+def test_a_pipeline_that_cannot_fit_a_small_class():
+    """The method, the fold and the class are named."""
+    y = np.where(np.arange(N) < 5, "rare", "common")
+    model = CalibratedClassifierCV(GaussianNB(), cv=4)
+    with pytest.raises(
+        ValueError,
+        match=r"method='nested_cv': estimator failed without folds 1 and 2 of repeat 1, where "
+        r"class 'rare' has [123] of 1[456] samples: .* less than 4 examples",
+    ):
+        error_interval(model, X, y, method="nested_cv", random_state=0)
+
+
+def test_training_sets_of_one_class_are_refused():
+    y = np.where(np.arange(N) < 2, "rare", "common")
+    groups = np.maximum(np.arange(N), 1)  # both members of the class are one group
+    with pytest.raises(
+        ValueError,
+        match="y has too few samples of class 'rare', 2, for method='cv_wald': the training set "
+        r"without fold \d+ of repeat 1 holds class 'common' only",
+    ):
+        error_interval(BAYES, X, y, method="cv_wald", groups=groups, random_state=0)
+
+
+def test_errors_of_other_types_stay_and_say_which_fit():
+    class Broken(GaussianNB):
+        def fit(self, X, y):
+            raise KeyError("no key")
+
+    with pytest.raises(KeyError) as caught:
+        error_interval(Broken(), X, Y, method="holdout")
+    assert "method='holdout': estimator failed in subsampling 1" in caught.value.__notes__[0]
+
+
+class Unsteady:
+    """Raises where the numbers of the training rows add up to an even number."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(np.unique(X[:, 0])) < N and int(X[:, 0].sum()) % 2 == 0:
+            raise RuntimeError("no fit for this sum")
+        return super().fit(X, y)
+
+
+class Fragile(Unsteady, GaussianNB):
+    pass
+
+
+class FragileRidge(Unsteady, Ridge):
+    pass
+
+
+FAILING = ["cv_wald", "corrected_t", "conservative_z", "nested_cv", "repeated_cv"]
+FAILING += ["oob", ".632+", "location_shifted_bootstrap", "two_stage_bootstrap"]
+
+
+@pytest.mark.parametrize("method", FAILING)
+@pytest.mark.parametrize(("model", "y"), [(Fragile(), Y), (FragileRidge(), NUMBERS)])
+def test_failed_fits_are_left_out(model, y, method):
+    rows = np.column_stack([np.arange(N), X])
+    more = {"n_repeats": 6} if "n_repeats" in SMALL[method] else {}
+    options = {"method": method, "random_state": 1, **SMALL[method], **more}
+    with pytest.warns(FitFailedWarning, match="fits failed"):
+        result = error_interval(model, rows, y, error_score=np.nan, **options)
+    assert 0 < result.n_failed < result.n_fits
+    assert 0 <= result.interval.low < result.interval.high < np.inf
+    assert "failed fits" in str(result)
+
+
+def test_few_samples_lower_the_default_number_of_folds():
+    rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
+    for method, most in {"repeated_cv": 6, "nested_cv": 5, "cv_wald": 10}.items():
+        result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
+        assert result.parameters["n_folds"] == most
+
+
+def test_leaving_one_out_is_not_repeated():
+    result = error_interval(BAYES, X, Y, n_folds=N, inflation="fixed", random_state=0)
+    assert result.n_fits == N
+    rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
+    wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
+    assert result.error == pytest.approx(np.mean(wrong), rel=1e-12)
+
+
+def test_plans_hold_what_their_names_say():
+    target = Target(Y, np.unique(Y), Y)
+    cases = cases_of(target)
+    scheme = fold_scheme(cases, 5, 2, root_seed(0), nested=True)
+    sizes = np.array([np.bincount(fold, minlength=5) for fold in scheme.folds])
+    assert np.ptp(sizes) == 1
+    for fold in scheme.folds:  # classes are spread as evenly as they can be
+        table = np.histogram2d(Y, fold, bins=[np.arange(4) - 0.5, np.arange(6) - 0.5])[0]
+        assert np.ptp(table, axis=1).max() <= 1
+    train, test = splits_of(scheme.plan)[5]
+    assert sorted(train + test) == list(range(N))
+    assert set(scheme.folds[0][test]) == {0, 1}
+    assert scheme.describe(5) == "without folds 1 and 2 of repeat 1"
+    assert scheme.describe(15) == "without fold 1 of repeat 2"
+    halves = np.concatenate(
+        [
+            np.arange(N)[cases.mask(cases.spread(np.arange(N), rng)[:13])]
+            for rng in map(np.random.default_rng, range(50))
+        ]
+    )
+    share = np.bincount(Y[halves]) / 50
+    assert np.abs(share - np.bincount(Y) / 2).max() < 0.5

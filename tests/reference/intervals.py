@@ -1,0 +1,172 @@
+"""Intervals of the error of a procedure: their definitions, one fit and one sample at a time.
+
+Each takes the splits as lists of row numbers and returns an estimate and its standard error.
+"""
+
+import math
+
+import numpy as np
+from sklearn.base import clone
+
+
+def losses_of(model, X, y, train, test, loss):
+    """The losses of each tested row, by a clone that is fitted to the training rows."""
+    rule = clone(model).fit(X[train], y[train])
+    return [loss(y[i], rule.predict(X[[i]])[0]) for i in test]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def variance(values, ddof=1):
+    return sum((v - mean(values)) ** 2 for v in values) / (len(values) - ddof)
+
+
+def grouped_variance(losses, groups):
+    """Variance of a mean of losses by CR1."""
+    centre, sums = mean(losses), {}
+    for e, group in zip(losses, groups, strict=True):
+        sums[group] = sums.get(group, 0.0) + e - centre
+    G = len(sums)
+    return G / (G - 1) * sum(s**2 for s in sums.values()) / len(losses) ** 2
+
+
+def wilson(p, n, quantile):
+    centre = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
+    half = quantile * math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n**2)) / (1 + quantile**2 / n)
+    return centre - half, centre + half
+
+
+def holdout(model, X, y, split, loss):
+    losses = losses_of(model, X, y, *split, loss)
+    return mean(losses), math.sqrt(variance(losses) / len(losses))
+
+
+def cv_wald(model, X, y, splits, loss, within_folds=False):
+    folds = [losses_of(model, X, y, train, test, loss) for train, test in splits]
+    pooled = [e for fold in folds for e in fold]
+    s2 = mean([variance(fold) for fold in folds]) if within_folds else variance(pooled, ddof=0)
+    return mean(pooled), math.sqrt(s2 / len(pooled))
+
+
+def corrected_t(model, X, y, splits, loss):
+    means = [mean(losses_of(model, X, y, train, test, loss)) for train, test in splits]
+    J, (train, test) = len(splits), splits[0]
+    factor = 1 / J + len(test) / len(train)
+    return mean(means), math.sqrt(variance(means)) * math.sqrt(factor)
+
+
+def conservative_z(model, X, y, splits, pairs, loss):
+    """`pairs` holds, for each division, the splits of one half and those of the other."""
+
+    def error(of):
+        return mean([mean(losses_of(model, X, y, train, test, loss)) for train, test in of])
+
+    s2 = sum((error(one) - error(other)) ** 2 for one, other in pairs) / (2 * len(pairs))
+    return error(splits), math.sqrt(s2)
+
+
+def nested_cv(model, X, y, repeats, K, loss):
+    """`repeats` holds the fold of each row; K^2 separate fits for each of them."""
+    n, a_minus_b, all_in, all_out = len(y), [], [], []
+    for fold in repeats:
+        rows = {k: [i for i in range(n) if fold[i] == k] for k in range(K)}
+        for k in range(K):
+            train = [i for i in range(n) if fold[i] != k]
+            e_out = losses_of(model, X, y, train, rows[k], loss)
+            e_in = []
+            for other in range(K):
+                if other != k:
+                    train = [i for i in range(n) if fold[i] not in (k, other)]
+                    e_in += losses_of(model, X, y, train, rows[other], loss)
+            a_minus_b.append((mean(e_in) - mean(e_out)) ** 2 - variance(e_out) / len(e_out))
+            all_in += e_in
+            all_out += e_out
+    mse = (K - 1) / K * mean(a_minus_b)
+    naive = math.sqrt(variance(all_in) / n)
+    se = min(max(math.sqrt(max(0.0, mse)), naive), math.sqrt(K) * naive)
+    bias = (1 + (K - 2) / K) * (mean(all_in) - mean(all_out))
+    return mean(all_in) - bias, se, mse / naive**2 if naive else None
+
+
+def repeated_cv(model, X, y, repeats, K, loss, nested):
+    """The mean error and f, for ``n / f`` samples."""
+    n, errors, spreads = len(y), [], []
+    for fold in repeats:
+        losses = []
+        for k in range(K):
+            train = [i for i in range(n) if fold[i] != k]
+            losses += losses_of(model, X, y, train, [i for i in range(n) if fold[i] == k], loss)
+        errors.append(mean(losses))
+        spreads.append(variance(losses))
+    f = 1.44
+    if nested:
+        estimated = nested_cv(model, X, y, repeats, K, loss)[2]
+        f = (min(max(estimated, 1), K) + 1.44) / 2
+        f = min(max(f, 1), 3)
+    return mean(errors), f, mean(spreads)
+
+
+def five_by_two(model, X, y, repeats, loss):
+    """`repeats` holds the two splits of each repeat."""
+    p = [[mean(losses_of(model, X, y, *split, loss)) for split in pair] for pair in repeats]
+    s2 = 0.0
+    for first, second in p:
+        middle = (first + second) / 2
+        s2 += (first - middle) ** 2 + (second - middle) ** 2
+    return p[0][0], math.sqrt(s2 / 5)
+
+
+def replace_one_cv(model, X, y, splits, half, others, fold, loss):
+    """`half` and `others` are rows, `fold` the fold of each of the half."""
+
+    def error(rows):
+        losses = []
+        for k in sorted(set(fold)):
+            train = sorted(i for i, f in zip(rows, fold, strict=True) if f != k)
+            test = [i for i, f in zip(rows, fold, strict=True) if f == k]
+            losses += losses_of(model, X, y, train, test, loss)
+        return mean(losses)
+
+    m_0, n, s2 = error(half), len(y), 0.0
+    for i in range(len(half)):
+        replaced = list(half)
+        replaced[i] = others[i]
+        s2 += (m_0 - error(replaced)) ** 2
+    s = math.sqrt(n / 4 * s2)
+    pooled = [e for train, test in splits for e in losses_of(model, X, y, train, test, loss)]
+    return mean(pooled), s / math.sqrt(n)
+
+
+def plus(model, X, y, resamples, loss):
+    """.632+ of a data set whose rows are `X` and `y`, the error of training and in-bag errors."""
+    n = len(y)
+    rule = clone(model).fit(X, y)
+    predicted = [rule.predict(X[[i]])[0] for i in range(n)]
+    apparent = mean([loss(y[i], predicted[i]) for i in range(n)])
+    gamma = mean([loss(y[i], predicted[j]) for i in range(n) for j in range(n)])
+    out, in_bag = [[] for _ in range(n)], []
+    for rows in resamples:
+        rows = sorted(rows)
+        left_out = [i for i in range(n) if i not in set(rows)]
+        for i, e in zip(left_out, losses_of(model, X, y, rows, left_out, loss), strict=True):
+            out[i].append(e)
+        in_bag.append(mean(losses_of(model, X, y, rows, rows, loss)))
+    oob = min(mean([mean(of_case) for of_case in out if of_case]), gamma)
+    R = (oob - apparent) / (gamma - apparent) if oob > apparent and gamma > apparent else 0.0
+    w = 0.632 / (1 - 0.368 * R)
+    return (1 - w) * apparent + w * oob, apparent, in_bag
+
+
+def location_shifted(model, X, y, resamples, loss, level):
+    error, apparent, in_bag = plus(model, X, y, resamples, loss)
+    draws = [e + error - apparent for e in in_bag]
+    return error, np.quantile(draws, (1 - level) / 2), np.quantile(draws, (1 + level) / 2)
+
+
+def two_stage(model, X, y, resamples, samples, loss, level):
+    """`samples` holds (rows, resamples of positions in these rows)."""
+    draws = [plus(model, X[rows], y[rows], inner, loss)[0] for rows, inner in samples]
+    error = plus(model, X, y, resamples, loss)[0]
+    return error, np.quantile(draws, (1 - level) / 2), np.quantile(draws, (1 + level) / 2)
