@@ -20,7 +20,7 @@ from skeval.cluster._stability import (
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
 
@@ -107,7 +107,7 @@ class NClustersChoice:
             text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
-        return aligned(f"{self.n_clusters} {noun} by {self.method}", rows)
+        return align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
 
 
 @validate_params(

@@ -17,7 +17,7 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = [
     "STABILITY",
@@ -73,7 +73,7 @@ class PredictivePower:
             ("standard error", f"{self.standard_error:.4f}"),
             ("repeats", f"{len(self.values)}"),
         ]
-        return aligned("predictive power", rows)
+        return align_text("predictive power", rows)
 
 
 def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
