@@ -21,6 +21,7 @@ from skeval._inference.proportions import (
     log_odds_interval,
 )
 from skeval.metrics._checks import check_binary_scores
+from skeval.metrics._losses import LOSSES
 from skeval.model_selection._table_interval import confusion_table
 
 __all__ = ["Sample", "analytic_methods", "closed_forms", "undefined_limits", "unwrap"]
@@ -134,9 +135,8 @@ def _read_losses(function: Function, arguments: Arguments, y_true: Array, y_pred
         labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
         true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
         return np.asarray(arguments["cost_matrix"], dtype=np.float64)[true, pred]
-    # Computed as floats, since the difference of small integers would wrap around.
-    error = np.abs(np.subtract(y_true, y_pred, dtype=np.float64))
-    losses = error if function is sk.mean_absolute_error else error**2
+    name = "absolute" if function is sk.mean_absolute_error else "squared"
+    losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
 
 
