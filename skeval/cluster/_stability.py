@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
@@ -28,7 +29,6 @@ __all__ = [
     "predictive_power",
     "run_halvings",
     "seed_clusterer",
-    "standard_error",
 ]
 
 Seed = int | RandomState | Generator | None
@@ -169,11 +169,6 @@ def check_points(clusterer: Any, X: Any) -> Any:
     return X if hasattr(X, "iloc") else checked
 
 
-def standard_error(values: np.ndarray) -> np.ndarray:
-    """Return the standard error of the mean over the last axis."""
-    return np.std(values, axis=-1, ddof=1) / np.sqrt(values.shape[-1])
-
-
 def name_agreement(agreement: str | Agreement) -> str:
     """Return the name of an agreement given by name or as a function."""
     if isinstance(agreement, str):
@@ -274,7 +269,7 @@ def predictive_power(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
     values = run_halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
-    error = float(standard_error(values))
+    error = float(sem(values))
     return PredictivePower(float(values.mean()), error, values, name_agreement(agreement))
 
 
