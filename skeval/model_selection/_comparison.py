@@ -24,7 +24,7 @@ from skeval._resampling.replay import RESPONSES, ReplayedEstimator, out_of_fold_
 from skeval._resampling.scores import resampled_scores
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.units import drawing_units
-from skeval._resampling.values import resampled_values
+from skeval._resampling.values import values_or_nan, warn_of_undefined
 from skeval.model_selection._comparison_checks import (
     check_pair,
     choose_scoring,
@@ -379,13 +379,14 @@ def _compare_by_resamples(problem: _Problem) -> Findings:
         return a, b
 
     score_a, score_b = scores(np.arange(len(truth)))
-    replicates = resampled_values(
+    replicates = values_or_nan(
         lambda rows: float(np.subtract(*scores(rows))),
         drawing_units(len(truth), None, problem.groups),
         problem.n_resamples,
         problem.root,
         problem.options["n_jobs"],
     )
+    warn_of_undefined(replicates)
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")

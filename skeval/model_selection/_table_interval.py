@@ -105,12 +105,6 @@ def _use_cost(
     return table._replace(metric=partial(mean_cost, costs=costs))
 
 
-def _use_phi(
-    function: Callable[..., Any], arguments: Arguments, order: NDArray[Any], table: ConfusionTable
-) -> ConfusionTable:
-    return table
-
-
 _BINARY = (sk.precision_score, sk.recall_score, sk.f1_score, sk.fbeta_score, sk.jaccard_score)
 _AVERAGES = {
     metrics.macro_fbeta_score: "macro",
@@ -140,5 +134,5 @@ _BUILDERS: dict[Callable[..., Any], _Builder] = {
     **dict.fromkeys(_VALUES, _average),
     **dict.fromkeys(_COSTS, _use_cost),
     sk.cohen_kappa_score: _use_kappa,
-    sk.matthews_corrcoef: _use_phi,
+    sk.matthews_corrcoef: lambda *given: given[-1],  # The table comes with phi.
 }
