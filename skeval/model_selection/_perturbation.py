@@ -356,16 +356,15 @@ def compute_effective_size(weights: np.ndarray) -> float:
 def choose_draws(
     weights: Any, n_resamples: int, root: np.random.SeedSequence, n_samples: int
 ) -> tuple[int, Draw]:
-    """Return how many weightings there are, and what gives each: those given, or random ones."""
+    """Return how many weightings there are, and what gives each.
+
+    Weights that are not given are drawn, with mean and variance 1.
+    """
     if weights is None:
-        return check_count("n_resamples", n_resamples), draw_exponential(root, n_samples)
+        n_resamples = check_count("n_resamples", n_resamples)
+        return n_resamples, lambda r: repetition_rng(root, r).exponential(size=n_samples)
     given = check_weights("weights", weights, "n_resamples", n_samples)
     return len(given), given.__getitem__
-
-
-def draw_exponential(root: np.random.SeedSequence, n_samples: int) -> Draw:
-    """Return the draw of weights with mean and variance 1 for each repetition."""
-    return lambda repetition: repetition_rng(root, repetition).exponential(size=n_samples)
 
 
 def make_weighted_plan(
