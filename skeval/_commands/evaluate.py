@@ -78,12 +78,9 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     check_classes(table)
     _check_selected(table, options.select)
     check_outputs(options)
-    sizes = QUICK if options.quick else {}
-    for name, value in (
-        ("n_bootstraps", options.bootstraps),
-        ("n_permutations", options.permutations),
-    ):
-        sizes = sizes if value is None else sizes | {name: value}
+    asked = {"n_bootstraps": options.bootstraps, "n_permutations": options.permutations}
+    given = {name: value for name, value in asked.items() if value is not None}
+    sizes = (QUICK if options.quick else {}) | given
     report, notes = collect_notes(
         evaluate,
         _make_estimator(options.estimator, options.select, options.seed),

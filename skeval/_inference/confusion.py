@@ -15,7 +15,8 @@ from skeval._inference.score_region import ValueAndGradient, score_limits
 __all__ = ["ConfusionTable", "delta_error", "score_form"]
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-24  # of squared influence values, each of a relative error of about 1e-16
+_ROUNDING = 1e-24
+"""Of squared influence values, each of a relative error of about 1e-16."""
 
 
 class ConfusionTable(NamedTuple):
@@ -25,7 +26,7 @@ class ConfusionTable(NamedTuple):
     cell: NDArray[np.intp]
     weight: Floats
     metric: ValueAndGradient
-    score: FScore | None = None  # for the delta method
+    score: FScore | None = None  # The delta method needs it.
 
     @property
     def share(self) -> Floats:
@@ -44,7 +45,7 @@ def score_form(
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
-    weight = table.weight / table.weight.max()  # the square of a weight may be no float
+    weight = table.weight / table.weight.max()  # The square of a weight may overflow.
     influence = weight * slope.ravel()[table.cell]
     largest = weight.sum() ** 2 / np.sum(weight**2)
     error, n_groups = standard_error_of_ratio(influence, weight, groups)

@@ -113,7 +113,7 @@ def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
         weight[score.chosen] = 1.0
     elif score.average == "weighted":
         weight[score.chosen], slope[score.chosen] = support, 1.0
-    else:  # 1 / log n_c
+    else:  # The weights are 1 / log n_c.
         weight[score.chosen] = 1 / np.log(n * support)
         slope[score.chosen] = -1 / (support * np.log(n * support) ** 2)
     total = weight.sum()

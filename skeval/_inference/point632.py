@@ -43,13 +43,13 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
     weight = 0.632 / (1 - 0.368 * overfitting)
     by_apparent, by_capped, by_gamma = 1 - weight, weight, 0.0
     if overfits:
-        # (d w / d R) (BI' - AE), over the gap that the derivatives of R have below; R is
-        # (BI' - AE) / gap, so no power of a small gap is left
+        # This is (d w / d R) (BI' - AE), over the gap that the derivatives of R have below. Since
+        # R is (BI' - AE) / gap, no power of a small gap is left.
         slope = 0.632 * 0.368 / (1 - 0.368 * overfitting) ** 2 * overfitting
         by_apparent += slope * (overfitting - 1)
         by_capped += slope
         by_gamma -= slope * overfitting
-    if oob > no_information:  # BI' is gamma
+    if oob > no_information:  # Here BI' is gamma.
         by_capped, by_gamma = 0.0, by_gamma + by_capped
     error = (1 - weight) * apparent + weight * capped
     return Combination(error, weight, overfitting, np.array([by_apparent, by_capped, by_gamma]))

@@ -81,7 +81,7 @@ def wilson_interval(
     p = errors / n
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low = 0.0 if errors == 0 else min(max(0.0, centre - half), p)  # p is inside but for rounding
+    low = 0.0 if errors == 0 else min(max(0.0, centre - half), p)  # Only rounding puts p outside.
     high = 1.0 if errors == n else max(min(1.0, centre + half), p)
     return float(low), float(high)
 
@@ -118,7 +118,7 @@ def stratified_wilson_interval(
     rates = errors / sizes
     variances = rates * (1 - rates) / sizes
     z = normal_quantile(confidence_level)
-    if not np.any(priors * variances):  # 0/0: take the variances at Wilson's centres instead
+    if not np.any(priors * variances):  # It would be 0/0: take those at Wilson's centres.
         centres = (errors + z**2 / 2) / (sizes + z**2)
         variances = centres * (1 - centres) / (sizes + z**2)
     z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))

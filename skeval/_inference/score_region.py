@@ -15,9 +15,11 @@ __all__ = ["ValueAndGradient", "best_table", "score_limits"]
 
 Floats = NDArray[np.float64]
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
-_TOLERANCE = 1e-6  # of the metric
+_TOLERANCE = 1e-6
+"""Up to which an end of the interval is found, in the unit of the metric."""
 _MAX_STEPS = 500
-_TIE = 1e-12  # slopes that differ by less, for their range, are equal but for rounding
+_TIE = 1e-12
+"""Slopes that differ by less, relative to their range, are equal but for rounding."""
 
 
 def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tuple[float, float]:
@@ -89,9 +91,10 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
     spread = np.ptp(slope)
     if spread == 0:
         return share
-    depth = (slope[seen].max() - slope[seen]) / spread  # 0 at the best of the cells seen
+    depth = (slope[seen].max() - slope[seen]) / spread  # It is 0 at the best of the cells seen.
     depth[depth < _TIE] = 0.0
-    gain = (slope[~seen].max(initial=-np.inf) - slope[seen].max()) / spread  # of an empty cell
+    # This is what the best of the empty cells would gain.
+    gain = (slope[~seen].max(initial=-np.inf) - slope[seen].max()) / spread
     q = share[seen]
 
     def excess(log_margin: float) -> float:

@@ -7,17 +7,11 @@ import numpy as np
 
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
+from skeval.metrics._losses import LOSSES
 
-__all__ = ["LOSSES", "Loss", "LossLike", "resolve_loss"]
+__all__ = ["Loss", "LossLike", "resolve_loss"]
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
-
-LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-    "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
-    # as floats: the difference of small unsigned integers would wrap around
-    "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
-    "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
-}
 
 
 @dataclass(frozen=True)
@@ -44,9 +38,7 @@ class Loss:
 
         A fit that failed has predicted nothing, and is nan throughout.
         """
-        truth = np.broadcast_to(target.codes, predictions.shape)
-        if block.order is not None:
-            truth = target.codes[block.order]
+        truth = block.order_labels(target.codes)
         losses = np.full(predictions.shape, np.nan)
         if self.name == "zero_one":
             losses[block.test] = truth[block.test] != predictions[block.test]

@@ -36,6 +36,10 @@ class PlanBlock:
     def __len__(self) -> int:
         return len(self.train)
 
+    def order_labels(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
+        return np.broadcast_to(y, self.train.shape) if self.order is None else y[self.order]
+
 
 @dataclass(frozen=True, eq=False)
 class ResamplingPlan:

@@ -94,9 +94,7 @@ def add_solved_scores(
 ) -> list[Any]:
     """Return the scores of all fits of a block, those that a solver did included."""
     block, (values, solved), scores = fitted
-    codes = np.broadcast_to(target.codes, values.shape)
-    if block.order is not None:
-        codes = target.codes[block.order]
+    codes = block.order_labels(target.codes)
     if is_accuracy(scoring):  # the usual case is computed without a loop
         correct = ((values >= 0) == codes) & block.test
         accuracy = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()

@@ -16,7 +16,6 @@ from skeval.utils._seeds import repetition_rng
 __all__ = [
     "Statistic",
     "leave_one_out_values",
-    "resampled_values",
     "values_or_nan",
     "warn_of_undefined",
 ]
@@ -24,19 +23,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Statistic = Callable[[NDArray[np.intp]], float]  # of the indices of a selection of samples
 _BLOCK = 100
-
-
-def resampled_values(
-    statistic: Statistic,
-    units: DrawingUnits,
-    n_resamples: int,
-    root: SeedSequence,
-    n_jobs: int | None,
-) -> Floats:
-    """Return the statistic on each resample, nan where it is undefined (with a warning)."""
-    values = values_or_nan(statistic, units, n_resamples, root, n_jobs)
-    warn_of_undefined(values)
-    return values
 
 
 def values_or_nan(

@@ -6,21 +6,16 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy.stats import sem
 from sklearn.base import clone
 
 from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
 from skeval.cluster._reference import REFERENCES, resolve_reference
-from skeval.cluster._stability import (
-    STABILITY,
-    Seed,
-    check_points,
-    run_halvings,
-    standard_error,
-)
+from skeval.cluster._stability import STABILITY, Seed, check_points, run_halvings
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
 
@@ -107,7 +102,7 @@ class NClustersChoice:
             text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
-        return aligned(f"{self.n_clusters} {noun} by {self.method}", rows)
+        return align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
 
 
 @validate_params(
@@ -246,7 +241,7 @@ def choose_n_clusters(
     root, agreement = root_seed(random_state), AGREEMENTS[method]
     both = np.zeros((2, len(candidates), n_repeats))
     both[:, possible] = run_halvings(clusterers, X, draws, agreement, n_repeats, root, options)
-    (values, base), (errors, base_errors) = both.mean(axis=-1), standard_error(both)
+    (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
     limits = compute_limits(values, errors, base, method, threshold)
     chosen = candidates[(values >= limits) & (values > base)]
     return NClustersChoice(

@@ -14,7 +14,7 @@ from skeval.metrics.cluster import internal_indices
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
@@ -93,7 +93,7 @@ class ClusteringComparison:
         ]
         head = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
         title = f"{len(self.names)} clusterings (+ larger is better, - smaller is better)"
-        return aligned(title, [("", f"{'k':>3}  {head}"), *rows])
+        return align_text(title, [("", f"{'k':>3}  {head}"), *rows])
 
 
 def pareto_dominance(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
@@ -17,7 +18,7 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = [
     "STABILITY",
@@ -28,7 +29,6 @@ __all__ = [
     "predictive_power",
     "run_halvings",
     "seed_clusterer",
-    "standard_error",
 ]
 
 Seed = int | RandomState | Generator | None
@@ -73,7 +73,7 @@ class PredictivePower:
             ("standard error", f"{self.standard_error:.4f}"),
             ("repeats", f"{len(self.values)}"),
         ]
-        return aligned("predictive power", rows)
+        return align_text("predictive power", rows)
 
 
 def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
@@ -167,11 +167,6 @@ def check_points(clusterer: Any, X: Any) -> Any:
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
     return X if hasattr(X, "iloc") else checked
-
-
-def standard_error(values: np.ndarray) -> np.ndarray:
-    """Return the standard error of the mean over the last axis."""
-    return np.std(values, axis=-1, ddof=1) / np.sqrt(values.shape[-1])
 
 
 def name_agreement(agreement: str | Agreement) -> str:
@@ -274,7 +269,7 @@ def predictive_power(
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
     values = run_halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
-    error = float(standard_error(values))
+    error = float(sem(values))
     return PredictivePower(float(values.mean()), error, values, name_agreement(agreement))
 
 

@@ -21,7 +21,7 @@ from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, check_count, warn_user
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
@@ -76,7 +76,7 @@ class SelectionBias(WithEnds, LimitsResult):
             self._interval_row(),
             ("repeats", f"{len(self.cv1_errors)}"),
         ]
-        return aligned("selection bias (zero_one loss)", rows)
+        return align_text("selection bias (zero_one loss)", rows)
 
 
 def selection_bias(

@@ -15,7 +15,7 @@ from skeval.utils._checks import (
     warn_undefined,
 )
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
@@ -72,7 +72,7 @@ class SelectionStability(WithEnds, LimitsResult):
             ("features", f"{len(self.frequency)}"),
             ("selected ever, always", f"{np.count_nonzero(self.frequency)}, {always}"),
         ]
-        return aligned(f"stability of the selection ({self.method})", rows)
+        return align_text(f"stability of the selection ({self.method})", rows)
 
     def to_frame(self) -> DataFrame:
         """Return the features in order of their selection frequency.

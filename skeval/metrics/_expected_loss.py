@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning
 
+from skeval.metrics._losses import LOSSES
 from skeval.metrics._quadrature import mean_under_density
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
@@ -20,11 +21,6 @@ from skeval.utils._seeds import repetition_rng, root_seed
 __all__ = ["ExpectedLoss", "expected_loss"]
 
 Floats = NDArray[np.float64]
-_LOSSES: dict[str, Callable[[Any, Any], Any]] = {
-    "squared": lambda f, y: np.square(np.subtract(f, y, dtype=np.float64)),
-    "absolute": lambda f, y: np.abs(np.subtract(f, y, dtype=np.float64)),
-    "zero_one": lambda f, y: (f != y).astype(np.float64),
-}
 _REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives the error
 
 
@@ -53,7 +49,7 @@ class ExpectedLoss:
         "predict": [callable],
         "target": [callable],
         "distribution": [HasMethods(["rvs"]), list, tuple],
-        "loss": [StrOptions(set(_LOSSES))],
+        "loss": [StrOptions(set(LOSSES))],
         "n_points": [Interval(Integral, 2 * _REPLICATES, None, closed="left")],
         "random_state": ["random_state", Generator],
     }
@@ -143,7 +139,7 @@ def expected_loss(
     >>> print(f"{result.value:.6f}")  # the second moment, 1 + 4
     5.000000
     """
-    integrand = _integrand(predict, target, _LOSSES[loss])
+    integrand = _integrand(predict, target, LOSSES[loss])
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
         value, error, converged = mean_under_density(integrand, distribution)
         if not converged:

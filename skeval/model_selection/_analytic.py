@@ -21,6 +21,7 @@ from skeval._inference.proportions import (
     log_odds_interval,
 )
 from skeval.metrics._checks import check_binary_scores
+from skeval.metrics._losses import LOSSES
 from skeval.model_selection._table_interval import confusion_table
 
 __all__ = ["Sample", "analytic_methods", "closed_forms", "undefined_limits", "unwrap"]
@@ -63,7 +64,7 @@ def analytic_methods(
         methods = _DELTA if arguments["average"] in ("macro", "micro", "weighted") else ()
     if "score" in methods and function not in _RANKINGS:
         table = confusion_table(function, arguments, *sample[:2], sample.weight)
-        if not _same(table.metric(table.share)[0], sample.estimate):
+        if not _agree(table.metric(table.share)[0], sample.estimate):
             methods = tuple(name for name in methods if name not in _DELTA)
     if sample.weight is None and sample.groups is None:
         return methods
@@ -79,9 +80,9 @@ def closed_forms(
 ) -> tuple[LimitsByMethod, float]:
     """Return the limits by method, in the order given, and the standard error of the first."""
     function, arguments = unwrap(metric)
-    builders = {"score": _table_forms, "wilson": _proportion_forms, "hall": _mean_forms}
+    builders = {"score": _use_table, "wilson": _use_proportion, "hall": _use_mean}
     if function in _RANKINGS:
-        builders = {"score": _area_forms}
+        builders = {"score": _use_area}
     forms: Forms = dict.fromkeys(methods, (undefined_limits, np.nan))
     for name in methods if np.isfinite(sample.estimate) else ():
         if name in builders:
@@ -94,25 +95,25 @@ def undefined_limits(confidence_level: float) -> Limits:
     return np.nan, np.nan
 
 
-def _same(value: float, estimate: float) -> bool:
+def _agree(value: float, estimate: float) -> bool:
     return bool(abs(value - estimate) <= 1e-9 * max(1.0, abs(estimate)))
 
 
-def _normal_forms(estimate: float, error: float, name: str) -> Forms:
+def _use_normal(estimate: float, error: float, name: str) -> Forms:
     """Return the normal interval, and by `name` that on the log-odds scale."""
     bounded = partial(normal_interval, estimate, error, bounds=(0.0, 1.0))
     return {"normal": (bounded, error), name: (partial(log_odds_interval, estimate, error), error)}
 
 
-def _table_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+def _use_table(function: Function, arguments: Arguments, sample: Sample) -> Forms:
     table = confusion_table(function, arguments, *sample[:2], sample.weight)
     form = score_form(table, sample.estimate, sample.groups)
-    return {"score": form} | _normal_forms(sample.estimate, delta_error(table), "delta")
+    return {"score": form} | _use_normal(sample.estimate, delta_error(table), "delta")
 
 
-def _proportion_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+def _use_proportion(function: Function, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a proportion; of average precision as if it were one of positives."""
-    estimate, n = sample.estimate, _trials(function, arguments, sample.y_true, sample.y_pred)
+    estimate, n = sample.estimate, _count_trials(function, arguments, sample.y_true, sample.y_pred)
     if n == 0:
         return {}
     hits = estimate * n if function is sk.average_precision_score else round(estimate * n)
@@ -120,7 +121,7 @@ def _proportion_forms(function: Function, arguments: Arguments, sample: Sample) 
     return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
 
 
-def _trials(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> int:
+def _count_trials(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> int:
     """Return the number of samples that the proportion counts."""
     if function in (sk.precision_score, sk.recall_score, sk.average_precision_score):
         counted = y_pred if function is sk.precision_score else y_true
@@ -128,34 +129,33 @@ def _trials(function: Function, arguments: Arguments, y_true: Array, y_pred: Arr
     return len(y_true)
 
 
-def _losses(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> Floats:
+def _read_losses(function: Function, arguments: Arguments, y_true: Array, y_pred: Array) -> Floats:
     if function is metrics.cost_sensitive_error:
         labels = arguments.get("labels")
         labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
         true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
         return np.asarray(arguments["cost_matrix"], dtype=np.float64)[true, pred]
-    # as floats: the difference of small integers would wrap around
-    error = np.abs(np.subtract(y_true, y_pred, dtype=np.float64))
-    losses = error if function is sk.mean_absolute_error else error**2
+    name = "absolute" if function is sk.mean_absolute_error else "squared"
+    losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
 
 
-def _mean_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+def _use_mean(function: Function, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a mean loss; of its root for the RMSE."""
-    losses = _losses(function, arguments, *sample[:2])
+    losses = _read_losses(function, arguments, *sample[:2])
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
     interval: Callable[..., Limits] = mean_interval
     if function is sk.root_mean_squared_error:
-        interval, error = _root_interval, error / (2 * root) if root else 0.0
+        interval, error = _take_root_of_interval, error / (2 * root) if root else 0.0
     return {name: (partial(interval, losses, name), error) for name in _MEAN}
 
 
-def _root_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
+def _take_root_of_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
     low, high = mean_interval(losses, method, confidence_level)
     return float(np.sqrt(low)), float(np.sqrt(high))
 
 
-def _area_forms(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+def _use_area(function: Function, arguments: Arguments, sample: Sample) -> Forms:
     pos_label = arguments.get("pos_label")
     if function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true)[-1].item()
@@ -164,7 +164,7 @@ def _area_forms(function: Function, arguments: Arguments, sample: Sample) -> For
     enough = min(sizes) >= 2
     error = float(np.sqrt(delong(positive, score[None, :])[1][0, 0])) if enough else np.nan
     by_score = partial(area_interval, sample.estimate, error, sizes), error
-    return {"score": by_score} | _normal_forms(sample.estimate, error, "delong")
+    return {"score": by_score} | _use_normal(sample.estimate, error, "delong")
 
 
 _AVERAGED_OR_BINARY = (sk.precision_score, sk.recall_score, sk.f1_score, sk.fbeta_score)

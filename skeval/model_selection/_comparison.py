@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -24,15 +24,18 @@ from skeval._resampling.replay import RESPONSES, ReplayedEstimator, out_of_fold_
 from skeval._resampling.scores import resampled_scores
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.units import drawing_units
-from skeval._resampling.values import resampled_values
-from skeval.model_selection._comparison_checks import check_pair, scorer_of, scoring_of, splits_of
+from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval.model_selection._comparison_checks import (
+    check_pair,
+    choose_scoring,
+    choose_splits,
+    resolve_scorer,
+)
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 from skeval.utils._compat import Interval, validate_params
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._text import align_text
 
 __all__ = ["ClassifierComparison", "compare_classifiers"]
 
@@ -90,10 +93,8 @@ class ClassifierComparison(LimitsResult):
     discordant: tuple[int, int] | None = None
     replicates: np.ndarray | None = field(default=None, repr=False)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row per estimator, and one for the difference with its interval."""
-        import pandas as pd
-
         rows = [
             {"estimator": self.name_a, "score": self.score_a},
             {"estimator": self.name_b, "score": self.score_b},
@@ -105,7 +106,7 @@ class ClassifierComparison(LimitsResult):
                 "pvalue": self.pvalue,
             },
         ]
-        return pd.DataFrame(rows)
+        return make_frame(rows)
 
     def __str__(self) -> str:
         rows = [
@@ -119,7 +120,7 @@ class ClassifierComparison(LimitsResult):
             rows.append(("only a, only b right", "{}, {}".format(*self.discordant)))
         if self.method == "delong":
             rows.append(("holds for", "these trained rules; the variance of training is left out"))
-        return aligned(f"{self.scoring}, {self.method}", rows)
+        return align_text(f"{self.scoring}, {self.method}", rows)
 
 
 @validate_params(
@@ -266,15 +267,15 @@ def compare_classifiers(
     check_option("method", method, _METHODS)
     check_pair(estimator_a, estimator_b, method, groups)
     X, target, groups = check_task(estimator_a, X, y, groups)
-    scoring = scoring_of(method, scoring, estimator_a)
+    scoring = choose_scoring(method, scoring, estimator_a)
     problem = _Problem(
         estimators=(estimator_a, estimator_b),
         X=X,
         target=target,
         groups=groups,
-        folds=splits_of(cv, method, X, target, groups, random_state),
+        folds=choose_splits(cv, method, X, target, groups, random_state),
         scoring=scoring,
-        scorer=scorer_of(scoring),
+        scorer=resolve_scorer(scoring),
         n_resamples=n_resamples,
         root=root_seed(random_state),
         options={"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
@@ -314,7 +315,7 @@ class _Problem:
     root: SeedSequence
     options: dict[str, Any]
 
-    def replayed(self, *methods: str) -> list[ReplayedEstimator]:
+    def replay(self, *methods: str) -> list[ReplayedEstimator]:
         """Return both with their out-of-fold responses: those of some methods, or of all."""
         data = self.X, self.target, self.folds
         return [
@@ -326,7 +327,7 @@ class _Problem:
 Findings = tuple[tuple[float, float] | np.ndarray, PairedTest, dict[str, Any]]
 
 
-def _by_splits(problem: _Problem) -> Findings:
+def _compare_by_splits(problem: _Problem) -> Findings:
     if len(problem.folds) < 2:
         raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
     plan = fold_plan(len(problem.target), problem.folds)
@@ -349,17 +350,17 @@ def _by_splits(problem: _Problem) -> Findings:
     return scores.mean(axis=0), test, {"split_scores": scores}
 
 
-def _by_errors(problem: _Problem) -> Findings:
+def _compare_by_errors(problem: _Problem) -> Findings:
     truth = problem.target.y
-    right_a, right_b = (each.predict(slice(None)) == truth for each in problem.replayed("predict"))
+    right_a, right_b = (each.predict(slice(None)) == truth for each in problem.replay("predict"))
     only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))
     test, method = mcnemar(only_a, only_b, len(truth))
     details = {"method": method, "discordant": (only_a, only_b)}
     return (right_a.mean(), right_b.mean()), test, details
 
 
-def _by_areas(problem: _Problem) -> Findings:
-    replayed = problem.replayed("decision_function", "predict_proba")
+def _compare_by_areas(problem: _Problem) -> Findings:
+    replayed = problem.replay("decision_function", "predict_proba")
     classes = replayed[0].classes_
     if len(classes) != 2:
         raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
@@ -370,21 +371,22 @@ def _by_areas(problem: _Problem) -> Findings:
     return areas, paired_delong(areas, covariance), {}
 
 
-def _by_resamples(problem: _Problem) -> Findings:
-    replayed, truth = problem.replayed(), problem.target.y
+def _compare_by_resamples(problem: _Problem) -> Findings:
+    replayed, truth = problem.replay(), problem.target.y
 
     def scores(rows: np.ndarray) -> tuple[float, float]:
         a, b = (problem.scorer(each, rows, truth[rows]) for each in replayed)
         return a, b
 
     score_a, score_b = scores(np.arange(len(truth)))
-    replicates = resampled_values(
+    replicates = values_or_nan(
         lambda rows: float(np.subtract(*scores(rows))),
         drawing_units(len(truth), None, problem.groups),
         problem.n_resamples,
         problem.root,
         problem.options["n_jobs"],
     )
+    warn_of_undefined(replicates)
     defined = replicates[~np.isnan(replicates)]
     if len(defined) < 2:
         raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
@@ -393,8 +395,8 @@ def _by_resamples(problem: _Problem) -> Findings:
 
 
 _METHODS: dict[str, Callable[[_Problem], Findings]] = {
-    "corrected_t": _by_splits,
-    "mcnemar": _by_errors,
-    "bootstrap": _by_resamples,
-    "delong": _by_areas,
+    "corrected_t": _compare_by_splits,
+    "mcnemar": _compare_by_errors,
+    "bootstrap": _compare_by_resamples,
+    "delong": _compare_by_areas,
 }

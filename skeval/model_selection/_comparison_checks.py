@@ -12,7 +12,7 @@ from skeval.model_selection._cross_validation import repeated_folds
 from skeval.utils._checks import check_methods, naming
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["check_pair", "scorer_of", "scoring_of", "splits_of"]
+__all__ = ["check_pair", "choose_scoring", "choose_splits", "resolve_scorer"]
 
 N_REPEATS = 10
 """Of the default folds under "corrected_t"."""
@@ -39,7 +39,7 @@ def check_pair(estimator_a: Any, estimator_b: Any, method: str, groups: Any) -> 
         )
 
 
-def scoring_of(method: str, scoring: Any, estimator: Any) -> Any:
+def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
     """Return the score that a method tests, or raise where it tests another."""
     fixed = {"mcnemar": "accuracy", "delong": "roc_auc"}.get(method)
     if fixed is not None and scoring not in (None, fixed):
@@ -49,13 +49,13 @@ def scoring_of(method: str, scoring: Any, estimator: Any) -> Any:
     return fixed or scoring
 
 
-def scorer_of(scoring: Any) -> Any:
+def resolve_scorer(scoring: Any) -> Any:
     """Return the scorer of a name, any other as it is."""
     with naming("scoring"):
         return get_scorer(scoring) if isinstance(scoring, str) else scoring
 
 
-def splits_of(
+def choose_splits(
     cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the splits that both estimators see: for the t-test by default repeated folds."""

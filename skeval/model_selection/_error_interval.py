@@ -19,7 +19,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import aligned, mean_loss_name
+from skeval.utils._text import align_text, mean_loss_name
 
 __all__ = ["ErrorInterval", "error_interval"]
 
@@ -136,7 +136,7 @@ class ErrorInterval(IntervalResult):
         rows.append(("fits", f"{self.n_fits}"))
         if self.n_failed:
             rows.append(("failed fits", f"{self.n_failed}"))
-        return aligned(f"error interval, {self.method} ({self.loss} loss)", rows)
+        return align_text(f"error interval, {self.method} ({self.loss} loss)", rows)
 
 
 def error_interval(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from skeval._inference.proportions import stratified_wilson_interval
 from skeval.model_selection._methods import HOLD_OUT
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level, check_targets, check_weights
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["HoldoutErrorEstimate", "Priors", "check_priors", "holdout_error"]
 
@@ -68,14 +66,12 @@ class HoldoutErrorEstimate(ErrorEstimate):
             rows.append(("variance reduction", f"{self.variance_reduction:.3g}"))
         return rows
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return the error and the number of samples of each class as a data frame."""
-        import pandas as pd
-
         columns = {"error": self.class_errors, "n_samples": self.class_sizes}
         if self.priors is not None:
             columns["prior"] = self.priors
-        return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
+        return make_frame(columns, self.classes, "class")
 
 
 def holdout_error(
@@ -163,15 +159,13 @@ def holdout_error(
     weight = check_weights("sample_weight", sample_weight, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
-    class_errors, sizes = _errors_and_effective_sizes(wrong, weight, codes)
+    class_errors, sizes = _compute_class_errors(wrong, weight, codes)
     if np.isnan(sizes).any():
         raise ValueError(
             "sample_weight must be positive for a sample of each class, it is 0 throughout class "
             f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
-    (random_error,), (n_effective,) = _errors_and_effective_sizes(
-        wrong, weight, np.zeros_like(codes)
-    )
+    (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
     fields: dict[str, Any] = {
         "confidence_level": confidence_level,
         "n_errors": float(np.sum(weight * wrong)),
@@ -207,7 +201,7 @@ def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
         )
 
 
-def _errors_and_effective_sizes(
+def _compute_class_errors(
     wrong: np.ndarray, weight: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each code, the weighted error and `(sum w)^2 / sum w^2`; nan without weight.
@@ -216,7 +210,7 @@ def _errors_and_effective_sizes(
     """
     largest = np.zeros(int(codes.max()) + 1)
     np.maximum.at(largest, codes, weight)
-    with np.errstate(invalid="ignore"):  # 0/0
+    with np.errstate(invalid="ignore"):  # A class without samples makes 0/0.
         relative = weight / largest[codes]
     totals = np.bincount(codes, weights=relative)
     errors = np.bincount(codes, weights=relative * wrong) / totals
@@ -226,7 +220,7 @@ def _errors_and_effective_sizes(
 def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
     """Return the priors in the order of the classes."""
     labels = classes.tolist()
-    if hasattr(priors, "to_dict"):  # a pandas Series is read by its labels, never by its order
+    if hasattr(priors, "to_dict"):  # A pandas Series is read by its labels, never by its order.
         priors = priors.to_dict()
     if isinstance(priors, Mapping):
         if set(priors) != set(labels):

@@ -11,7 +11,7 @@ from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection._holdout import check_priors
 from skeval.utils._checks import check_confidence_level, check_data, check_option
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["HoldoutSize", "holdout_size"]
 
@@ -50,7 +50,7 @@ class HoldoutSize:
         ]
         if self.per_class is not None:
             rows.insert(1, ("from each class", ", ".join(map(str, self.per_class))))
-        return aligned("hold-out size", rows)
+        return align_text("hold-out size", rows)
 
 
 def holdout_size(
@@ -117,17 +117,17 @@ def holdout_size(
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
-        return _random_size(float(errors[0]), half_width, confidence_level, method)
+        return _size_random_sample(float(errors[0]), half_width, confidence_level, method)
     prior = check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
-    planned = _selective_size(errors, half_width, z, prior, allocation)
+    planned = _size_selective_sample(errors, half_width, z, prior, allocation)
     return HoldoutSize(*planned, confidence_level, "normal")
 
 
-def _random_size(
+def _size_random_sample(
     error: float, half_width: float, confidence_level: float, method: str
 ) -> HoldoutSize:
     if method == "wald" and error in (0, 1):
@@ -155,7 +155,7 @@ def _random_size(
     return HoldoutSize(enough, None, half(enough), confidence_level, method)
 
 
-def _selective_size(
+def _size_selective_sample(
     errors: np.ndarray, half_width: float, z: float, priors: np.ndarray, allocation: str
 ) -> tuple[int, tuple[int, ...], float]:
     deviations = priors * np.sqrt(errors * (1 - errors))
@@ -169,7 +169,7 @@ def _selective_size(
     total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
     if total > LARGEST_SIZE:
         raise ValueError(f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}.")
-    # every class with a prior needs a sample, or its error could not be estimated
+    # Every class with a prior needs a sample, or its error could not be estimated.
     wanted = np.ceil(total * shares - 1e-9).astype(int)
     per_class = np.maximum(wanted, priors > 0)
     reached = z * float(np.sqrt(np.sum(deviations**2 / np.maximum(per_class, 1))))

@@ -1,6 +1,5 @@
 """A confidence interval for any metric."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,10 +38,11 @@ from skeval.utils._checks import (
     check_weights,
     naming,
     warn_undefined,
+    warn_user,
 )
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["MetricInterval", "metric_interval"]
 
@@ -52,7 +52,7 @@ _METHODS = (
     *("score", "wilson", "exact", "wald", "delong", "delta", "normal", "hall", "t"),
 )
 _FEW_GROUPS = 10
-_BCA_UNITS = 1000  # above it "auto" spares the one metric call per unit that BCa needs
+_BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class MetricInterval(LimitsResult):
             rows.append(("resamples", f"{len(self.replicates)}"))
             if self.n_undefined:
                 rows.append(("undefined", f"{self.n_undefined} of them"))
-        return aligned(self.metric, rows)
+        return align_text(self.metric, rows)
 
 
 @validate_params(
@@ -313,17 +313,17 @@ def metric_interval(
     with naming("y_true", "y_pred"):
         n = num_samples(y_true)
         check_consistent_length(y_true, y_pred, groups, sample_weight)
-    y_true, y_pred = _plain(y_true), _plain(y_pred)
+    y_true, y_pred = _make_plain(y_true), _make_plain(y_pred)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
     weight = None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
-    statistic = _statistic(metric, y_true, y_pred, weight)
+    statistic = _make_statistic(metric, y_true, y_pred, weight)
     estimate = statistic(np.arange(n))
-    units = drawing_units(n, _class_codes(y_true) if stratify else None, groups)
+    units = drawing_units(n, _encode_classes(y_true) if stratify else None, groups)
     _warn_of_few_groups(None if groups is None else units.n_units)
-    sample = Sample(_column(y_true), _column(y_pred), estimate, weight, groups)
+    sample = Sample(_make_column(y_true), _make_column(y_pred), estimate, weight, groups)
     replicates = None
-    methods = _choose(metric, sample, method, stratify)
+    methods = _choose_methods(metric, sample, method, stratify)
     if methods:
         limits, error = closed_forms(metric, sample, methods)
     else:
@@ -331,17 +331,17 @@ def metric_interval(
         if method == "auto":
             method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
             if groups is None and not stratify and _has_classes(y_true):
-                again = drawing_units(n, _class_codes(y_true), None)
+                again = drawing_units(n, _encode_classes(y_true), None)
         plan = n_resamples, root_seed(random_state), n_jobs
-        units, replicates = _replicates(statistic, units, again, *plan)
+        units, replicates = _draw_replicates(statistic, units, again, *plan)
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-        limits = _bootstrap_forms(statistic, units, finite, estimate, method)
-    found = next(iter(limits)), _name(metric), estimate, error, n, replicates
+        limits = _make_bootstrap_forms(statistic, units, finite, estimate, method)
+    found = next(iter(limits)), _name_metric(metric), estimate, error, n, replicates
     return MetricInterval(*found, limits=limits, confidence_level=confidence_level)
 
 
-def _bootstrap_forms(
+def _make_bootstrap_forms(
     statistic: Statistic, units: DrawingUnits, finite: Floats, estimate: float, method: str
 ) -> LimitsByMethod:
     """Return the bootstrap intervals by name: BCa first if it is asked for and has a value."""
@@ -357,7 +357,7 @@ def _bootstrap_forms(
     return forms
 
 
-def _replicates(
+def _draw_replicates(
     statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
 ) -> tuple[DrawingUnits, Floats]:
     """Return the units drawn and the values; `again` are those to draw if some are undefined."""
@@ -373,7 +373,7 @@ def _replicates(
     return units, replicates
 
 
-def _column(entries: Any) -> NDArray[Any]:
+def _make_column(entries: Any) -> NDArray[Any]:
     """Return one entry per sample as an array, of objects where entries differ in length."""
     try:
         return np.asarray(entries)
@@ -384,7 +384,7 @@ def _column(entries: Any) -> NDArray[Any]:
         return column
 
 
-def _plain(column: Any) -> Any:
+def _make_plain(column: Any) -> Any:
     """Return a column in the form that any metric takes.
 
     What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
@@ -394,7 +394,7 @@ def _plain(column: Any) -> Any:
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column
     elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
-        column = column.to_numpy()  # the index of a pandas frame has no rows to select
+        column = column.to_numpy()  # The index of a pandas frame has no rows to select.
     if getattr(column, "dtype", None) == np.float16:
         return column.astype(np.float64)
     objects = np.asarray(column) if getattr(column, "dtype", None) == np.dtype(object) else None
@@ -403,7 +403,7 @@ def _plain(column: Any) -> Any:
     return column
 
 
-def _choose(
+def _choose_methods(
     metric: Callable[..., float], sample: Sample, method: str, stratify: bool
 ) -> tuple[str, ...]:
     """Return the closed forms, that to use first; none where only the bootstrap is left."""
@@ -415,34 +415,34 @@ def _choose(
     if method in methods:
         return (method, *(name for name in methods if name != method))
     raise ValueError(
-        f"method={method!r} does not fit {_name(metric)} on these data; its closed forms are "
-        f"{list(methods)}, of which only 'score' takes groups or sample_weight and none stratify; "
-        "'bca' and 'percentile' fit any metric."
+        f"method={method!r} does not fit {_name_metric(metric)} on these data; its closed forms "
+        f"are {list(methods)}, of which only 'score' takes groups or sample_weight and none "
+        "stratify; 'bca' and 'percentile' fit any metric."
     )
 
 
 def _has_classes(y_true: Any) -> bool:
     try:
         return type_of_target(y_true) in ("binary", "multiclass")
-    except ValueError:  # texts, split into lists of several lengths
+    except ValueError:  # These are texts, split into lists of several lengths.
         return False
 
 
-def _class_codes(y_true: Any) -> NDArray[np.intp]:
+def _encode_classes(y_true: Any) -> NDArray[np.intp]:
     if not _has_classes(y_true):
         kind = type_of_target(y_true)
         raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
     return np.unique(np.asarray(y_true), return_inverse=True)[1]
 
 
-def _name(metric: Callable[..., float]) -> str:
+def _name_metric(metric: Callable[..., float]) -> str:
     function, arguments = unwrap(metric)
     name = getattr(function, "__name__", repr(function))
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return f"{name}({shown})" if shown else name
 
 
-def _statistic(
+def _make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Statistic:
     """Return the metric as a function of the indices of a selection of samples."""
@@ -450,7 +450,7 @@ def _statistic(
     if function in (bleu_score, log_bleu_score):
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return _bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
+        return _make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
@@ -460,7 +460,7 @@ def _statistic(
     return statistic
 
 
-def _bleu_statistic(
+def _make_bleu_statistic(
     logarithm: bool,
     references: Any,
     hypotheses: Any,
@@ -485,9 +485,7 @@ def _bleu_statistic(
 
 def _warn_of_few_groups(n_groups: int | None) -> None:
     if n_groups is not None and n_groups < _FEW_GROUPS:
-        warnings.warn(
+        warn_user(
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
-            "documentation of metric_interval says how often it covers.",
-            UserWarning,
-            stacklevel=4,
+            "documentation of metric_interval says how often it covers."
         )

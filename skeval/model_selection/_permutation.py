@@ -1,10 +1,9 @@
 """The P-value of a whole procedure, by permutation of the labels."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
@@ -20,12 +19,10 @@ from skeval._resampling.scores import Scores, resampled_scores
 from skeval._resampling.shuffles import check_orders, draw_orders
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
-from skeval.utils._checks import check_confidence_level, check_count, naming
+from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
+from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import aligned
-
-if TYPE_CHECKING:
-    import pandas as pd
+from skeval.utils._text import align_text
 
 __all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
 
@@ -88,7 +85,7 @@ class PermutationTest(LimitsResult):
             ("permutations", f"{self.n_permutations}"),
             ("at least as good", f"{self.n_exceedances}" + " (stopped)" * self.stopped),
         ]
-        return aligned(f"permutation test ({self.metric})", rows)
+        return align_text(f"permutation test ({self.metric})", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers without the null distribution, ready for JSON.
@@ -133,16 +130,14 @@ class PermutationTests(Mapping):
     def __str__(self) -> str:
         return "\n".join(str(test) for test in self.tests.values())
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> DataFrame:
         """Return one row for each metric.
 
         Returns
         -------
         pandas.DataFrame
         """
-        import pandas as pd
-
-        return pd.DataFrame([test.to_dict() for test in self.tests.values()]).set_index("metric")
+        return make_frame([test.to_dict() for test in self.tests.values()]).set_index("metric")
 
 
 def permutation_test(
@@ -289,19 +284,19 @@ def permutation_test(
     if max_exceedances is not None:
         max_exceedances = check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, groups, root)
-    plan = permutation_plan(splitter, X, target, groups, orders, n)
+    plan = make_permutation_plan(splitter, X, target, groups, orders, n)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     options |= {"scoring": scoring, "params": params}
-    scores = permuted_scores(estimator, X, target, plan, max_exceedances, options)
+    scores = compute_scores(estimator, X, target, plan, max_exceedances, options)
     settings = max_exceedances, confidence_level
     if not isinstance(scores[0], dict):
-        return metric_result(metric_name(scoring), np.array(scores), *settings)
+        return evaluate_metric(name_metric(scoring), np.array(scores), *settings)
     return PermutationTests(
-        {name: metric_result(name, column(scores, name), *settings) for name in scores[0]}
+        {name: evaluate_metric(name, select_metric(scores, name), *settings) for name in scores[0]}
     )
 
 
-def permutation_plan(
+def make_permutation_plan(
     splitter: Any,
     X: Any,
     target: Target,
@@ -313,10 +308,10 @@ def permutation_plan(
     unpermuted = np.arange(len(target))
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
 
-    def folds_of(labels: np.ndarray) -> PlanBlock:
+    def find_folds(labels: np.ndarray) -> PlanBlock:
         folds = list(splitter.split(X, labels, groups))
         key = tuple(id(part) for fold in folds for part in fold)
-        if key not in planned:  # folds given once as arrays come back as the same arrays
+        if key not in planned:  # Folds given once as arrays come back as the same arrays.
             planned.clear()
             plan = fold_plan(len(target), folds)
             planned[key] = folds, concatenate_blocks([plan.draw(f) for f in range(len(folds))])
@@ -324,14 +319,14 @@ def permutation_plan(
 
     def draw(repetition: int) -> PlanBlock:
         order = order_of(repetition - 1) if repetition else unpermuted
-        folds = folds_of(target.y[order])
+        folds = find_folds(target.y[order])
         return PlanBlock(folds.train, folds.test, np.tile(order, (len(folds), 1)))
 
     n_folds = splitter.get_n_splits(X, target.y, groups)
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
 
 
-def permuted_scores(
+def compute_scores(
     estimator: Any,
     X: Any,
     target: Target,
@@ -354,23 +349,23 @@ def permuted_scores(
 def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:
     """Whether every metric has met the exceedances that a sequential test waits for."""
     names = list(scores[0]) if isinstance(scores[0], dict) else [""]
-    columns = [column(scores, name) for name in names]
+    columns = [select_metric(scores, name) for name in names]
     return all(exceedances(c[0], c[1:]).sum() >= max_exceedances for c in columns)
 
 
-def column(scores: list[Scores], name: str) -> np.ndarray:
+def select_metric(scores: list[Scores], name: str) -> np.ndarray:
     """Return the scores of one metric, or of the only one."""
     return np.array([score[name] if isinstance(score, dict) else score for score in scores])
 
 
-def metric_name(scoring: Any) -> str:
+def name_metric(scoring: Any) -> str:
     """Return a name for what a single `scoring` computes."""
     if scoring is None or isinstance(scoring, str):
         return scoring or "score"
     return getattr(scoring, "__name__", type(scoring).__name__)
 
 
-def metric_result(
+def evaluate_metric(
     name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
 ) -> PermutationTest:
     """Return the test of one metric: the observed score first, then the null distribution."""
@@ -378,11 +373,10 @@ def metric_result(
     if np.isnan(statistic):
         raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
     if np.isnan(null).any():
-        warnings.warn(
+        warn_user(
             f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; they "
             "count as at least as good as the observed labels.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     return permutation_result(name, statistic, null, max_exceedances, confidence_level)
 
@@ -415,7 +409,7 @@ def _pvalue_limits(
     n_exceedances: int, n_permutations: int, stopped: bool, confidence_level: float
 ) -> Limits:
     low, high = exact_interval(n_exceedances, n_permutations, confidence_level)
-    if stopped:  # L permutations for h exceedances: fewer than h in the first L - 1
+    if stopped:  # h exceedances took L permutations: fewer than h in the first L - 1.
         tail, before = (1 - confidence_level) / 2, n_permutations - n_exceedances
         high = float(beta.isf(tail, n_exceedances, before)) if before else 1.0
     return low, high

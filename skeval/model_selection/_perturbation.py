@@ -1,6 +1,5 @@
 """A confidence interval of the error by perturbation resampling."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,9 +15,15 @@ from skeval._resampling.predictions import PredictedBlock, resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested
 from skeval.model_selection._results import NON_NEGATIVE, bounds_of
-from skeval.utils._checks import check_confidence_level, check_count, check_option, check_weights
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_count,
+    check_option,
+    check_weights,
+    warn_user,
+)
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["PerturbationInterval", "perturbation_interval"]
 
@@ -75,7 +80,7 @@ class PerturbationInterval(WithEnds, IntervalResult):
     @property
     def interval_methods(self) -> tuple[str, ...]:
         """The names that `confidence_interval` takes, the default first."""
-        return (self.method, *(form for form in forms_of(self.loss) if form != self.method))
+        return (self.method, *(form for form in list_forms(self.loss) if form != self.method))
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         draws = self.statistics / np.sqrt(self.n_samples), confidence_level, method
@@ -113,7 +118,7 @@ class PerturbationInterval(WithEnds, IntervalResult):
             ("resubstitution error", f"{self.resubstitution:.4f}"),
             ("perturbations", f"{len(self.statistics)}"),
         ]
-        return aligned(f"perturbation interval ({self.loss} loss)", rows)
+        return align_text(f"perturbation interval ({self.loss} loss)", rows)
 
 
 def perturbation_interval(
@@ -288,8 +293,8 @@ def perturbation_interval(
     check_option("statistic", statistic, STATISTICS)
     sample_weight = check_weights("sample_weight", sample_weight, len(target))
     fold_root, draw_root = root_seed(random_state).spawn(2)
-    n_resamples, draw = draws(weights, n_resamples, draw_root, len(target))
-    forms, asked = forms_of(loss_fn.name), f"interval of {loss_fn.name!r} loss"
+    n_resamples, draw = choose_draws(weights, n_resamples, draw_root, len(target))
+    forms, asked = list_forms(loss_fn.name), f"interval of {loss_fn.name!r} loss"
     form = check_option(asked, forms[0] if interval is None else interval, forms)
     check_enough_draws(n_resamples, confidence_level, form)
     folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
@@ -301,18 +306,18 @@ def perturbation_interval(
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
 
     def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
-        plan = weighted_plan(base, n, draw, sample_weight)
+        plan = make_weighted_plan(base, n, draw, sample_weight)
         results = resampled_predictions(estimator, X, target, plan, **options)
-        return mean_losses(results, target, loss_fn, plan.fits_per_repetition)
+        return compute_mean_losses(results, target, loss_fn, plan.fits_per_repetition)
 
     errors, sizes = {}, {}
     for name, base in plans.items():
         (plain,) = losses(base, 1, lambda _: np.ones(len(target)))
         tested = np.isfinite(plain[0])
         errors[name] = mean_of_tested(plain[0][tested], sample_weight[tested])
-        sizes[name] = effective_number(sample_weight[tested])
+        sizes[name] = compute_effective_size(sample_weight[tested])
     perturbed = losses(plans[statistic], n_resamples, draw)
-    statistics = perturbed_statistics(perturbed, draw, sample_weight, errors[statistic])
+    statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
@@ -321,7 +326,7 @@ def perturbation_interval(
     return PerturbationInterval(*found, size, confidence_level=confidence_level)
 
 
-def forms_of(loss: str) -> tuple[str, ...]:
+def list_forms(loss: str) -> tuple[str, ...]:
     """Return the forms of an interval that a loss has, that which fits it best first."""
     best = {"zero_one": ("wilson",)} | dict.fromkeys(NON_NEGATIVE, ("log",))
     return (*best.get(loss, ()), "normal", "pivotal", "symmetric", "quantile")
@@ -336,28 +341,27 @@ def check_loss(loss_fn: Loss, target: Target) -> None:
         )
 
 
-def effective_number(weights: np.ndarray) -> float:
+def compute_effective_size(weights: np.ndarray) -> float:
     """Return ``(sum w)^2 / sum w^2``, how many samples of equal weight say as much."""
-    relative = weights / weights.max()  # the square of a weight may be no float
+    relative = weights / weights.max()  # The square of a weight may overflow.
     return float(relative.sum() ** 2 / np.sum(relative**2))
 
 
-def draws(
+def choose_draws(
     weights: Any, n_resamples: int, root: np.random.SeedSequence, n_samples: int
 ) -> tuple[int, Draw]:
-    """Return how many weightings there are, and what gives each: those given, or random ones."""
+    """Return how many weightings there are, and what gives each.
+
+    Weights that are not given are drawn, with mean and variance 1.
+    """
     if weights is None:
-        return check_count("n_resamples", n_resamples), exponential(root, n_samples)
+        n_resamples = check_count("n_resamples", n_resamples)
+        return n_resamples, lambda r: repetition_rng(root, r).exponential(size=n_samples)
     given = check_weights("weights", weights, "n_resamples", n_samples)
     return len(given), given.__getitem__
 
 
-def exponential(root: np.random.SeedSequence, n_samples: int) -> Draw:
-    """Return the draw of weights with mean and variance 1 for each repetition."""
-    return lambda repetition: repetition_rng(root, repetition).exponential(size=n_samples)
-
-
-def weighted_plan(
+def make_weighted_plan(
     base: ResamplingPlan, n_resamples: int, draw: Draw, sample_weight: np.ndarray
 ) -> ResamplingPlan:
     """Repeat all fits of a plan under each of the perturbations.
@@ -368,15 +372,15 @@ def weighted_plan(
     fits = concatenate_blocks([base.draw(r) for r in range(base.n_repetitions)])
     sizes = fits.train.sum(axis=1, keepdims=True)
 
-    def weighted(repetition: int) -> PlanBlock:
+    def draw_weighted(repetition: int) -> PlanBlock:
         perturbed = fits.train * draw(repetition)
         perturbed *= sample_weight * (sizes / perturbed.sum(axis=1, keepdims=True))
         return PlanBlock(perturbed, fits.test)
 
-    return ResamplingPlan(base.n_samples, n_resamples, weighted, len(fits))
+    return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits))
 
 
-def mean_losses(
+def compute_mean_losses(
     results: Iterable[PredictedBlock], target: Target, loss_fn: Loss, fits_per_repetition: int
 ) -> Iterator[np.ndarray]:
     """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
@@ -388,7 +392,7 @@ def mean_losses(
             yield np.nansum(losses, axis=1) / tests
 
 
-def perturbed_statistics(
+def compute_statistics(
     losses: Iterable[np.ndarray], draw: Draw, sample_weight: np.ndarray, error: float
 ) -> np.ndarray:
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
@@ -409,10 +413,8 @@ def perturbed_statistics(
 
 def warn_of_overfitting(apparent: float, error: float) -> None:
     """Say that the resubstitution statistic has degenerated."""
-    warnings.warn(
+    warn_user(
         f"the resubstitution error ({apparent:.4f}) is below half the cross-validated error "
         f"({error:.4f}): the estimator overfits and the interval is too short; use "
-        "statistic='cross_validation'.",
-        UserWarning,
-        stacklevel=3,
+        "statistic='cross_validation'."
     )

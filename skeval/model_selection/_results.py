@@ -8,7 +8,7 @@ import numpy as np
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS, effective_size, log_interval
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["NON_NEGATIVE", "CrossValErrorEstimate", "ErrorEstimate", "bounds_of"]
 
@@ -103,7 +103,7 @@ class ErrorEstimate(IntervalResult):
         return rows
 
     def __str__(self) -> str:
-        return aligned(f"{self.method} ({self.loss} loss)", self._lines())
+        return align_text(f"{self.method} ({self.loss} loss)", self._lines())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without the replicates, ready for JSON.

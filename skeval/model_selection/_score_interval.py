@@ -26,7 +26,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = ["PER_SAMPLE", "ScoreInterval", "score_interval"]
 
@@ -180,7 +180,7 @@ class ScoreInterval(IntervalResult):
             rows.append(("groups", f"{self.n_groups}"))
         if self.n_undefined:
             rows.append(("undefined or failed", f"{self.n_undefined}"))
-        return aligned(f"score interval, {self.method} ({self.scoring})", rows)
+        return align_text(f"score interval, {self.method} ({self.scoring})", rows)
 
 
 def score_interval(

@@ -55,7 +55,7 @@ class BootstrapSplit(MetadataRequester):
     0.963
     """
 
-    # groups that reach a splitter are its own, with metadata routing as without
+    # Groups that reach a splitter are its own, with metadata routing as without.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     def __init__(
@@ -118,7 +118,7 @@ class BootstrapSplit(MetadataRequester):
         """
         check_same_length(X=X, y=y, groups=groups)
         n_samples = num_samples(X)
-        classes, codes = _classes(y)
+        classes, codes = _encode_classes(y)
         if self.stratify:
             if codes is None:
                 raise ValueError("stratify=True needs class labels in y.")
@@ -133,11 +133,11 @@ class BootstrapSplit(MetadataRequester):
                 yield np.repeat(everything, counts), np.flatnonzero(test)
 
 
-def _classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
+def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     if y is None:
         return None, None
     assert_all_finite(y, input_name="y")
-    with warnings.catch_warnings():  # of many classes: whole numbers may be a regression target
+    with warnings.catch_warnings():  # Whole numbers may be a regression target, not many classes.
         warnings.simplefilter("ignore", UserWarning)
         kind = type_of_target(y)
     if kind not in ("binary", "multiclass"):

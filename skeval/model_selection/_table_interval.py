@@ -36,7 +36,7 @@ def confusion_table(
     if arguments.get("average", "binary" if function in _BINARY else None) == "binary":
         order = np.asarray([arguments.get("pos_label", 1)])
     order = np.concatenate([order, np.setdiff1d(classes, order)])
-    size = max(len(order), 2)  # beside a single class there may be another one, not yet seen
+    size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
     true, pred = (np.argmax(np.asarray(y)[:, None] == order, axis=1) for y in (y_true, y_pred))
     cell = true * size + pred
     weight = np.ones(len(cell)) if weight is None else weight
@@ -45,7 +45,7 @@ def confusion_table(
     return _BUILDERS[function](function, arguments, order, table)
 
 
-def _averaged(
+def _average(
     function: Callable[..., Any], arguments: Arguments, order: NDArray[Any], table: ConfusionTable
 ) -> ConfusionTable:
     """Averages of precision, recall, F and Jaccard's index."""
@@ -63,18 +63,18 @@ def _averaged(
     support = table.counts.sum(axis=1)[:n_chosen]
     fixed = average = "macro" if isinstance(average, str) and average == "binary" else average
     if not isinstance(average, str) or average == "log_inverse":
-        # 1 / log n_c is singular at one sample: held at the sizes of the classes in the sample
+        # 1 / log n_c is singular at one sample, so it is held at the sizes of the classes here.
         fixed = class_weights(average, order[:n_chosen], support)
         average = average if isinstance(average, str) else fixed
     value = _VALUES[function]
     n = table.counts.sum()
     metric = partial(f_score_gradient, score=FScore(value, fixed, beta, chosen), n=n)
     if arguments.get("adjusted"):
-        metric = partial(_adjusted, metric=metric, chance=1 / chosen.sum())
+        metric = partial(_adjust_for_chance, metric=metric, chance=1 / chosen.sum())
     return table._replace(metric=metric, score=FScore(value, average, beta, chosen))
 
 
-def _adjusted(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float, Floats]:
+def _adjust_for_chance(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float, Floats]:
     """Return ``(value - chance) / (1 - chance)``."""
     value, gradient = metric(p)
     if chance == 1:
@@ -82,7 +82,7 @@ def _adjusted(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float
     return (value - chance) / (1 - chance), gradient / (1 - chance)
 
 
-def _kappa(
+def _use_kappa(
     function: Callable[..., Any], arguments: Arguments, order: NDArray[Any], table: ConfusionTable
 ) -> ConfusionTable:
     ranks = np.arange(len(table.counts))
@@ -92,7 +92,7 @@ def _kappa(
     return table._replace(metric=partial(kappa, disagreement=disagreement))
 
 
-def _cost(
+def _use_cost(
     function: Callable[..., Any], arguments: Arguments, order: NDArray[Any], table: ConfusionTable
 ) -> ConfusionTable:
     size = len(table.counts)
@@ -103,12 +103,6 @@ def _cost(
     elif function is sk.accuracy_score:
         costs = np.eye(size)
     return table._replace(metric=partial(mean_cost, costs=costs))
-
-
-def _phi(
-    function: Callable[..., Any], arguments: Arguments, order: NDArray[Any], table: ConfusionTable
-) -> ConfusionTable:
-    return table
 
 
 _BINARY = (sk.precision_score, sk.recall_score, sk.f1_score, sk.fbeta_score, sk.jaccard_score)
@@ -137,8 +131,8 @@ _COSTS = (
 )
 _Builder = Callable[[Callable[..., Any], Arguments, NDArray[Any], ConfusionTable], ConfusionTable]
 _BUILDERS: dict[Callable[..., Any], _Builder] = {
-    **dict.fromkeys(_VALUES, _averaged),
-    **dict.fromkeys(_COSTS, _cost),
-    sk.cohen_kappa_score: _kappa,
-    sk.matthews_corrcoef: _phi,
+    **dict.fromkeys(_VALUES, _average),
+    **dict.fromkeys(_COSTS, _use_cost),
+    sk.cohen_kappa_score: _use_kappa,
+    sk.matthews_corrcoef: lambda *given: given[-1],  # The table comes with phi.
 }

@@ -1,11 +1,12 @@
-"""The table of estimates as data: text, page and plot are made from its rows."""
+"""The estimates of a report by name: text, page and plot are made from them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from skeval.model_selection import ConfidenceInterval, ErrorEstimate, PerturbationInterval
+from skeval.model_selection import ErrorEstimate, PerturbationInterval
 
-__all__ = ["PERTURBED", "EstimateRow", "make_rows", "name_estimates"]
+__all__ = ["PERTURBED", "Estimate", "name_estimates"]
+
+Estimate = ErrorEstimate | PerturbationInterval
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -14,38 +15,9 @@ PERTURBED = {
 """The name of a perturbation interval by the statistic that was perturbed."""
 
 
-@dataclass(frozen=True)
-class EstimateRow:
-    """One estimate of the error with its interval."""
-
-    name: str
-    error: float
-    standard_error: float
-    interval: ConfidenceInterval
-    loss: str
-
-
 def name_estimates(
     estimates: Iterable[ErrorEstimate], perturbation: Iterable[PerturbationInterval] | None
-) -> list[tuple[str, ErrorEstimate | PerturbationInterval]]:
+) -> list[tuple[str, Estimate]]:
     """Return the estimates by name, those of perturbation last."""
-    named: list[tuple[str, ErrorEstimate | PerturbationInterval]] = [
-        (estimate.method, estimate) for estimate in estimates
-    ]
+    named: list[tuple[str, Estimate]] = [(estimate.method, estimate) for estimate in estimates]
     return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]
-
-
-def make_rows(
-    estimates: Iterable[ErrorEstimate], perturbation: Iterable[PerturbationInterval] | None
-) -> list[EstimateRow]:
-    """Return a row for each estimate, with its interval."""
-    return [
-        EstimateRow(
-            name,
-            estimate.error,
-            estimate.standard_error,
-            estimate.interval,
-            estimate.loss,
-        )
-        for name, estimate in name_estimates(estimates, perturbation)
-    ]

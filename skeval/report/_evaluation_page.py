@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import starmap
 from textwrap import shorten
 from typing import Any
 
@@ -16,7 +17,7 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
     THIRD_HELD_OUT,
 )
-from skeval.report._estimates_table import PERTURBED, EstimateRow, make_rows
+from skeval.report._estimates_table import PERTURBED, Estimate, name_estimates
 from skeval.report._page import (
     Page,
     Section,
@@ -81,25 +82,26 @@ def _describe_data(report: EvaluationReport) -> Iterator[str]:
 
 def _make_estimates_section(report: EvaluationReport) -> Section:
     """Return every estimate, drawn and in a table."""
-    rows = make_rows(report.estimates, report.perturbation)
+    named = name_estimates(report.estimates, report.perturbation)
     level = f"{100 * report.confidence_level:g} %"
     figure = make_figure(
         partial(ErrorEstimatesDisplay.from_result, report),
         f"Estimates of one error, with {level} intervals.",
-        label=f"Forest plot of {len(rows)} estimates of the error; the table holds the numbers.",
-        height=0.6 + 0.42 * len(rows),
+        label=f"Forest plot of {len(named)} estimates of the error; the table holds the numbers.",
+        height=0.6 + 0.42 * len(named),
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
-    table = Table("The same in numbers.", head, list(map(_write_row, rows)), MEANINGS)
+    table = Table("The same in numbers.", head, list(starmap(_write_row, named)), MEANINGS)
     return Section("Every estimate", figures=[figure], table=table)
 
 
-def _write_row(row: EstimateRow) -> tuple[str, str, str, str, str]:
+def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:
     """Return the cells of an estimate in the table of the page."""
-    form = ".4f" if row.loss == "zero_one" else ".4g"
-    numbers = (row.error, row.interval.low, row.interval.high, row.standard_error)
+    form = ".4f" if estimate.loss == "zero_one" else ".4g"
+    found = estimate.interval
+    numbers = (estimate.error, found.low, found.high, estimate.standard_error)
     error, low, high, spread = (f"{number:{form}}" for number in numbers)
-    return row.name, error, f"{low} to {high}", spread, row.interval.method
+    return name, error, f"{low} to {high}", spread, found.method
 
 
 def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:

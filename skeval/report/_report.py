@@ -1,12 +1,13 @@
 """What `evaluate` returns: estimates side by side, and what to make of them."""
 
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
 from skeval.model_selection._methods import CROSS_VALIDATION
-from skeval.report._estimates_table import EstimateRow, make_rows
+from skeval.report._estimates_table import Estimate, name_estimates
 from skeval.report._provenance import write_call
 from skeval.report._sentences import (
     write_permutation,
@@ -129,8 +130,8 @@ class EvaluationReport(WritableReport):
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        rows = make_rows(self.estimates, self.perturbation)
-        lines = align_rows([head, *map(_write_row, rows)], left=(0, 3))
+        named = name_estimates(self.estimates, self.perturbation)
+        lines = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias and self.selection_stability:
@@ -140,7 +141,8 @@ class EvaluationReport(WritableReport):
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
 
-def _write_row(row: EstimateRow) -> tuple[str, str, str, str]:
+def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     """Return the cells of an estimate in the table of text."""
-    interval = f"[{row.interval.low:.4f}, {row.interval.high:.4f}]  {row.interval.method}"
-    return row.name, f"{row.error:.4f}", f"{row.standard_error:.4f}", interval
+    found = estimate.interval
+    ends = f"[{found.low:.4f}, {found.high:.4f}]  {found.method}"
+    return name, f"{estimate.error:.4f}", f"{estimate.standard_error:.4f}", ends

@@ -19,8 +19,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
+from skeval._resampling.fits import resampled_fits
 from skeval._resampling.folds import fold_plan
-from skeval._resampling.jobs import open_jobs
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.target import Target
 from skeval.feature_selection import (
@@ -43,7 +43,6 @@ from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import cross_val_estimate
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
-from skeval.utils._compat import safe_split
 
 __all__ = ["Steps", "ends_in_linear_svc"]
 
@@ -158,10 +157,10 @@ class Steps:
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
         bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
-        task = clone(head), self.X, self.target.given
-        with open_jobs(_select_features, *task, total=len(self.folds), **self.options) as run:
-            supports = run(train for train, _ in self.folds)
-        return bias, selection_stability(np.array(supports), confidence_level=self.confidence_level)
+        task = head, self.X, self.target, plan
+        fits = resampled_fits(*task, _read_support, adapted=False, **self.options)
+        supports = np.array([support for fitted in fits for support in fitted.findings])
+        return bias, selection_stability(supports, confidence_level=self.confidence_level)
 
     def _error_options(self) -> dict[str, Any]:
         return {
@@ -182,9 +181,9 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     return float(np.mean(loss(y_true, y_pred)))
 
 
-def _select_features(head: Pipeline, X: Any, y: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Return the features that the last step of a pipeline selects on a training part."""
-    support: np.ndarray = clone(head).fit(*safe_split(head, X, y, train))[-1].get_support()
+def _read_support(model: Pipeline, X: Any, y: Any) -> np.ndarray:
+    """Return the features that the last step of a fitted pipeline selects."""
+    support: np.ndarray = model[-1].get_support()
     return support
 
 

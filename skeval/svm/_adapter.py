@@ -3,7 +3,6 @@
 The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
 """
 
-import warnings
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -28,6 +27,7 @@ from skeval._solvers.svm import (
     uses_features,
 )
 from skeval.svm._costs import FitShape, batch_pays
+from skeval.utils._checks import warn_user
 
 __all__ = ["KBestSVMAdapter", "LinearSVMAdapter"]
 
@@ -78,13 +78,6 @@ def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
     )
 
 
-def labels_of(target: Target, block: PlanBlock) -> np.ndarray:
-    """Return the codes (0 or 1) that each fit is given, shape (n_fits, n_samples)."""
-    if block.order is None:
-        return np.broadcast_to(target.codes, block.train.shape)
-    return target.codes[block.order]
-
-
 class LinearSVMAdapter:
     """The fits of a StandardScaler (or none) and an SVC, on samples that are prepared once."""
 
@@ -106,7 +99,7 @@ class LinearSVMAdapter:
     def __call__(self, block: PlanBlock) -> Decisions:
         """Return the decisions of a block."""
         weights = block.train.astype(float)
-        codes = self.target.codes if block.order is None else labels_of(self.target, block)
+        codes = self.target.codes if block.order is None else self.target.codes[block.order]
         solution = self._batch.solve(
             signs=2.0 * codes - 1.0,
             box=self.pipeline[-1].C * weights,
@@ -138,7 +131,7 @@ class KBestSVMAdapter:
 
     def __call__(self, block: PlanBlock) -> Decisions:
         """Return the decisions of a block."""
-        trained, positive = block.train > 0, labels_of(self.target, block) == 1
+        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         values = np.full(block.train.shape, np.nan)
         if solved.any():
@@ -152,7 +145,7 @@ class KBestSVMAdapter:
         selection = self._statistics.select(counts, positive, self.selector.k)
         if selection.constant.any():
             constant = np.flatnonzero(selection.constant)
-            warnings.warn(f"Features {constant} are constant in a training set.", stacklevel=2)
+            warn_user(f"Features {constant} are constant in a training set.")
         features = selection.features.copy()  # (n_fits, k)
         for r in np.flatnonzero(~selection.certain):
             rows = np.repeat(np.arange(len(self.X)), counts[r])

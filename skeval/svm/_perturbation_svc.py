@@ -16,20 +16,8 @@ from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = ["PerturbationResamplingSVC"]
 
-SVC_PARAMETERS = (
-    "C",
-    "kernel",
-    "degree",
-    "gamma",
-    "coef0",
-    "shrinking",
-    "tol",
-    "cache_size",
-    "class_weight",
-    "max_iter",
-    "decision_function_shape",
-    "break_ties",
-)
+OF_RESAMPLING = {"random_state", "verbose"}
+"""Parameters that `SVC` has, too, but that are not passed on to it."""
 
 
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -219,7 +207,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         )
 
     def _svc(self) -> SVC:
-        return SVC(**{name: getattr(self, name) for name in SVC_PARAMETERS})
+        shared = vars(self).keys() & SVC().get_params().keys() - OF_RESAMPLING
+        return SVC(**{name: getattr(self, name) for name in shared})
 
     def _get_perturbation(self) -> PerturbationInterval:
         check_is_fitted(self)

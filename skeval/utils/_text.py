@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-__all__ = ["aligned", "mean_loss_name"]
+__all__ = ["align_text", "mean_loss_name"]
 
 MEAN_LOSSES = {
     "zero_one": "error rate",
@@ -11,7 +11,7 @@ MEAN_LOSSES = {
 }
 
 
-def aligned(title: str, rows: Iterable[tuple[str, str]]) -> str:
+def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """Return a title and indented rows whose values start in one column."""
     rows = list(rows)
     width = max(len(name) for name, _ in rows)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import stability as reference
 from scipy.sparse import csr_matrix
-from scipy.stats import binomtest
+from scipy.stats import binomtest, sem
 from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
@@ -111,7 +111,7 @@ def coverage_of_standard_error(n_groups, n_repeats=20):
     values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).values
     covered = 0
     for group in values.reshape(n_groups, n_repeats):
-        half = student.ppf(0.975, n_repeats - 1) * stability.standard_error(group)
+        half = student.ppf(0.975, n_repeats - 1) * sem(group)
         covered += abs(group.mean() - values.mean()) <= half
     return binomtest(covered, n_groups, 0.95).pvalue
 

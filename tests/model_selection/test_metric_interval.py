@@ -44,7 +44,7 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 from skeval.model_selection import ConfidenceInterval
-from skeval.model_selection._metric_interval import _name, metric_interval
+from skeval.model_selection._metric_interval import _name_metric, metric_interval
 
 
 def classes(n=80, seed=0):
@@ -83,7 +83,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("metric", METHODS, ids=_name)
+@pytest.mark.parametrize("metric", METHODS, ids=_name_metric)
 def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     result = metric_interval(metric, y, p, n_resamples=50, random_state=0)

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
+from skeval.metrics._plot._scores import ScoreDisplay
 from skeval.metrics._ranking import break_even_point
+from skeval.utils._plotting import axes_and_figure
 
 __all__ = ["BreakEvenDisplay"]
 

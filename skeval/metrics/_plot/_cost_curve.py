@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from skeval.metrics._cost import CostCurve, cost_curve
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
-from skeval.metrics._plot._scores import ScoreDisplay, axes_and_figure
+from skeval.metrics._plot._scores import ScoreDisplay
+from skeval.utils._plotting import axes_and_figure
 
 __all__ = ["CostCurveDisplay"]
 

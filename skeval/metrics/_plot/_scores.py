@@ -1,4 +1,4 @@
-"""What the displays share: the score of a fitted classifier, and axes to draw on."""
+"""What the displays share: the score of a fitted classifier."""
 
 from typing import Any, Self
 
@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.utils._plotting import axes_and_figure
-
-__all__ = ["ScoreDisplay", "axes_and_figure"]
+__all__ = ["ScoreDisplay"]
 
 
 def _positive_scores(estimator: Any, X: ArrayLike, pos_label: object) -> tuple[np.ndarray, object]:

@@ -17,7 +17,7 @@ from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = [
     "ExternalIndices",
@@ -234,7 +234,7 @@ class ExternalIndices:
 
     def __str__(self) -> str:
         rows = [(name.replace("_", " "), f"{v:.4f}") for name, v in self.to_dict().items()]
-        return aligned("external indices", rows)
+        return align_text("external indices", rows)
 
 
 @validate_params(LABELS)

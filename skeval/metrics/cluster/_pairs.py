@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.utils._text import aligned
+from skeval.utils._text import align_text
 
 __all__ = [
     "Contingency",
@@ -97,7 +97,7 @@ class PairCounts:
             ("together in pred only", self.pred_only),
             ("apart in both", self.neither),
         ]
-        return aligned("pairs of samples", [(name, f"{count:g}") for name, count in rows])
+        return align_text("pairs of samples", [(name, f"{count:g}") for name, count in rows])
 
 
 def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:

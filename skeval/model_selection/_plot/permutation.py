@@ -119,7 +119,7 @@ class PermutationDisplay:
         label = f"labels shuffled {len(null)} times"
         if len(defined) < len(null):
             label += f", {len(null) - len(defined)} undefined"
-        # over the range with the true labels, for null scores that are all but equal to be seen
+        # The range takes in the true labels, so that null scores that are all but equal are seen.
         observed = self.statistics[panel]
         bins = np.histogram_bin_edges([*defined, observed], bins=N_BINS)
         drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}

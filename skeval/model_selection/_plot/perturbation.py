@@ -1,17 +1,19 @@
 """The draws of a perturbation interval, and the interval."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._perturbation import PerturbationInterval
-from skeval.utils._plotting import axes_and_figure
+from skeval.utils._plotting import axes_and_figure, read_fields
 from skeval.utils._text import mean_loss_name
 
 __all__ = ["PerturbationDisplay"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PerturbationDisplay:
     """Perturbed errors and the confidence interval that they make.
 
@@ -64,24 +66,13 @@ class PerturbationDisplay:
     'perturbations'
     """
 
-    def __init__(
-        self,
-        *,
-        statistics: np.ndarray,
-        n_samples: int,
-        error: float,
-        interval: ConfidenceInterval,
-        resubstitution: float,
-        statistic: str,
-        loss: str,
-    ) -> None:
-        self.statistics = statistics
-        self.n_samples = n_samples
-        self.error = error
-        self.interval = interval
-        self.resubstitution = resubstitution
-        self.statistic = statistic
-        self.loss = loss
+    statistics: np.ndarray
+    n_samples: int
+    error: float
+    interval: ConfidenceInterval
+    resubstitution: float
+    statistic: str
+    loss: str
 
     @classmethod
     def from_result(cls, result: PerturbationInterval, *, ax: Any = None) -> "PerturbationDisplay":
@@ -98,15 +89,7 @@ class PerturbationDisplay:
         -------
         PerturbationDisplay
         """
-        return cls(
-            statistics=result.statistics,
-            n_samples=result.n_samples,
-            error=result.error,
-            interval=result.interval,
-            resubstitution=result.resubstitution,
-            statistic=result.statistic,
-            loss=result.loss,
-        ).plot(ax=ax)
+        return cls(**read_fields(cls, result)).plot(ax=ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "PerturbationDisplay":
         """Draw the histogram, the interval and both errors.
@@ -127,7 +110,7 @@ class PerturbationDisplay:
         perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error + W*/√n"}
         counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
-        ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
+        ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
         self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
