@@ -8,10 +8,11 @@ from numpy.random import SeedSequence
 
 from skeval._inference.procedure_intervals import resampled_plus
 from skeval._resampling.bootstrap_schemes import BootstrapScheme, bootstrap_scheme
-from skeval._resampling.loss import LOSSES, Loss
+from skeval._resampling.loss import Loss
 from skeval._resampling.procedure import Answer, Procedure
 from skeval._resampling.schemes import child_seed, fold_scheme
 from skeval._resampling.units import check_class_sizes
+from skeval.metrics._losses import LOSSES
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._interval_parts import (
     Method,
