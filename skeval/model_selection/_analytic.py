@@ -22,9 +22,9 @@ from skeval._inference.proportions import (
 )
 from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._losses import LOSSES
-from skeval.model_selection._table_interval import confusion_table
+from skeval.model_selection._table_interval import count_confusion_table
 
-__all__ = ["Sample", "analytic_methods", "closed_forms", "undefined_limits", "unwrap"]
+__all__ = ["Sample", "give_no_limits", "list_analytic_methods", "make_closed_forms", "unwrap"]
 
 Arguments = dict[str, Any]
 Function = Callable[..., Any]
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     groups: Any = None
 
 
-def analytic_methods(
+def list_analytic_methods(
     metric: Callable[..., Any], sample: Sample, stratify: bool = False
 ) -> tuple[str, ...]:
     """Return the names of the closed forms that fit the metric and the data, the best first."""
@@ -63,7 +63,7 @@ def analytic_methods(
     if function in _AVERAGED_OR_BINARY and arguments.get("average", "binary") != "binary":
         methods = _DELTA if arguments["average"] in ("macro", "micro", "weighted") else ()
     if "score" in methods and function not in _RANKINGS:
-        table = confusion_table(function, arguments, *sample[:2], sample.weight)
+        table = count_confusion_table(function, arguments, *sample[:2], sample.weight)
         if not _agree(table.metric(table.share)[0], sample.estimate):
             methods = tuple(name for name in methods if name not in _DELTA)
     if sample.weight is None and sample.groups is None:
@@ -75,7 +75,7 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 """By method the ends of the interval at any confidence level, and the standard error."""
 
 
-def closed_forms(
+def make_closed_forms(
     metric: Callable[..., Any], sample: Sample, methods: tuple[str, ...]
 ) -> tuple[LimitsByMethod, float]:
     """Return the limits by method, in the order given, and the standard error of the first."""
@@ -83,14 +83,14 @@ def closed_forms(
     builders = {"score": _use_table, "wilson": _use_proportion, "hall": _use_mean}
     if function in _RANKINGS:
         builders = {"score": _use_area}
-    forms: Forms = dict.fromkeys(methods, (undefined_limits, np.nan))
+    forms: Forms = dict.fromkeys(methods, (give_no_limits, np.nan))
     for name in methods if np.isfinite(sample.estimate) else ():
         if name in builders:
             forms |= builders[name](function, arguments, sample)
     return {name: forms[name][0] for name in methods}, forms[methods[0]][1]
 
 
-def undefined_limits(confidence_level: float) -> Limits:
+def give_no_limits(confidence_level: float) -> Limits:
     """Return the ends of an interval that has none."""
     return np.nan, np.nan
 
@@ -106,7 +106,7 @@ def _use_normal(estimate: float, error: float, name: str) -> Forms:
 
 
 def _use_table(function: Function, arguments: Arguments, sample: Sample) -> Forms:
-    table = confusion_table(function, arguments, *sample[:2], sample.weight)
+    table = count_confusion_table(function, arguments, *sample[:2], sample.weight)
     form = score_form(table, sample.estimate, sample.groups)
     return {"score": form} | _use_normal(sample.estimate, delta_error(table), "delta")
 

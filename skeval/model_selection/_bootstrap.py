@@ -26,7 +26,7 @@ from skeval._resampling.units import (
 )
 from skeval._resampling.weights import Params
 from skeval.model_selection._methods import BOOTSTRAP, BOOTSTRAP_632_PLUS
-from skeval.model_selection._resubstitution import full_fit_predictions
+from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_option
 from skeval.utils._seeds import RandomStateLike
@@ -271,9 +271,9 @@ def bootstrap_estimates(
         plan = bootstrap_plan(units, n, random_state, target.classes, codes)
     else:
         plan = plan_resamples(indices, len(target), codes)
-    bags = out_of_bag(estimator, X, target, plan, loss_fn, units, options)
+    bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, options)
     predictions = target.decode(
-        full_fit_predictions(estimator, X, target, options.get("memory"), options.get("params"))
+        predict_own_samples(estimator, X, target, options.get("memory"), options.get("params"))
     )
     return combine_estimates(
         target.y, predictions, loss_fn, bags, plan, units, average, confidence_level
@@ -295,7 +295,7 @@ class OutOfBag:
     n_failed: int
 
 
-def out_of_bag(
+def sum_out_of_bag(
     estimator: Any,
     X: Any,
     target: Target,

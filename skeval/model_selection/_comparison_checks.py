@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from skeval._resampling.folds import resolve_folds
 from skeval._resampling.target import Target
 from skeval.metrics import get_scorer
-from skeval.model_selection._cross_validation import repeated_folds
+from skeval.model_selection._cross_validation import repeat_folds
 from skeval.utils._checks import check_methods, naming
 from skeval.utils._seeds import RandomStateLike
 
@@ -60,5 +60,5 @@ def choose_splits(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the splits that both estimators see: for the t-test by default repeated folds."""
     if cv is None and method == "corrected_t":
-        return repeated_folds(N_REPEATS, X, target, groups, random_state)
+        return repeat_folds(N_REPEATS, X, target, groups, random_state)
     return list(resolve_folds(cv, X, target, groups, random_state))

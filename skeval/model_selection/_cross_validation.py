@@ -15,7 +15,7 @@ from skeval.model_selection._results import CrossValErrorEstimate
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["cross_val_error", "cross_val_estimate", "repeated_folds"]
+__all__ = ["cross_val_error", "estimate_over_folds", "repeat_folds"]
 
 
 def cross_val_error(
@@ -123,10 +123,10 @@ def cross_val_error(
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     options |= {"params": params, "error_score": error_score}
     task = estimator, X, y, cv, groups, loss, random_state
-    return cross_val_estimate(CROSS_VALIDATION, *task, confidence_level, **options)
+    return estimate_over_folds(CROSS_VALIDATION, *task, confidence_level, **options)
 
 
-def cross_val_estimate(
+def estimate_over_folds(
     method: str,
     estimator: Any,
     X: Any,
@@ -161,7 +161,7 @@ def cross_val_estimate(
     )
 
 
-def repeated_folds(
+def repeat_folds(
     n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the default folds drawn several times, those that come out the same only once.

@@ -27,9 +27,9 @@ from skeval.metrics._bleu import bleu_options, log_bleu
 from skeval.metrics._sentences import bleu_statistics
 from skeval.model_selection._analytic import (
     Sample,
-    analytic_methods,
-    closed_forms,
-    undefined_limits,
+    give_no_limits,
+    list_analytic_methods,
+    make_closed_forms,
     unwrap,
 )
 from skeval.utils._checks import (
@@ -325,7 +325,7 @@ def metric_interval(
     replicates = None
     methods = _choose_methods(metric, sample, method, stratify)
     if methods:
-        limits, error = closed_forms(metric, sample, methods)
+        limits, error = make_closed_forms(metric, sample, methods)
     else:
         again = None
         if method == "auto":
@@ -346,7 +346,7 @@ def _make_bootstrap_forms(
 ) -> LimitsByMethod:
     """Return the bootstrap intervals by name: BCa first if it is asked for and has a value."""
     if not (len(finite) and np.isfinite(estimate)):
-        return {method: undefined_limits}
+        return {method: give_no_limits}
     limits_of = partial(bootstrap_limits, finite, estimate, units.n_units)
     forms = {"percentile": partial(limits_of, None)}
     if method == "bca":
@@ -409,7 +409,7 @@ def _choose_methods(
     """Return the closed forms, that to use first; none where only the bootstrap is left."""
     if method in ("bca", "percentile"):
         return ()
-    methods = analytic_methods(metric, sample, stratify)
+    methods = list_analytic_methods(metric, sample, stratify)
     if method == "auto" or (method == "analytic" and methods):
         return methods
     if method in methods:

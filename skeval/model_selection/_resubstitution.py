@@ -14,7 +14,7 @@ from skeval.model_selection._methods import RESUBSTITUTION
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level
 
-__all__ = ["full_fit_predictions", "resubstitution_error"]
+__all__ = ["predict_own_samples", "resubstitution_error"]
 
 
 def resubstitution_error(
@@ -84,14 +84,14 @@ def resubstitution_error(
     check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     loss_fn = resolve_loss(loss, target)
-    predictions = full_fit_predictions(estimator, X, target, params=params)
+    predictions = predict_own_samples(estimator, X, target, params=params)
     losses = loss_fn(target.y, target.decode(predictions))
     error, n_groups = standard_error_of_ratio(losses, np.ones(len(losses)), groups)
     found = RESUBSTITUTION, float(losses.mean()), error, len(losses), loss_fn.name, losses
     return ErrorEstimate(*found, n_groups=n_groups, confidence_level=confidence_level)
 
 
-def full_fit_predictions(
+def predict_own_samples(
     estimator: Any, X: Any, target: Target, memory: Any = None, params: Params = None
 ) -> np.ndarray:
     """Return the predictions (codes or numbers) of one fit on all samples for those samples."""

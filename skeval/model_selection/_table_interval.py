@@ -16,13 +16,13 @@ from skeval._inference.delta import FScore, f_score_gradient
 from skeval._inference.score_region import ValueAndGradient
 from skeval.metrics._averaging import class_weights
 
-__all__ = ["confusion_table"]
+__all__ = ["count_confusion_table"]
 
 Floats = NDArray[np.float64]
 Arguments = dict[str, Any]
 
 
-def confusion_table(
+def count_confusion_table(
     function: Callable[..., Any],
     arguments: Arguments,
     y_true: NDArray[Any],

@@ -40,7 +40,7 @@ from skeval.model_selection import (
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._cross_validation import cross_val_estimate
+from skeval.model_selection._cross_validation import estimate_over_folds
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
 
@@ -173,7 +173,7 @@ class Steps:
         }
 
     def _cross_validate(self, cv: Any, method: str) -> ErrorEstimate:
-        return cross_val_estimate(method, *self.task, cv=cv, **self._error_options())
+        return estimate_over_folds(method, *self.task, cv=cv, **self._error_options())
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
