@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,15 @@ class IntervalResult:
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         raise NotImplementedError
+
+    def _interval_items(self) -> dict[str, Any]:
+        """Return what `to_dict` of a result says of its interval."""
+        return {
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
+        }
 
     def _interval_row(self) -> tuple[str, str]:
         """Return the level and the ends as a line of the printed result."""

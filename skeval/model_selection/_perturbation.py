@@ -98,11 +98,8 @@ class PerturbationInterval(WithEnds, IntervalResult):
         return {
             "error": self.error,
             "standard_error": self.standard_error,
-            "low": self.low,
-            "high": self.high,
-            "confidence_level": self.interval.confidence_level,
+            **self._interval_items(),
             "resubstitution": self.resubstitution,
-            "interval": self.method,
             "statistic": self.statistic,
             "n_samples": self.n_samples,
             "n_resamples": len(self.statistics),
