@@ -55,18 +55,14 @@ class IntervalResult:
     """A result with an interval, whose numbers make one at any confidence level.
 
     A subclass says by which methods, and computes the limits. Where nothing varies and the interval
-    would have no width, it is nan.
+    would have no width, it is nan, with a warning.
     """
 
     interval: ConfidenceInterval = field(init=False)
     confidence_level: float = field(default=0.95, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        check_confidence_level(self.confidence_level)
-        limits = self._limits_at(self.confidence_level, self.interval_methods[0])
-        ends = (np.nan, np.nan) if _coincide(*limits) else limits
-        made = ConfidenceInterval(*ends, float(self.confidence_level), self.interval_methods[0])
-        object.__setattr__(self, "interval", made)
+        object.__setattr__(self, "interval", self.confidence_interval())
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -150,14 +146,11 @@ class WithEnds:
 
 def require_width(limits: Limits) -> Limits:
     """Return the limits; nan with a warning where they coincide."""
-    if not _coincide(*limits):
+    low, high = limits
+    if low != high and not high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
     warn_undefined(
-        f"The interval is undefined, nan: nothing varies around {limits[0]:.6g}, so that the data "
-        "do not say how the estimate would."
+        f"The interval is undefined, nan: nothing varies around {low:.6g}, so that the data do not "
+        "say how the estimate would."
     )
     return np.nan, np.nan
-
-
-def _coincide(low: float, high: float) -> bool:
-    return low == high or bool(high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf)

@@ -19,6 +19,8 @@ from skeval.utils._text import align_text
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class SelectionStability(WithEnds, LimitsResult):
@@ -164,7 +166,9 @@ def selection_stability(
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
         warn_undefined(UNDEFINED[method].format(len(chosen)))
-    error, frequency = float(np.sqrt(variance)), chosen.mean(axis=0)
+    # Equal rounds do not say how the measure would vary.
+    error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
+    frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
     found = float(value), error, method, len(chosen), frequency
     return SelectionStability(*found, limits=limits, confidence_level=confidence_level)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GroupShuffleSplit,
@@ -156,7 +157,10 @@ class Steps:
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
         cv1 = fold_errors(tail, outside, self.target, plan, self.options)
         cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
-        bias = compute_bias(cv1, cv2, np.zeros(len(self.folds), dtype=int), self.confidence_level)
+        repeat_of = np.zeros(len(self.folds), dtype=int)
+        with warnings.catch_warnings():  # the report shows that the interval is nan
+            warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
+            bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
         task = head, self.X, self.target, plan
         fits = resampled_fits(*task, _read_support, adapted=False, **self.options)
         supports = np.array([support for fitted in fits for support in fitted.findings])

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.draws import interval_of_draws
 from skeval._inference.proportions import wilson_interval
-from skeval.feature_selection import selection_bias, selection_stability
+from skeval.feature_selection import selection_bias
 from skeval.model_selection import (
     ErrorEstimate,
     bootstrap_error,
@@ -112,7 +112,6 @@ NOTHING_VARIES = {
         DecisionTreeRegressor(random_state=0), APART, APART[:, 0]
     ),
     "selection bias": lambda: selection_bias(SelectKBest(k=2), SVM, APART, CLASSES, random_state=0),
-    "equal selections": lambda: selection_stability(np.tile([True, False, True], (5, 1))),
     "DeLong": lambda: compare("delong"),
     "paired bootstrap": lambda: compare("bootstrap"),
     "perturbation": lambda: perturbation_interval(
@@ -123,7 +122,8 @@ NOTHING_VARIES = {
 
 @pytest.mark.parametrize("name", NOTHING_VARIES)
 def test_where_nothing_varies_there_is_no_interval(name):
-    result = NOTHING_VARIES[name]()
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies around"):
+        result = NOTHING_VARIES[name]()
     assert np.isnan([result.interval.low, result.interval.high]).all()
     with pytest.warns(UndefinedMetricWarning, match="nothing varies around"):
         found = result.confidence_interval()
@@ -164,6 +164,7 @@ def test_any_proportion(error, spread, n, method):
 
 
 @MANY
+@pytest.mark.filterwarnings("ignore:The interval is undefined")
 @given(st.floats(1e-9, 1e9), st.floats(0, 1e9))
 def test_any_mean_loss(error, spread):
     for loss in ("squared", "absolute"):
