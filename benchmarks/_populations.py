@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["HELD_OUT", "LEARNERS", "POPULATIONS", "Population", "risk"]
+__all__ = ["HELD_OUT", "LEARNERS", "POPULATIONS", "Population", "draw", "learner_of", "risk"]
 
 N_NEW = 20_000  # new samples of a simulated population
 FEWEST = 4  # samples of a class in a sample; others are drawn again
@@ -201,3 +201,13 @@ LEARNERS = {
     ),
     "ridge": (None, Ridge()),
 }
+
+
+def draw(population: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    """Return a sample of n and new samples of a population: X, y, X_new, y_new."""
+    return POPULATIONS[population].draw(rng, n)
+
+
+def learner_of(population: str, name: str) -> Any:
+    """Return the estimator of a name for a population, None where it has none."""
+    return LEARNERS[name][int(POPULATIONS[population].regression)]

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from _populations import HELD_OUT, LEARNERS, POPULATIONS, risk
+from _populations import HELD_OUT, LEARNERS, POPULATIONS, draw, learner_of, risk
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -79,17 +79,12 @@ FIELDS = [
 OF_SAMPLES = ["set", "method", "risk", "error", "standard_error", "n_effective", "low", "high"]
 
 
-def learner_of(population, name):
-    """Return the estimator of a name for a population, None where it has none."""
-    return LEARNERS[name][int(POPULATIONS[population].regression)]
-
-
 def one_set(cell, methods, number):
     """Draw a sample and give it to every method: rows of OF_SAMPLES, seconds and fits."""
     population, learner, n, seed, _ = cell
     name = zlib.crc32(f"{population} {learner} {n}".encode())
     rng = np.random.default_rng([seed, name, number])
-    X, y, *new = POPULATIONS[population].draw(rng, n)
+    X, y, *new = draw(population, rng, n)
     estimator, state, rows = learner_of(population, learner), int(rng.integers(2**31)), []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of estimators, about small classes
