@@ -86,7 +86,8 @@ def one_set(cell, methods, number):
     rng = np.random.default_rng([seed, name, number])
     X, y, *new = draw(population, rng, n)
     estimator, state, rows = learner_of(population, learner), int(rng.integers(2**31)), []
-    with threadpool_limits(1), warnings.catch_warnings():
+    quick = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
+    with threadpool_limits(1), quick, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of estimators, about small classes
         truth = risk(clone(estimator).fit(X, y), *new)
         for method in methods:

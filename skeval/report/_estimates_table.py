@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from skeval.model_selection import ErrorEstimate, PerturbationInterval
+from skeval.model_selection import ErrorEstimate, ErrorInterval, PerturbationInterval
 
 __all__ = ["PERTURBED", "Estimate", "name_estimates"]
 
-Estimate = ErrorEstimate | PerturbationInterval
+Estimate = ErrorEstimate | ErrorInterval | PerturbationInterval
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -16,8 +16,11 @@ PERTURBED = {
 
 
 def name_estimates(
-    estimates: Iterable[ErrorEstimate], perturbation: Iterable[PerturbationInterval] | None
+    answer: ErrorInterval,
+    estimates: Iterable[ErrorEstimate],
+    perturbation: Iterable[PerturbationInterval] | None,
 ) -> list[tuple[str, Estimate]]:
-    """Return the estimates by name, those of perturbation last."""
-    named: list[tuple[str, Estimate]] = [(estimate.method, estimate) for estimate in estimates]
+    """Return the estimates by name, the answer first, those of perturbation last."""
+    named: list[tuple[str, Estimate]] = [(f"answer, {answer.method}", answer)]
+    named += [(estimate.method, estimate) for estimate in estimates]
     return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]

@@ -55,9 +55,10 @@ def evaluate(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> EvaluationReport:
-    """Estimate the error of an estimator in every way, side by side.
+    """Return the error of an estimator with an interval that holds, and all other views of it.
 
-    Resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
+    `report.answer` is what `error_interval` returns: the number to quote. Beside it stand
+    resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
     bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval; for
     a linear support vector machine the perturbation intervals around its cross-validated error;
     the permutation P-value of the whole procedure; where a pipeline selects features, what
@@ -118,6 +119,7 @@ def evaluate(
 
     See Also
     --------
+    skeval.model_selection.error_interval : The answer alone.
     skeval.model_selection.cross_val_error : Cross-validation alone.
     skeval.model_selection.bootstrap_error : The bootstrap alone.
 
@@ -129,6 +131,8 @@ def evaluate(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
+    >>> round(report.answer.error, 4)
+    0.0187
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
@@ -151,10 +155,13 @@ def evaluate(
     say = make_announcer(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
+    say("error interval")
+    answer = steps.answer()
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
     perturbation = _run_perturbation(steps, n_resamples, say)
     bias, stability = steps.select()
     return EvaluationReport(
+        answer=answer,
         estimates=tuple(estimates),
         perturbation=perturbation,
         permutation=_run_permutation(steps, n_permutations, say),

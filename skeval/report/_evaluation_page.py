@@ -30,6 +30,7 @@ from skeval.report._page import (
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
+    write_coverage,
     write_permutation,
     write_perturbation,
     write_selection,
@@ -58,6 +59,7 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
     return Page(
         title=title or "Evaluation report",
         verdict=report.verdict,
+        basis=write_coverage(report.answer),
         facts=list(_describe_data(report)),
         sections=[
             make_warnings_section("Before you quote a number", report.warnings),
@@ -82,7 +84,7 @@ def _describe_data(report: EvaluationReport) -> Iterator[str]:
 
 def _make_estimates_section(report: EvaluationReport) -> Section:
     """Return every estimate, drawn and in a table."""
-    named = name_estimates(report.estimates, report.perturbation)
+    named = name_estimates(report.answer, report.estimates, report.perturbation)
     level = f"{100 * report.confidence_level:g} %"
     figure = make_figure(
         partial(ErrorEstimatesDisplay.from_result, report),

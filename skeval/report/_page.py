@@ -53,12 +53,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, the answer in one sentence, what was looked at, and sections."""
+    """A title, the answer in one sentence, its basis, what was looked at, and sections."""
 
     title: str
     verdict: str
     facts: Sequence[str]
     sections: Sequence[Section]
+    basis: Sequence[str] = ()
 
 
 @singledispatch

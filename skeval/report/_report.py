@@ -5,11 +5,16 @@ from itertools import starmap
 from typing import Any
 
 from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
-from skeval.model_selection._methods import CROSS_VALIDATION
+from skeval.model_selection import (
+    ErrorEstimate,
+    ErrorInterval,
+    PermutationTest,
+    PerturbationInterval,
+)
 from skeval.report._estimates_table import Estimate, name_estimates
 from skeval.report._provenance import write_call
 from skeval.report._sentences import (
+    write_coverage,
     write_permutation,
     write_perturbation,
     write_selection,
@@ -21,13 +26,14 @@ from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["EvaluationReport"]
 
-
 @dataclass(frozen=True, eq=False)
 class EvaluationReport(WritableReport):
-    """Every estimate of the error of one estimator.
+    """The error of one estimator with an interval, and every other estimate of it.
 
     Attributes
     ----------
+    answer : ErrorInterval
+        The number to quote: what `error_interval` finds.
     estimates : tuple of ErrorEstimate
         From the most optimistic to the most careful.
     perturbation : tuple of PerturbationInterval or None
@@ -61,6 +67,7 @@ class EvaluationReport(WritableReport):
         Versions of the packages that the numbers depend on.
     """
 
+    answer: ErrorInterval
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
     permutation: PermutationTest | None
@@ -88,7 +95,7 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return write_verdict(self[CROSS_VALIDATION], self.permutation, self.selection_bias)
+        return write_verdict(self.answer, self.permutation, self.selection_bias)
 
     @property
     def call(self) -> str:
@@ -99,6 +106,8 @@ class EvaluationReport(WritableReport):
         """Return all numbers as plain Python objects, without the replicates."""
         classes = self.class_sizes
         return {
+            "verdict": self.verdict,
+            "answer": self.answer.to_dict() | {"covers": " ".join(write_coverage(self.answer))},
             "estimator": self.estimator,
             "n_samples": self.n_samples,
             "n_features": self.n_features,
@@ -111,27 +120,27 @@ class EvaluationReport(WritableReport):
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "warnings": list(self.warnings),
-            "verdict": self.verdict,
             "feature_names": self.feature_names and list(self.feature_names),
             "settings": dict(self.settings),
             "versions": dict(self.versions),
         }
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with one row for each estimate; needs pandas.
+        """Return a data frame with one row for each estimate, the answer first; needs pandas.
 
         Returns
         -------
         pandas.DataFrame
             Indexed by method.
         """
-        rows = [estimate.to_dict() for estimate in self.estimates]
+        rows = [estimate.to_dict() for estimate in (self.answer, *self.estimates)]
         return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        named = name_estimates(self.estimates, self.perturbation)
-        lines = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
+        named = name_estimates(self.answer, self.estimates, self.perturbation)
+        table = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
+        lines = [self.verdict, *write_coverage(self.answer), "", *table, ""]
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias and self.selection_stability:

@@ -3,33 +3,43 @@
 import numpy as np
 
 from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
+from skeval.model_selection import ErrorInterval, PermutationTest, PerturbationInterval
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
+    "write_coverage",
     "write_permutation",
     "write_perturbation",
     "write_selection",
     "write_verdict",
 ]
 
+TARGET = (
+    "The interval is for the error, on new samples, of the rule fitted to all of these"
+)
+EVIDENCE = (
+    "In the benchmark of skeval it held that error in 93 to 99 % of data sets of each kind, "
+    "where 95 % were promised."
+)
+NO_EVIDENCE = "How often it holds that error has not been measured with groups."
+
 
 def write_verdict(
-    estimate: ErrorEstimate,
+    answer: ErrorInterval,
     permutation: PermutationTest | None,
     selection_bias: SelectionBias | None,
 ) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
-    interval = estimate.interval
-    fraction = estimate.loss == "zero_one"
-    name = "error" if fraction else mean_loss_name(estimate.loss)
+    interval = answer.interval
+    fraction = answer.loss == "zero_one"
+    name = "error" if fraction else mean_loss_name(answer.loss)
     low, high = (
         _write_amount(interval.low, fraction).removesuffix(" %"),
         _write_amount(interval.high, fraction),
     )
     sentence = (
-        f"Estimated {name} {_write_amount(estimate.error, fraction)} (cross-validated), "
-        f"{100 * interval.confidence_level:g} % interval {low} to {high}"
+        f"Estimated {name} {_write_amount(answer.error, fraction)}, "
+        f"{100 * interval.confidence_level:g} % interval {low} to {high} ({answer.method})"
     )
     if permutation:
         sentence += f", {_write_chance(permutation)}"
@@ -37,6 +47,13 @@ def write_verdict(
         claimed = _write_amount(selection_bias.cv1_error, fraction=True)
         sentence += f"; selection outside the loop would have claimed {claimed}"
     return sentence + "."
+
+
+def write_coverage(answer: ErrorInterval) -> list[str]:
+    """Say what the interval of the answer is for, how it was made, and how that is known."""
+    folds, repeats = answer.parameters["n_folds"], answer.parameters["n_repeats"]
+    method = f"{answer.method}: {folds}-fold cross-validation, repeated {repeats} times"
+    return [f"{TARGET} ({method}).", EVIDENCE if answer.n_groups is None else NO_EVIDENCE]
 
 
 def _write_amount(value: float, fraction: bool) -> str:

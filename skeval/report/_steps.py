@@ -34,8 +34,10 @@ from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection import (
     ErrorEstimate,
+    ErrorInterval,
     PermutationTest,
     PerturbationInterval,
+    error_interval,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
@@ -78,6 +80,10 @@ class Steps:
     def task(self) -> tuple[Any, Any, Any]:
         """The estimator, its samples and their labels, as every public function takes them."""
         return self.estimator, self.X, self.target.given
+
+    def answer(self) -> ErrorInterval:
+        """Return the error with the one interval that is measured to hold."""
+        return error_interval(*self.task, **self._error_options())
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""

@@ -22,6 +22,7 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
+    error_interval,
     permutation_test,
     resubstitution_error,
 )
@@ -76,10 +77,34 @@ def test_its_seed_repeats_it(iris, report):
 
 def test_text_is_aligned_and_complete(report):
     lines = str(report).splitlines()
-    table = lines[: len(METHODS) + 1]
-    assert [line[:16].rstrip() for line in table] == ["estimate", *METHODS]
+    table = lines[4 : len(METHODS) + 6]
+    names = [line[:19].rstrip() for line in table]
+    assert names == ["estimate", "answer, repeated_cv", *METHODS]
     assert len({line.index("  [") for line in table[1:]}) == 1
-    assert f"{report['leave-one-out'].error:.4f}" in table[4]
+    assert f"{report['leave-one-out'].error:.4f}" in table[5]
+
+
+def test_it_leads_with_the_answer(iris, report):
+    expected = error_interval(GaussianNB(), *iris, random_state=report.seed)
+    assert report.answer.to_dict() == expected.to_dict()
+    first, second, third = str(report).splitlines()[:3]
+    low, high = 100 * expected.interval.low, 100 * expected.interval.high
+    numbers = f"{100 * expected.error:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
+    assert first.startswith(f"Estimated error {numbers}")
+    assert first == report.verdict
+    assert "on new samples, of the rule fitted to all of these" in second
+    assert "95 %" in third
+    leading, answer, *_ = report.to_dict().items()
+    assert leading == ("verdict", first)
+    assert answer == ("answer", expected.to_dict() | {"covers": f"{second} {third}"})
+
+
+def test_of_groups_it_says_that_coverage_was_not_measured(iris):
+    X, y = iris
+    groups = np.arange(150) // 3
+    report = evaluate(GaussianNB(), X, y, groups=groups, n_bootstraps=20, random_state=0)
+    assert report.answer.n_groups == 50
+    assert "not been measured with groups" in str(report).splitlines()[2]
 
 
 def test_dict_json_and_frame_agree(report, tmp_path):
@@ -87,8 +112,9 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert json.loads((tmp_path / "report.json").read_text()) == json.loads(text)
     assert json.loads(text) == report.to_dict()
     frame = report.to_frame()
-    assert list(frame.index) == METHODS
-    assert [row["error"] for row in report.to_dict()["estimates"]] == frame["error"].tolist()
+    assert list(frame.index) == ["repeated_cv", *METHODS]
+    errors = [row["error"] for row in report.to_dict()["estimates"]]
+    assert [report.answer.error, *errors] == frame["error"].tolist()
     assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
 
 
@@ -272,9 +298,9 @@ def test_perturbation_of_a_linear_svm(two_classes):
     assert len(safer.statistics) == 40
     assert report.to_dict()["perturbation"][0]["low"] == safer.low
     lines = str(report).splitlines()
-    assert lines[8].startswith("SVM, perturbed cross-validation")
-    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[8]
-    assert lines[10].startswith("Of the SVM intervals")
+    assert lines[13].startswith("SVM, perturbed cross-validation")
+    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[13]
+    assert lines[16].startswith("Of the SVM intervals")
 
 
 def test_text_says_when_perturbed_training_is_too_short():

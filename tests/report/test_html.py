@@ -76,7 +76,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
     assert len(document.all("figcaption")) == 6
     rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
-    assert len(rows) == 8 + len(nasty_report.versions)
+    assert len(rows) == 9 + len(nasty_report.versions)
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
     for part in nasty_report.perturbation:
@@ -143,7 +143,7 @@ def test_without_the_extra(nasty_report, missing, monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r'pip install "skeval\[report\]"'):
         nasty_report.to_html()
-    assert nasty_report._repr_html_().startswith("<pre>estimate")
+    assert nasty_report._repr_html_().startswith("<pre>Estimated error")
     assert "<script" not in nasty_report._repr_html_()
 
 
@@ -162,21 +162,20 @@ def test_report_without_the_optional_parts():
     document = Document(report.to_html())
     assert len(document.all("svg")) == 1
     assert "mean squared error, 95 % intervals" in document.text
-    estimate = report["cross-validation"]
-    interval = estimate.confidence_interval()
+    interval = report.answer.interval
     assert report.verdict == (
-        f"Estimated mean squared error {estimate.error:.4g} (cross-validated), 95 % interval "
-        f"{interval.low:.4g} to {interval.high:.4g}."
+        f"Estimated mean squared error {report.answer.error:.4g}, 95 % interval "
+        f"{interval.low:.4g} to {interval.high:.4g} (repeated_cv)."
     )
 
 
 def test_verdict(nasty_report):
-    error = nasty_report["cross-validation"]
-    interval = error.confidence_interval()
+    error = nasty_report.answer
+    interval = error.interval
     bias, test = nasty_report.selection_bias, nasty_report.permutation
     start = (
-        f"Estimated error {100 * error.error:.1f} % (cross-validated), 95 % interval "
-        f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
+        f"Estimated error {100 * error.error:.1f} %, 95 % interval "
+        f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
     claimed = f"; selection outside the loop would have claimed {100 * bias.cv1_error:.1f} %."
     assert test.pvalue == 0.05
@@ -189,13 +188,9 @@ def test_verdict(nasty_report):
 
 
 def test_small_errors_are_not_rounded_away(nasty_report):
-    tiny = replace(
-        nasty_report["cross-validation"], error=1 / 4000, n_samples=40_000, standard_error=8e-5
-    )
-    report = replace(nasty_report, estimates=(tiny,), permutation=None, selection_bias=None)
-    assert report.verdict.startswith(
-        "Estimated error 0.025 % (cross-validated), 95 % interval 0.01"
-    )
+    tiny = replace(nasty_report.answer, error=1 / 4000, effective_n_samples=40_000.0)
+    report = replace(nasty_report, answer=tiny, permutation=None, selection_bias=None)
+    assert report.verdict.startswith("Estimated error 0.025 %, 95 % interval 0.01")
 
 
 def test_its_call_repeats_it(nasty_report):

@@ -33,6 +33,8 @@ class ErrorEstimatesDisplay:
         Nominal coverage of the intervals.
     loss : str
         Name of the loss.
+    quoted : int, default=None
+        Number of the row that holds the answer, which is drawn bold; None draws all alike.
 
     Attributes
     ----------
@@ -68,6 +70,7 @@ class ErrorEstimatesDisplay:
     high: np.ndarray
     confidence_level: float
     loss: str
+    quoted: int | None = None
 
     @classmethod
     def from_result(
@@ -93,8 +96,9 @@ class ErrorEstimatesDisplay:
         -------
         ErrorEstimatesDisplay
         """
+        quoted = 0 if isinstance(result, EvaluationReport) else None
         if isinstance(result, EvaluationReport):
-            rows = name_estimates(result.estimates, result.perturbation)
+            rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
         losses = sorted({estimate.loss for _, estimate in rows})
@@ -110,6 +114,7 @@ class ErrorEstimatesDisplay:
             high=np.array([interval.high for interval in intervals]),
             confidence_level=confidence_level,
             loss=losses[0],
+            quoted=quoted,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorEstimatesDisplay":
@@ -130,10 +135,13 @@ class ErrorEstimatesDisplay:
         rows = np.arange(len(self.methods))
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
         # Lines, since error bars would have to contain the estimate, and an interval need not.
-        self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0")
+        widths = np.where(rows == self.quoted, 3.5, 1.5)
+        self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0", linewidths=widths)
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
         ax.set_yticks(rows, [self._row(int(row)) for row in rows], parse_math=False)
+        if self.quoted is not None:
+            ax.get_yticklabels()[self.quoted].set_fontweight("bold")
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
