@@ -128,6 +128,13 @@ def digits(*labels):
 
 
 @cache
+def even_digits():
+    """All digits of scikit-learn, even against odd."""
+    X, y = load_digits(return_X_y=True)
+    return X, y % 2
+
+
+@cache
 def affairs():
     """6,366 women, and whether they had an affair (Fair 1978), which statsmodels ships."""
     from statsmodels.datasets import fair
@@ -174,11 +181,19 @@ POPULATIONS = {
     # held out
     "gaussian blocks 100": gaussian(100, separation=3.0, rho=0.8, block=10),
     "digits 1 7 9": digits(1, 7, 9),
+    "digits even": Population(table=even_digits),
     "affairs": Population(table=affairs),
     "written 3 5": Population(table=written),
     "visits": Population(table=visits, regression=True),
 }
-HELD_OUT = ("gaussian blocks 100", "digits 1 7 9", "affairs", "written 3 5", "visits")
+HELD_OUT = (
+    "gaussian blocks 100",
+    "digits 1 7 9",
+    "digits even",
+    "affairs",
+    "written 3 5",
+    "visits",
+)
 """Populations that nothing was chosen on; they are reported apart."""
 
 

@@ -42,8 +42,6 @@ METHODS = {
     "nested_cv": {"method": "nested_cv"},
     "repeated_cv": {"method": "repeated_cv"},
     "repeated_cv, 5 folds": {"method": "repeated_cv", "n_folds": 5},
-    "repeated_cv, fixed": {"method": "repeated_cv", "inflation": "fixed"},
-    "repeated_cv, fixed, 5 folds": {"method": "repeated_cv", "inflation": "fixed", "n_folds": 5},
     "oob": {"method": "oob"},
     ".632": {"method": ".632"},
     ".632+": {"method": ".632+"},
@@ -57,7 +55,7 @@ BASELINE = "cv_wald"
 DEFAULT = {
     "populations": ["gaussian 5", "logistic 20", "gaussian 1:9", "breast cancer", "friedman"],
     "learners": ["lda", "neighbours", "tree", "ridge"],
-    "methods": ["corrected_t, 25", "nested_cv", "repeated_cv, fixed, 5 folds", ".632+"],
+    "methods": ["corrected_t, 25", "nested_cv", "repeated_cv", ".632+"],
 }
 KEY = ["population", "learner", "n", "seed", "sets"]
 FIELDS = [

@@ -8,12 +8,13 @@ from scipy import stats
 
 from skeval._inference.interval import Limits
 from skeval._inference.means import normal_quantile
-from skeval._inference.proportions import log_interval, wilson_interval
+from skeval._inference.proportions import jeffreys_interval, log_interval, wilson_interval
 
 __all__ = ["Finding", "finding_forms", "finding_limits"]
 
 Floats = NDArray[np.float64]
 NON_NEGATIVE = ("squared", "absolute")
+QUANTILES = ("location_shifted_bootstrap", "two_stage_bootstrap")
 
 
 class Finding(NamedTuple):
@@ -37,16 +38,16 @@ class Finding(NamedTuple):
     n_effective: float | None
 
 
-def finding_forms(found: Finding, loss: str, quantiles: bool = False) -> tuple[str, ...]:
-    """Return the forms of interval that suit an estimate of a loss, the default first.
+def finding_forms(found: Finding, loss: str, method: str = "") -> tuple[str, ...]:
+    """Return the forms of interval that suit what a method finds of a loss, the default first.
 
-    `quantiles` says whether those of the replicates make an interval, as they do if they vary.
+    Quantiles of replicates make an interval if they vary.
     """
     forms = []
-    if quantiles and np.nanmin(found.replicates) < np.nanmax(found.replicates):
+    if method in QUANTILES and np.nanmin(found.replicates) < np.nanmax(found.replicates):
         forms.append("quantile")
     if loss == "zero_one" and found.n_effective is not None:
-        forms.append("wilson")
+        forms += ["jeffreys", "wilson"] if method == "repeated_cv" else ["wilson", "jeffreys"]
     if loss in NON_NEGATIVE and found.error > 0:
         forms.append("log")
     return (*forms, "normal" if np.isinf(found.degrees_of_freedom) else "t")
@@ -60,6 +61,9 @@ def finding_limits(found: Finding, form: str, confidence_level: float, bounds: L
     error, n = found.error, found.n_effective
     if form == "wilson" and n is not None:
         return wilson_interval(error * n, n, confidence_level, quantile)
+    if form == "jeffreys" and n is not None:
+        n /= (quantile / z) ** 2
+        return jeffreys_interval(error * n, n, confidence_level)
     if form == "log":
         return log_interval(error, found.standard_error * quantile / z, confidence_level)
     if form == "quantile":

@@ -14,6 +14,7 @@ __all__ = [
     "effective_number",
     "effective_size",
     "exact_interval",
+    "jeffreys_interval",
     "log_interval",
     "log_odds_interval",
     "stratified_wilson_interval",
@@ -69,7 +70,7 @@ def effective_number(variance: float, standard_error: float, most: float, unvari
     return max(1.0, variance / standard_error**2)
 
 
-# The three functions below take a real-valued number of errors, which weighted samples and repeated
+# The functions below take a real-valued number of errors, which weighted samples and repeated
 # cross-validation produce; for whole numbers they equal scipy.stats.binomtest.proportion_ci.
 
 
@@ -94,6 +95,18 @@ def exact_interval(errors: float, n: float, confidence_level: float) -> Limits:
     return float(low), float(high)
 
 
+def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the equal-tailed posterior interval under Jeffreys' prior: Brown et al. (2001).
+
+    The quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 where no error or nothing but
+    errors was seen.
+    """
+    tail, p = (1 - confidence_level) / 2, errors / n
+    low = min(beta.ppf(tail, errors + 0.5, n - errors + 0.5), p) if errors > 0 else 0.0
+    high = max(beta.isf(tail, errors + 0.5, n - errors + 0.5), p) if errors < n else 1.0
+    return float(low), float(high)
+
+
 def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
     """Return the normal interval on the plug-in variance; too short near 0 and 1."""
     p = errors / n
@@ -103,6 +116,7 @@ def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
 PROPORTION_INTERVALS = {
     "wilson": wilson_interval,
     "exact": exact_interval,
+    "jeffreys": jeffreys_interval,
     "wald": wald_interval,
 }
 

@@ -12,7 +12,7 @@ from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import check_takes_weights
-from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS, QUANTILES
+from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
 from skeval.model_selection._interval_folds import FOLD_METHODS
 from skeval.model_selection._interval_parts import resolve_settings
 from skeval.model_selection._results import bounds_of
@@ -61,8 +61,8 @@ class ErrorInterval(IntervalResult):
     parameters : dict
         The parameters of the method.
     interval : ConfidenceInterval
-        The interval in the form that suits the loss, the first of `interval_methods`: "wilson" is
-        Wilson's of `effective_n_samples` for 0-1 loss, "log" that of the logarithm for squared and
+        The interval in the form that suits the loss, the first of `interval_methods`: "jeffreys"
+        and "wilson" are those of an error rate of `effective_n_samples`, "log" is that of the logarithm for squared and
         absolute loss, "normal" and "t" are ``error -/+ quantile * standard_error``, cut off at the
         range of the loss, and "quantile" is of the replicates.
     confidence_level : float
@@ -90,7 +90,7 @@ class ErrorInterval(IntervalResult):
     @property
     def interval_methods(self) -> tuple[str, ...]:
         """The forms that `confidence_interval` takes, the default first."""
-        return finding_forms(self._finding, self.loss, self.method in QUANTILES)
+        return finding_forms(self._finding, self.loss, self.method)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         return finding_limits(self._finding, method, confidence_level, bounds_of(self.loss))
@@ -153,7 +153,6 @@ def error_interval(
     n_resamples: int | None = None,
     n_inner_resamples: int | None = None,
     variance: str | None = None,
-    inflation: str | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -167,10 +166,8 @@ def error_interval(
     :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
-      cross-validations, and Wilson's interval [1]_ for ``n / f`` samples (of other losses
-      Student's). ``inflation="fixed"`` is ``f = 1.44``; "nested" is the mean of that and of the
-      inflation that nested cross-validation estimates, :math:`n\, mse / var(e^{in})` held in
-      `[1, K]`; it is held in `[1, 3]`.
+      cross-validations, and Jeffreys' interval [11]_ for ``n / 1.6`` samples (of squared and
+      absolute loss Student's, of the logarithm).
     - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
     - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
       :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
@@ -202,7 +199,7 @@ def error_interval(
       the other half.
     - "perturbation" [9]_: that of `perturbation_interval` under ``statistic="cross_validation"``.
 
-    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval of
+    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's [1]_ of
     ``error (1 - error) / se^2`` samples, of `n` at most and of `n` (or `n / f`) where no error was
     seen; for squared and absolute loss it is taken of the logarithm. What is printed above is
     ``result.confidence_interval(method="normal")`` (or "t"). Estimates outside of the range of the
@@ -233,7 +230,7 @@ def error_interval(
         Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
         "repeated_cv", "cv_wald" and "perturbation", or as many as can be made.
     n_repeats : int, default=None
-        Number of repeats; None is 20 for "repeated_cv", 10 for "nested_cv", 50 subsamplings for
+        Number of repeats; None is 10 for "repeated_cv" and "nested_cv", 50 subsamplings for
         "corrected_t" and 15 for "conservative_z".
     n_pairs : int, default=None
         Number `M` of pairs of halves of "conservative_z"; None is 10.
@@ -246,9 +243,6 @@ def error_interval(
         Number of resamples of each resample of "two_stage_bootstrap"; None is 10.
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald"; None is "all_pairs".
-    inflation : {"nested", "fixed"}, default=None
-        How "repeated_cv" finds `f`; None is "nested", which takes ``R K (K+1) / 2`` fits, where
-        "fixed" takes ``R K``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all that is drawn.
     n_jobs : int, default=None
@@ -320,6 +314,8 @@ def error_interval(
     .. [10] Schulz-Kümpel, H., Fischer, S., Hornung, R., Boulesteix, A.-L., Nagler, T. and
        Bischl, B. (2024). Constructing confidence intervals for "the" generalization error: a
        comprehensive benchmark study. :doi:`10.48550/arXiv.2409.18836`
+    .. [11] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
+       proportion. Statistical Science 16, 101-133. :doi:`10.1214/ss/1009213286`
 
     Examples
     --------
@@ -328,7 +324,7 @@ def error_interval(
     >>> from skeval.model_selection import error_interval
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = error_interval(
-    ...     RidgeClassifier(), X, y, inflation="fixed", n_repeats=5, random_state=0
+    ...     RidgeClassifier(), X, y, n_repeats=5, random_state=0
     ... )
     >>> print(result)
     error interval, repeated_cv (zero_one loss)
@@ -362,7 +358,6 @@ def error_interval(
         "n_resamples": n_resamples,
         "n_inner_resamples": n_inner_resamples,
         "variance": variance,
-        "inflation": inflation,
     }
     given = {name: value for name, value in given.items() if value is not None}
     return run_method(procedure, given, confidence_level, random_state)

@@ -27,7 +27,7 @@ from skeval.model_selection._interval_parts import (
 from skeval.model_selection._perturbation import perturbation_interval
 from skeval.utils._checks import check_count
 
-__all__ = ["BOOTSTRAP_METHODS", "QUANTILES"]
+__all__ = ["BOOTSTRAP_METHODS"]
 
 
 def loss_argument(loss: Loss) -> Any:
@@ -188,4 +188,3 @@ BOOTSTRAP_METHODS: dict[str, Method] = {
     ),
     "perturbation": Method(run_perturbation, {**RESAMPLES, "n_folds": 10}),
 }
-QUANTILES = ("location_shifted_bootstrap", "two_stage_bootstrap")

@@ -8,16 +8,14 @@ from numpy.random import SeedSequence
 
 from skeval._inference.finding import Finding
 from skeval._inference.procedure_intervals import (
-    FIXED_INFLATION,
+    INFLATION,
     NestedFold,
     conservative_z,
     corrected_t,
     five_by_two,
     nested_errors,
-    nested_inflation,
     nested_interval,
     replace_one,
-    shrunken_inflation,
     within_fold_error,
 )
 from skeval._inference.tested import Tested, concatenate_tested, mean_loss, variance_of_mean
@@ -221,32 +219,25 @@ def run_nested_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outco
 
 
 def run_repeated_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
-    """Average repeated cross-validations, on the variance of one inflated by `f`."""
-    n_folds, nested = settings["n_folds"], settings["inflation"] == "nested"
+    """Average repeated cross-validations, on the variance of one inflated."""
+    n_folds = settings["n_folds"]
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     if n_folds == p.cases.n_units:
         n_repeats = 1  # one unit can be left out of all in one way: repeats would be the same
-    scheme = fold_scheme(p.cases, n_folds, n_repeats, root, nested=nested)
+    scheme = fold_scheme(p.cases, n_folds, n_repeats, root)
     answers = list(p.answers(scheme))
-    findings = []
-    for loss in p.losses:
-        f = FIXED_INFLATION
-        if nested:
-            found = nested_errors(nested_folds(p, scheme, answers, loss), n_folds, len(p.target))
-            f = shrunken_inflation(nested_inflation(found, n_folds))
-        findings.append(find_repeated(p, scheme, answers, loss, f))
+    findings = [find_repeated(p, scheme, answers, loss) for loss in p.losses]
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
 def find_repeated(
-    p: Procedure, scheme: FoldScheme, answers: list[Answer | None], loss: Loss, f: float
+    p: Procedure, scheme: FoldScheme, answers: list[Answer | None], loss: Loss
 ) -> Finding:
-    """Return the mean of the cross-validations, with the variance of one of them times `f`."""
+    """Return the mean of the cross-validations, with the variance of one of them inflated."""
     repeats: list[list[Tested]] = [[] for _ in scheme.folds]
     for fit, answer in enumerate(answers):
-        repeat, at = divmod(fit, len(scheme.left_out))
-        if answer is not None and len(scheme.left_out[at]) == 1:
-            repeats[repeat].append(p.tested(loss, answer))
+        if answer is not None:
+            repeats[fit // len(scheme.left_out)].append(p.tested(loss, answer))
     pooled = [concatenate_tested(parts) for parts in repeats if parts]
     errors = np.array([mean_loss(tested) for tested in pooled])
     everything = concatenate_tested(pooled)
@@ -255,13 +246,13 @@ def find_repeated(
     plain = stand_in.unit is None and stand_in.weight is None
     naive = float(np.mean([variance_of_mean(tested) for tested in pooled]))
     if plain and loss.name == "zero_one":
-        naive = spread / len(p.target)  # of the mean error rate itself: Wilson's interval for n / f
+        naive = spread / len(p.target)  # of the mean error rate itself: that of n / f samples
     elif plain:
         spread = naive * len(p.target)
     if loss.name != "zero_one" and np.isinf(student):
-        student = max(1.0, len(p.target) / f - 1)
-    estimate = error, float(np.sqrt(f * naive)), errors, stand_in
-    return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=f)
+        student = max(1.0, len(p.target) / INFLATION - 1)
+    estimate = error, float(np.sqrt(INFLATION * naive)), errors, stand_in
+    return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=INFLATION)
 
 
 def run_replace_one_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
@@ -304,5 +295,5 @@ FOLD_METHODS: dict[str, Method] = {
     "nested_cv": Method(run_nested_cv, {"n_folds": 5, "n_repeats": 10}),
     "five_by_two": Method(run_means(five_by_two_rule), {}),
     "replace_one_cv": Method(run_replace_one_cv, {"n_folds": 5}),
-    "repeated_cv": Method(run_repeated_cv, {"n_folds": 10, "n_repeats": 20, "inflation": "nested"}),
+    "repeated_cv": Method(run_repeated_cv, {"n_folds": 10, "n_repeats": 10}),
 }

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Settings = dict[str, Any]
-OPTIONS = {"variance": ("all_pairs", "within_folds"), "inflation": ("nested", "fixed")}
+VARIANCES = ("all_pairs", "within_folds")
 
 
 class Outcome(NamedTuple):
@@ -89,9 +89,8 @@ def resolve_settings(p: Procedure, method: Method, given: Settings) -> Settings:
             f"got {given[foreign[0]]!r}."
         )
     settings = method.defaults | given
-    for name, options in OPTIONS.items():
-        if name in settings:
-            check_option(name, settings[name], options)
+    if "variance" in settings:
+        check_option("variance", settings["variance"], VARIANCES)
     if "n_folds" in settings:
         settings["n_folds"] = check_folds(p, settings, "n_folds" in given)
     return settings
@@ -103,7 +102,7 @@ def check_folds(p: Procedure, settings: Settings, given: bool) -> int:
     Nested folds are three at least, and of two units at least; so are those within which a
     variance is taken, and those of a half.
     """
-    nested = p.method == "nested_cv" or settings.get("inflation") == "nested"
+    nested = p.method == "nested_cv"
     paired = nested or p.method == "replace_one_cv" or settings.get("variance") == "within_folds"
     n, n_folds, least = p.cases.n_units, settings["n_folds"], 3 if nested else 2
     most = n // 2 if paired else n

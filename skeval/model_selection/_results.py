@@ -12,6 +12,8 @@ from skeval.utils._text import align_text
 
 __all__ = ["NON_NEGATIVE", "CrossValErrorEstimate", "ErrorEstimate", "bounds_of"]
 
+INFLATION = 2.0
+"""Mean squared deviation of one cross-validation from the risk, over its naive variance."""
 NON_NEGATIVE = ("squared", "absolute")
 """Losses whose mean has an interval on the logarithmic scale."""
 
@@ -71,10 +73,15 @@ class ErrorEstimate(IntervalResult):
         return ("log", "normal") if self.loss in NON_NEGATIVE else ("normal",)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        return self._limits_inflated(confidence_level, method, 1.0)
+
+    def _limits_inflated(self, confidence_level: float, method: str, inflation: float) -> Limits:
+        """Return the limits as if the variance were so many times as large."""
         if self.n_groups == 1:
             return bounds_of(self.loss)
         # Student's quantile of groups, as Korn and Graubard (1998) take it
-        wider = normal_quantile(confidence_level, self.n_groups) / normal_quantile(confidence_level)
+        student = normal_quantile(confidence_level, self.n_groups)
+        wider = float(np.sqrt(inflation)) * student / normal_quantile(confidence_level)
         spread = wider * self.standard_error
         if method == "normal":
             return normal_interval(self.error, spread, confidence_level, bounds_of(self.loss))
@@ -130,7 +137,23 @@ class CrossValErrorEstimate(ErrorEstimate):
 
     Two averages exist and differ when folds differ in size: `error` is the mean loss of all
     held-out predictions, `fold_mean` the mean of the fold errors.
+
+    The default interval of more than one fold is "inflated": that of `ErrorEstimate` on twice the
+    variance, since losses of rules that share training samples are not independent; for 0-1 loss
+    Jeffreys' ("jeffreys") at half the effective number of samples.
     """
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        plain = super().interval_methods
+        return plain if len(self.replicates) == 1 else ("inflated", *plain)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        if method != "inflated":
+            return super()._limits_at(confidence_level, method)
+        form = "jeffreys" if self.loss == "zero_one" else super().interval_methods[0]
+        return self._limits_inflated(confidence_level, form, INFLATION)
 
     @property
     def fold_errors(self) -> np.ndarray:

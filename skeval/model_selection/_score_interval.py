@@ -133,7 +133,7 @@ class ScoreInterval(IntervalResult):
     @property
     def interval_methods(self) -> tuple[str, ...]:
         """The forms that `confidence_interval` takes, the default first."""
-        return finding_forms(self._finding, self._mean_loss.loss)
+        return finding_forms(self._finding, self._mean_loss.loss, self.method)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         """Return the limits of the score: of a mean loss where it is one."""
@@ -194,7 +194,6 @@ def score_interval(
     n_pairs: int | None = None,
     test_size: float | int | None = None,
     variance: str | None = None,
-    inflation: str | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -235,8 +234,8 @@ def score_interval(
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
         Share or number of samples (or groups) that a subsampling tests on.
-    variance, inflation : str, default=None
-        Parameters of the method, as in `error_interval`.
+    variance : {"all_pairs", "within_folds"}, default=None
+        The variance of "cv_wald", as in `error_interval`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all that is drawn.
     n_jobs : int, default=None
@@ -307,7 +306,6 @@ def score_interval(
         "n_pairs": n_pairs,
         "test_size": test_size,
         "variance": variance,
-        "inflation": inflation,
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(p, FOLD_METHODS[method], given)

@@ -10,7 +10,12 @@ from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import Target, check_task
-from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
+from skeval.model_selection import (
+    ErrorEstimate,
+    ErrorInterval,
+    PermutationTest,
+    PerturbationInterval,
+)
 from skeval.model_selection._methods import (
     CROSS_VALIDATION,
     HOLD_OUT,
@@ -155,15 +160,12 @@ def evaluate(
     say = make_announcer(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
-    say("error interval")
-    answer = steps.answer()
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
-    perturbation = _run_perturbation(steps, n_resamples, say)
     bias, stability = steps.select()
     return EvaluationReport(
-        answer=answer,
+        answer=_find_answer(steps, say),
         estimates=tuple(estimates),
-        perturbation=perturbation,
+        perturbation=_run_perturbation(steps, n_resamples, say),
         permutation=_run_permutation(steps, n_permutations, say),
         selection_bias=bias,
         selection_stability=stability,
@@ -176,6 +178,12 @@ def evaluate(
         feature_names=names,
         **describe_run(settings, seed),
     )
+
+
+def _find_answer(steps: Steps, say: Callable[[str], None]) -> ErrorInterval:
+    """Return the error with the interval to quote."""
+    say("error interval")
+    return steps.answer()
 
 
 def _estimate_all(

@@ -114,7 +114,8 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
     assert_allclose([published.low, published.high], expected, **EXACT)
     if task == "classes":
         n = result.effective_n_samples
-        expected = reference.wilson(result.error, n, quantile)
+        form = reference.jeffreys if result.method == "repeated_cv" else reference.wilson
+        expected = form(result.error, n, quantile)
     else:
         expected = result.error * np.exp(np.array([-half, half]) / result.error)
     assert_allclose([result.interval.low, result.interval.high], expected, **EXACT)
@@ -197,20 +198,19 @@ def test_shared_fits_are_the_separate_ones(task):
 
 
 @tasks
-@pytest.mark.parametrize("inflation", ["nested", "fixed"])
-def test_repeated_cv(task, inflation):
+def test_repeated_cv(task):
     model, y, _, loss = TASKS[task]
     folds = fold_scheme(cases_of(target_of(task)), 4, 3, root_seed(SEED)).folds
-    result = found(task, "repeated_cv", n_folds=4, n_repeats=3, inflation=inflation)
-    error, f, spread = reference.repeated_cv(model, X, y, folds, 4, loss, inflation == "nested")
-    assert_allclose(result.effective_n_samples, N / f, rtol=1e-12)
+    result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
+    error, spread = reference.repeated_cv(model, X, y, folds, 4, loss)
+    assert_allclose(result.effective_n_samples, N / 1.6, rtol=1e-12)
     quantile = norm.ppf(0.95)
     if task == "classes":
         spread = error * (1 - error)
     else:
-        quantile = t.ppf(0.95, N / f - 1)
-    assert_agrees(result, task, error, np.sqrt(f * spread / N), quantile)
-    assert result.n_fits == (3 * 4 * 5 / 2 if inflation == "nested" else 3 * 4)
+        quantile = t.ppf(0.95, N / 1.6 - 1)
+    assert_agrees(result, task, error, np.sqrt(1.6 * spread / N), quantile)
+    assert result.n_fits == 3 * 4
 
 
 @tasks
@@ -329,7 +329,7 @@ def test_every_method_is_tried():
     assert set(SMALL) == set(METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
-    assert chosen.parameters == {"n_folds": 10, "n_repeats": 20, "inflation": "nested"}
+    assert chosen.parameters == {"n_folds": 10, "n_repeats": 10}
 
 
 @every_method
@@ -574,7 +574,6 @@ def test_results_are_frozen_printed_and_read_again(method):
         ({"method": "cv_wald", "n_folds": 27}, "n_folds must be from 2 to 26 for .* 26 samples"),
         ({"method": "replace_one_cv", "n_folds": 14}, "n_folds must be from 2 to 13"),
         ({"method": "cv_wald", "variance": "cr1"}, "variance must be one of 'all_pairs', 'within"),
-        ({"inflation": 1.2}, "inflation must be one of 'nested', 'fixed'; got 1.2"),
         ({"method": "holdout", "test_size": 25}, "test_size must leave at least 2 of 26 samples"),
         ({"method": "holdout", "test_size": 1.5}, "test_size must be a share between 0 and 1"),
         (
@@ -665,13 +664,13 @@ def test_failed_fits_are_left_out(model, y, method):
 
 def test_few_samples_lower_the_default_number_of_folds():
     rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
-    for method, most in {"repeated_cv": 6, "nested_cv": 5, "cv_wald": 10}.items():
+    for method, most in {"repeated_cv": 10, "nested_cv": 5, "cv_wald": 10}.items():
         result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
         assert result.parameters["n_folds"] == most
 
 
 def test_leaving_one_out_is_not_repeated():
-    result = error_interval(BAYES, X, Y, n_folds=N, inflation="fixed", random_state=0)
+    result = error_interval(BAYES, X, Y, n_folds=N, random_state=0)
     assert result.n_fits == N
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]

@@ -6,6 +6,7 @@ Each takes the splits as lists of row numbers and returns an estimate and its st
 import math
 
 import numpy as np
+from scipy.stats import beta, norm
 from sklearn.base import clone
 
 
@@ -30,6 +31,12 @@ def grouped_variance(losses, groups):
         sums[group] = sums.get(group, 0.0) + e - centre
     G = len(sums)
     return G / (G - 1) * sum(s**2 for s in sums.values()) / len(losses) ** 2
+
+
+def jeffreys(p, n, quantile):
+    """Jeffreys' interval of a rate of n samples at the level of a normal quantile."""
+    tail, a, b = norm.sf(quantile), p * n + 0.5, (1 - p) * n + 0.5
+    return beta.ppf(tail, a, b) if p > 0 else 0.0, beta.isf(tail, a, b) if p < 1 else 1.0
 
 
 def wilson(p, n, quantile):
@@ -90,8 +97,8 @@ def nested_cv(model, X, y, repeats, K, loss):
     return mean(all_in) - bias, se, mse / naive**2 if naive else None
 
 
-def repeated_cv(model, X, y, repeats, K, loss, nested):
-    """The mean error and f, for ``n / f`` samples."""
+def repeated_cv(model, X, y, repeats, K, loss):
+    """The mean error, and the mean variance of the losses."""
     n, errors, spreads = len(y), [], []
     for fold in repeats:
         losses = []
@@ -100,12 +107,7 @@ def repeated_cv(model, X, y, repeats, K, loss, nested):
             losses += losses_of(model, X, y, train, [i for i in range(n) if fold[i] == k], loss)
         errors.append(mean(losses))
         spreads.append(variance(losses))
-    f = 1.44
-    if nested:
-        estimated = nested_cv(model, X, y, repeats, K, loss)[2]
-        f = (min(max(estimated, 1), K) + 1.44) / 2
-        f = min(max(f, 1), 3)
-    return mean(errors), f, mean(spreads)
+    return mean(errors), mean(spreads)
 
 
 def five_by_two(model, X, y, repeats, loss):

@@ -54,7 +54,6 @@ def test_coverage():
 
 LONG = {
     "repeated_cv": {},
-    "repeated_cv, fixed": {"inflation": "fixed"},
     "nested_cv": {"method": "nested_cv"},
     "conservative_z": {"method": "conservative_z"},
     "corrected_t": {"method": "corrected_t"},
