@@ -95,7 +95,12 @@ def cross_val_error(
     Notes
     -----
     The standard error is that of the mean of the per-sample losses. It ignores that the folds
-    share training samples; no unbiased estimate of that variance exists [1]_. With `groups` the
+    share training samples; no unbiased estimate of that variance exists [1]_. Wilson's interval
+    on it covered the error of the fitted rule in 73 to 94 % where 95 % were promised (23
+    combinations of populations and learners, 50 samples, 200 data sets each), so the default,
+    "inflated", takes twice the variance, for 0-1 loss in the form of Jeffreys: it covered in 93 to
+    99 %. A hold-out, a single fold, has Wilson's. The interval of `error_interval` is shorter, by
+    a tenth, since it averages over repeated folds: quote that one. With `groups` the
     losses of a group are added up first, and intervals count the independent samples that would
     have this standard error, fewer by Student's quantile [2]_.
 
@@ -118,7 +123,7 @@ def cross_val_error(
     >>> round(result.error, 4)
     0.02
     >>> print(result.confidence_interval())
-    [0.0068, 0.0571] (95 %, wilson)
+    [0.0032, 0.0721] (95 %, inflated)
     """
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     options |= {"params": params, "error_score": error_score}

@@ -62,9 +62,10 @@ class ErrorInterval(IntervalResult):
         The parameters of the method.
     interval : ConfidenceInterval
         The interval in the form that suits the loss, the first of `interval_methods`: "jeffreys"
-        and "wilson" are those of an error rate of `effective_n_samples`, "log" is that of the logarithm for squared and
-        absolute loss, "normal" and "t" are ``error -/+ quantile * standard_error``, cut off at the
-        range of the loss, and "quantile" is of the replicates.
+        and "wilson" are those of an error rate of `effective_n_samples`, "log" is that of the
+        logarithm for squared and absolute loss, "normal" and "t" are
+        ``error -/+ quantile * standard_error``, cut off at the range of the loss, and "quantile"
+        is of the replicates.
     confidence_level : float
         Its nominal coverage.
     """
@@ -166,7 +167,7 @@ def error_interval(
     :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [11]_ for ``n / 1.6`` samples (of squared and
+      cross-validations, and Jeffreys' interval [11]_ for ``n / 1.55`` samples (of squared and
       absolute loss Student's, of the logarithm).
     - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
     - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
@@ -323,16 +324,14 @@ def error_interval(
     >>> from sklearn.linear_model import RidgeClassifier
     >>> from skeval.model_selection import error_interval
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> result = error_interval(
-    ...     RidgeClassifier(), X, y, n_repeats=5, random_state=0
-    ... )
+    >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
     >>> print(result)
     error interval, repeated_cv (zero_one loss)
-      error rate      0.0425
-      95 % interval   [0.0267, 0.0672] (wilson)
-      standard error  0.0102
-      worth           395 of 569 samples
-      fits            50
+      error rate      0.0432
+      95 % interval   [0.0259, 0.0677] (jeffreys)
+      standard error  0.0106
+      worth           367 of 569 samples
+      fits            100
     >>> print(result.confidence_interval(0.9))
     [0.0287, 0.0626] (90 %, wilson)
     """

@@ -115,9 +115,9 @@ def holdout_error(
     Returns
     -------
     HoldoutErrorEstimate
-        ``confidence_interval(method=)`` takes "wilson" (default), "exact", "wald" or "normal"
-        under random sampling, "stratified_wilson" [1]_ (default) or "normal" with priors; the
-        normal interval is too short for few errors and is nan for none.
+        ``confidence_interval(method=)`` takes "wilson" (default), "exact", "jeffreys", "wald" or
+        "normal" under random sampling, "stratified_wilson" [1]_ (default) or "normal" with
+        priors; the normal interval is too short for few errors and is nan for none.
 
     Raises
     ------

@@ -49,7 +49,7 @@ __all__ = ["MetricInterval", "metric_interval"]
 Floats = NDArray[np.float64]
 _METHODS = (
     *("auto", "analytic", "percentile", "bca"),
-    *("score", "wilson", "exact", "wald", "delong", "delta", "normal", "hall", "t"),
+    *("score", "wilson", "exact", "jeffreys", "wald", "delong", "delta", "normal", "hall", "t"),
 )
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
@@ -62,8 +62,8 @@ class MetricInterval(LimitsResult):
     Attributes
     ----------
     method : str
-        The method that was used: "wilson", "exact", "wald", "score", "delong", "delta", "normal",
-        "hall", "t", "bca" or "percentile".
+        The method that was used: "wilson", "exact", "jeffreys", "wald", "score", "delong",
+        "delta", "normal", "hall", "t", "bca" or "percentile".
     metric : str
         Name of the metric.
     estimate : float
@@ -160,9 +160,10 @@ def metric_interval(
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
         once more for each sample. "analytic": the first formula of the metric, where there is one:
 
-        - "wilson" (or "exact", "wald" by name): error rate, accuracy, top-k accuracy, Hamming
-          loss, and binary precision and recall, which condition on the number of predicted or
-          true positives; average precision, as if it were a proportion of the positives;
+        - "wilson" (or "exact", "jeffreys", "wald" by name): error rate, accuracy, top-k accuracy,
+          Hamming loss, and binary precision and recall, which condition on the number of
+          predicted or true positives; average precision, as if it were a proportion of the
+          positives;
         - "score": all that is a function of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);

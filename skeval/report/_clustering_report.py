@@ -138,7 +138,7 @@ class ClusteringReport(WritableReport):
         return make_frame(rows).set_index("n_clusters")
 
     def __str__(self) -> str:
-        lines = [*self._write_table(), "", self.verdict, PRESUMES, FRONT]
+        lines = [self.verdict, PRESUMES, "", *self._write_table(), "", FRONT]
         if self.external is not None:
             lines.append(ORIENTATION)
         return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])

@@ -137,7 +137,7 @@ def evaluate(
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
     >>> round(report.answer.error, 4)
-    0.0187
+    0.0193
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """

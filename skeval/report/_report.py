@@ -26,6 +26,7 @@ from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["EvaluationReport"]
 
+
 @dataclass(frozen=True, eq=False)
 class EvaluationReport(WritableReport):
     """The error of one estimator with an interval, and every other estimate of it.

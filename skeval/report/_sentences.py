@@ -14,9 +14,7 @@ __all__ = [
     "write_verdict",
 ]
 
-TARGET = (
-    "The interval is for the error, on new samples, of the rule fitted to all of these"
-)
+TARGET = "The interval is for the error, on new samples, of the rule fitted to all of these"
 EVIDENCE = (
     "In the benchmark of skeval it held that error in 93 to 99 % of data sets of each kind, "
     "where 95 % were promised."

@@ -39,9 +39,9 @@ def test_module_runs_and_says_what_it_did():
     first, second, _, *lines = result.stdout.splitlines()
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "kmeans, features scaled to variance 1, seed 0"
-    assert lines[2].split()[0] == "k"
-    assert [line.split()[0] for line in lines[3:6]] == ["2", "3", "4"]
-    assert "Choice: 2 clusters, the largest k with a prediction strength of 0.8 or more" in lines[7]
+    assert "Choice: 2 clusters, the largest k with a prediction strength of 0.8 or more" in lines[0]
+    assert lines[5].split()[0] == "k"
+    assert [line.split()[0] for line in lines[6:9]] == ["2", "3", "4"]
     assert "for orientation only" in result.stdout
     assert result.stderr == ""  # progress is for terminals
 
@@ -110,7 +110,7 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
     assert bare[0] == "bare.csv: 150 samples, 4 features, no labels"
     assert all(
         long.startswith(short.removesuffix("<- chosen"))
-        for short, long in zip(bare[6:9], bundled[6:9], strict=True)
+        for short, long in zip(bare[9:12], bundled[9:12], strict=True)
     )
 
 

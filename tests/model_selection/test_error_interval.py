@@ -203,13 +203,13 @@ def test_repeated_cv(task):
     folds = fold_scheme(cases_of(target_of(task)), 4, 3, root_seed(SEED)).folds
     result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
     error, spread = reference.repeated_cv(model, X, y, folds, 4, loss)
-    assert_allclose(result.effective_n_samples, N / 1.6, rtol=1e-12)
+    assert_allclose(result.effective_n_samples, N / 1.55, rtol=1e-12)
     quantile = norm.ppf(0.95)
     if task == "classes":
         spread = error * (1 - error)
     else:
-        quantile = t.ppf(0.95, N / 1.6 - 1)
-    assert_agrees(result, task, error, np.sqrt(1.6 * spread / N), quantile)
+        quantile = t.ppf(0.95, N / 1.55 - 1)
+    assert_agrees(result, task, error, np.sqrt(1.55 * spread / N), quantile)
     assert result.n_fits == 3 * 4
 
 

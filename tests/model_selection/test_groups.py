@@ -65,7 +65,7 @@ def test_intervals_count_independent_samples():
     result = cross_val_error(LOGISTIC, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
     z, t = stats.norm.isf(0.05), stats.t.isf(0.05, 11)
     n = result.error * (1 - result.error) / result.standard_error**2 * (z / t) ** 2
-    interval = result.confidence_interval(0.9)
+    interval = result.confidence_interval(0.9, "wilson")
     centre = (result.error + z**2 / (2 * n)) / (1 + z**2 / n)
     assert_allclose((interval.low + interval.high) / 2, centre)
     normal = result.confidence_interval(0.9, "normal")
@@ -77,7 +77,7 @@ def test_no_error_in_few_groups_is_no_certainty():
     groups = np.repeat(np.arange(12), 10)
     result = cross_val_error(LOGISTIC, x, y, cv=4, groups=groups, random_state=0)
     assert (result.error, result.standard_error) == (0.0, 0.0)
-    high = result.confidence_interval().high
+    high = result.confidence_interval(method="wilson").high
     assert_allclose(high, (t2 := stats.t.isf(0.025, 11) ** 2) / (12 + t2))  # Wilson's of 0 in 12
 
 
@@ -112,10 +112,10 @@ def test_intervals_cover(n_groups):
         wrong = rng.random(len(groups)) < rates
         y = ((x[:, 0] > 0) != wrong).astype(int)
         folds = list(RepeatedKFold(n_splits=5, n_repeats=1, random_state=0).split(x))
-        covered += (
-            0.3 in cross_val_error(Sign(), x, y, cv=folds, groups=groups).confidence_interval()
-        )
-        by_samples += 0.3 in cross_val_error(Sign(), x, y, cv=folds).confidence_interval()
+        grouped = cross_val_error(Sign(), x, y, cv=folds, groups=groups)
+        covered += 0.3 in grouped.confidence_interval(method="wilson")
+        plain = cross_val_error(Sign(), x, y, cv=folds)
+        by_samples += 0.3 in plain.confidence_interval(method="wilson")
     assert stats.binomtest(covered, 200, 0.95).pvalue > 0.001
     assert by_samples < 160
 

@@ -9,7 +9,7 @@ from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection import holdout_error, holdout_size
 
 
-@pytest.mark.parametrize("method", ["wilson", "exact", "wald"])
+@pytest.mark.parametrize("method", ["wilson", "exact", "jeffreys", "wald"])
 @pytest.mark.parametrize(
     ("error", "half_width"), [(0.1, 0.05), (0.5, 0.1), (0.02, 0.04), (0.3, 0.4)]
 )

@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._inference.proportions import exact_interval, wilson_interval
+from skeval._inference.proportions import exact_interval, jeffreys_interval, wilson_interval
 from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
     BootstrapErrorEstimate,
@@ -86,7 +87,7 @@ def test_interval_prints_and_contains():
 
 def test_which_intervals():
     losses = {
-        "zero_one": ("wilson", "exact", "wald", "normal"),
+        "zero_one": ("wilson", "exact", "jeffreys", "wald", "normal"),
         "squared": ("log", "normal"),
         "mine": ("normal",),
     }
@@ -107,6 +108,19 @@ def test_which_intervals():
     squared = ErrorEstimate("cross-validation", 3.0, 1.5, 40, "squared", np.zeros(40))
     found = squared.confidence_interval()
     assert (found.low, found.high) == pytest.approx(np.exp(np.log(3) + [-0.979982, 0.979982]))
+
+
+def test_folds_are_not_independent_so_the_default_counts_half_of_the_samples():
+    folds = CrossValErrorEstimate("cross-validation", 0.25, 0.0684653, 40, "zero_one", np.zeros(5))
+    assert folds.interval_methods == ("inflated", "wilson", "exact", "jeffreys", "wald", "normal")
+    found = folds.interval
+    assert (found.low, found.high) == pytest.approx(jeffreys_interval(5, 20, 0.95), abs=1e-6)
+    squared = CrossValErrorEstimate("cross-validation", 3.0, 1.5, 40, "squared", np.zeros(5))
+    half = norm.ppf(0.975) * np.sqrt(2) * 1.5 / 3
+    expected = 3 * np.exp([-half, half])
+    assert (squared.interval.low, squared.interval.high) == pytest.approx(expected)
+    once = CrossValErrorEstimate("hold-out", 0.25, 0.0684653, 40, "zero_one", np.zeros(1))
+    assert once.interval.method == "wilson"
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, np.nan, "0.95"])

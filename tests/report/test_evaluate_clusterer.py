@@ -64,7 +64,8 @@ def test_dict_json_and_frame_agree(report, tmp_path):
 
 def test_text_holds_the_numbers(report):
     lines = str(report).splitlines()
-    cells = lines[4].split()
+    assert lines[0] == report.verdict
+    cells = lines[7].split()
     row = report.rows()[1]
     assert cells[0] == "3"
     assert float(cells[1]) == pytest.approx(row["silhouette"], abs=5e-5)
@@ -73,7 +74,7 @@ def test_text_holds_the_numbers(report):
     assert float(cells[9]) == pytest.approx(row["reference"], abs=5e-4)
     assert cells[10] == ("yes" if row["front"] else "no")
     assert float(cells[11]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
-    assert lines[3].endswith("<- chosen")
+    assert lines[6].endswith("<- chosen")
 
 
 def test_same_seed_same_numbers_and_the_report_names_it():

@@ -32,14 +32,15 @@ def test_report_is_drawn_row_by_row():
         random_state=0,
     )
     display = ErrorEstimatesDisplay.from_result(report)
-    results = [*report.estimates, *report.perturbation]
+    results = [report.answer, *report.estimates, *report.perturbation]
     points, lines = drawn(display)
     np.testing.assert_array_equal(points, [result.error for result in results])
-    np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(8))
+    np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(9))
     intervals = [result.confidence_interval(0.8) for result in results]
     assert lines == [[interval.low, interval.high] for interval in intervals]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert labels[0].startswith("resubstitution\n0.0")
+    assert labels[0].startswith("answer, repeated_cv\n0.0")
+    assert labels[1].startswith("resubstitution\n0.0")
     assert labels[-1].startswith("SVM, perturbed training\n")
     assert f"[{intervals[2].low:.3f}, {intervals[2].high:.3f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
