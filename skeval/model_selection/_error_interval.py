@@ -333,7 +333,7 @@ def error_interval(
       worth           367 of 569 samples
       fits            100
     >>> print(result.confidence_interval(0.9))
-    [0.0287, 0.0626] (90 %, wilson)
+    [0.0283, 0.0634] (90 %, jeffreys)
     """
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *METHODS))

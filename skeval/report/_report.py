@@ -134,7 +134,7 @@ class EvaluationReport(WritableReport):
         pandas.DataFrame
             Indexed by method.
         """
-        rows = [estimate.to_dict() for estimate in (self.answer, *self.estimates)]
+        rows = [self.answer.to_dict(), *(estimate.to_dict() for estimate in self.estimates)]
         return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:
