@@ -153,13 +153,14 @@ def evaluate(
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
     perturbation = _run_perturbation(steps, n_resamples, say)
-    bias, stability = steps.select()
+    selection = steps.select(names)
     return EvaluationReport(
         estimates=tuple(estimates),
         perturbation=perturbation,
         permutation=_run_permutation(steps, n_permutations, say),
-        selection_bias=bias,
-        selection_stability=stability,
+        selection_bias=selection.bias,
+        selection_stability=selection.stability,
+        candidate_names=selection.names,
         warnings=(*notes, *write_warnings(target, estimates)),
         confidence_level=float(confidence_level),
         n_samples=len(target),

@@ -148,10 +148,8 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
 def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield selection outside against inside the loop, and what was selected."""
     bias, stability = report.selection_bias, report.selection_stability
-    if bias is None or stability is None:
+    if bias is None:
         return
-    options: dict[str, Any] = {"feature_names": report.feature_names, "n_top": N_TOP}
-    n_drawn = min(N_TOP, int((stability.frequency > 0).sum()))
     figures = [
         make_figure(
             partial(SelectionBiasDisplay.from_result, bias),
@@ -159,12 +157,16 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
             label="The errors of selecting outside and inside the loop, and their difference.",
             height=2.6,
         ),
-        make_figure(
-            partial(SelectionFrequencyDisplay.from_result, stability, **options),
-            "How often each feature was selected.",
-            label="How often each feature was selected over the folds.",
-            height=0.8 + 0.22 * n_drawn,
-        ),
     ]
+    if stability is not None:
+        options: dict[str, Any] = {"feature_names": report.candidate_names, "n_top": N_TOP}
+        figures.append(
+            make_figure(
+                partial(SelectionFrequencyDisplay.from_result, stability, **options),
+                "How often each feature was selected.",
+                label="How often each feature was selected over the folds.",
+                height=0.8 + 0.22 * min(N_TOP, int((stability.frequency > 0).sum())),
+            )
+        )
     sentences = write_selection(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)

@@ -38,7 +38,10 @@ class EvaluationReport(WritableReport):
     selection_bias : SelectionBias or None
         What selecting the features outside the loop would have claimed; None without a selector.
     selection_stability : SelectionStability or None
-        Agreement of the features selected in the folds (Nogueira); None without a selector.
+        Agreement of the features selected in the folds (Nogueira); None without a selector, or
+        where the folds choose from different features that have no names.
+    candidate_names : tuple of str or None
+        Names of the features that the selector chooses from, which the steps before it made.
     warnings : tuple of str
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
@@ -66,6 +69,7 @@ class EvaluationReport(WritableReport):
     permutation: PermutationTest | None
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
+    candidate_names: tuple[str, ...] | None
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
@@ -110,6 +114,7 @@ class EvaluationReport(WritableReport):
             "permutation": self.permutation and self.permutation.to_dict(),
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
+            "candidate_names": self.candidate_names and list(self.candidate_names),
             "warnings": list(self.warnings),
             "verdict": self.verdict,
             "feature_names": self.feature_names and list(self.feature_names),
@@ -134,7 +139,7 @@ class EvaluationReport(WritableReport):
         lines = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
-        if self.selection_bias and self.selection_stability:
+        if self.selection_bias:
             lines += write_selection(self.selection_bias, self.selection_stability)
         if self.permutation:
             lines.append(write_permutation(self.permutation))

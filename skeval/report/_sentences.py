@@ -61,12 +61,21 @@ def write_permutation(test: PermutationTest) -> str:
     )
 
 
-def write_selection(bias: SelectionBias, stability: SelectionStability) -> list[str]:
+def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
     """Say what selection outside the loop would have claimed, and how stable the selection is."""
+    claimed = (
+        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
+        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}])."
+    )
+    if stability is None:
+        return [
+            claimed,
+            "How stable the selection is cannot be told: the folds choose from different features, "
+            "which the steps before the selector give no names (get_feature_names_out).",
+        ]
     always = int(np.sum(stability.frequency == 1))
     return [
-        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
-        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}]).",
+        claimed,
         f"Of the features selected in any of {stability.n_rounds} folds "
         f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
         f"{stability.value:.2f}, 1 is best.",
