@@ -92,7 +92,8 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
     table = Table("The same in numbers.", head, list(starmap(_write_row, named)), MEANINGS)
-    return Section("Every estimate", figures=[figure], table=table)
+    sentences = [report.guess] if report.guess else []
+    return Section("Every estimate", sentences=sentences, figures=[figure], table=table)
 
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:

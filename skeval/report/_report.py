@@ -42,6 +42,9 @@ class EvaluationReport(WritableReport):
         where the folds choose from different features that have no names.
     candidate_names : tuple of str or None
         Names of the features that the selector chooses from, which the steps before it made.
+    guess : str or None
+        That the error lies below that of always answering the largest class, where it does; where
+        it does not, that is among the warnings.
     warnings : tuple of str
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
@@ -70,6 +73,7 @@ class EvaluationReport(WritableReport):
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
+    guess: str | None
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
@@ -115,6 +119,7 @@ class EvaluationReport(WritableReport):
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "candidate_names": self.candidate_names and list(self.candidate_names),
+            "guess": self.guess,
             "warnings": list(self.warnings),
             "verdict": self.verdict,
             "feature_names": self.feature_names and list(self.feature_names),
@@ -137,6 +142,8 @@ class EvaluationReport(WritableReport):
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
         named = name_estimates(self.estimates, self.perturbation)
         lines = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
+        if self.guess:
+            lines.append(self.guess)
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias:
@@ -148,6 +155,7 @@ class EvaluationReport(WritableReport):
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     """Return the cells of an estimate in the table of text."""
+    form = ".4f" if estimate.loss == "zero_one" else ".4g"
     found = estimate.interval
-    ends = f"[{found.low:.4f}, {found.high:.4f}]  {found.method}"
-    return name, f"{estimate.error:.4f}", f"{estimate.standard_error:.4f}", ends
+    ends = f"[{found.low:{form}}, {found.high:{form}}]  {found.method}"
+    return name, f"{estimate.error:{form}}", f"{estimate.standard_error:{form}}", ends

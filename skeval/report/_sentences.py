@@ -1,12 +1,18 @@
 """What an evaluation found, in sentences."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 
+from skeval._inference.proportions import wilson_interval
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import ErrorEstimate, PermutationTest, PerturbationInterval
+from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
+    "compare_with_guess",
     "write_permutation",
     "write_perturbation",
     "write_selection",
@@ -51,6 +57,36 @@ def _write_chance(test: PermutationTest) -> str:
     if test.pvalue <= 1 - test.confidence_level:
         return f"better than chance with P = {test.pvalue:.2g}"
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
+
+
+def compare_with_guess(
+    sizes: Mapping[Any, int] | None, estimates: Iterable[ErrorEstimate]
+) -> tuple[bool, str | None]:
+    """Compare the cross-validated error with that of always answering the largest class.
+
+    Return whether it is lower, and a sentence: it is, it may be either, it is higher. No sentence
+    where there are no classes, or another loss than the share of wrong answers.
+    """
+    (estimate,) = (one for one in estimates if one.method == CROSS_VALIDATION)
+    if sizes is None or estimate.loss != "zero_one":
+        return False, None
+    largest = max(sizes, key=lambda name: sizes[name])
+    guess = 1 - sizes[largest] / sum(sizes.values())
+    interval = estimate.interval
+    start = f"Always answering the largest class, {largest}, has error {guess:.4f}"
+    if interval.high < guess:
+        return True, f"{start}: the estimator is better, its interval {interval} lies below that."
+    n = estimate.n_samples if estimate.n_groups is None else estimate.n_groups
+    most = wilson_interval(guess * n, n, interval.confidence_level)[1]  # of the guess, another mean
+    if estimate.error - guess > np.hypot(estimate.error - interval.low, most - guess):
+        return False, (
+            f"{start}: the estimator is worse, its interval {interval} lies above that. "
+            "That can be meant only where errors on rare classes cost more than others."
+        )
+    return False, (
+        f"{start}: the estimator is not distinguishable from that, which its interval {interval} "
+        "does not exclude. It may have learnt nothing."
+    )
 
 
 def write_permutation(test: PermutationTest) -> str:

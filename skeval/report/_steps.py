@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._resampling.fits import resampled_fits
-from skeval._resampling.folds import fold_plan
+from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.target import Target
 from skeval.feature_selection import (
@@ -56,14 +56,14 @@ SCORINGS = {
 
 
 class Selection(NamedTuple):
-    """What is known of a selection of features; `names` are those of the features to choose from.
+    """What is known of a selection of features, as the report has it.
 
     There is no stability where the folds choose from different features that have no names.
     """
 
-    bias: SelectionBias | None
-    stability: SelectionStability | None
-    names: tuple[str, ...] | None
+    selection_bias: SelectionBias | None
+    selection_stability: SelectionStability | None
+    candidate_names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,11 @@ class Steps:
     def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that cross-validation, perturbation and selection share."""
         return list(self.splitter.split(self.X, self.target.y, self.groups))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the folds keep the order of the samples, which then cannot be exchanged."""
+        return keeps_order(self.splitter, self.folds)
 
     @property
     def task(self) -> tuple[Any, Any, Any]:
