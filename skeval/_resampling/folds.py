@@ -1,6 +1,6 @@
 """Folds: what an argument `cv` means, and the plan of fitting each training part once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +11,7 @@ from sklearn.model_selection import (
     KFold,
     StratifiedGroupKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
     check_cv,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "default_folds",
     "fold_indices",
     "fold_plan",
+    "keeps_order",
     "limit_folds",
     "make_splitter",
     "read_splits",
@@ -87,6 +89,18 @@ def resolve_folds(
     splitter, n = resolve_splitter(cv, target, groups, random_state), len(target)
     for train, test in splitter.split(X, target.y, groups):
         yield fold_indices(n, "train", train), fold_indices(n, "test", test)
+
+
+def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
+    """Whether folds test only what comes after all that they train on, as those of time series do.
+
+    One such split may be a plain test set at the end of a file; of several that is no accident.
+    """
+    if isinstance(splitter, TimeSeriesSplit):
+        return True
+    return len(folds) > 1 and all(
+        len(train) and len(test) and np.max(train) < np.min(test) for train, test in folds
+    )
 
 
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:

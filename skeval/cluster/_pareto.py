@@ -25,7 +25,7 @@ GREATER_IS_BETTER = {
     "silhouette": True,
     "dunn": True,
     "calinski_harabasz": True,
-    "davies_bouldin": False,
+    "davies_bouldin_pairwise": False,
     "davies_bouldin_centroid": False,
     "connectivity": False,
     "compactness": False,
@@ -205,9 +205,9 @@ def compare_clusterings(
         The labels of each clustering by its name.
     indices : sequence of str, or dict, default=("silhouette", "dunn", "connectivity")
         Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
-        and "calinski_harabasz" (larger is better), "davies_bouldin", "davies_bouldin_centroid",
-        "connectivity", "compactness" and "sse" (smaller is better). Or a dict of other indices:
-        name to ``(function(X, labels) -> float, greater_is_better)``.
+        and "calinski_harabasz" (larger is better), "davies_bouldin_pairwise",
+        "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Or a
+        dict of other indices: name to ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
         As in `internal_indices`; a dict of indices does not use them.
     n_jobs : int, default=None

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -70,6 +72,12 @@ class ScorerRow(NamedTuple):
     required: tuple[str, ...] = ()
 
 
+# Two numbers of one name: that by centroids is scikit-learn's, that by pairs is the default here.
+DAVIES_BOULDIN = {
+    dispersion: partial(davies_bouldin_score, dispersion=dispersion)
+    for dispersion in ("centroid", "pairwise")
+}
+
 # Names follow scikit-learn: "neg_" where smaller is better, no "_score" at the end.
 SCORERS: dict[str, ScorerRow] = {
     "bleu": ScorerRow(bleu_score, True),
@@ -84,7 +92,8 @@ SCORERS: dict[str, ScorerRow] = {
     "neg_compactness": ScorerRow(compactness_score, False, PARTITION),
     "neg_connectivity": ScorerRow(connectivity_score, False, PARTITION),
     "neg_cost_sensitive_error": ScorerRow(cost_sensitive_error, False, "predict", ("cost_matrix",)),
-    "neg_davies_bouldin": ScorerRow(davies_bouldin_score, False, PARTITION),
+    "neg_davies_bouldin_centroid": ScorerRow(DAVIES_BOULDIN["centroid"], False, PARTITION),
+    "neg_davies_bouldin_pairwise": ScorerRow(DAVIES_BOULDIN["pairwise"], False, PARTITION),
     "neg_error_norm": ScorerRow(error_norm, False),
     "neg_error_rate": ScorerRow(error_rate, False),
     "neg_expected_cost": ScorerRow(expected_cost, False, SCORES),
@@ -185,13 +194,28 @@ def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
     try:
         scorer = sklearn.metrics.get_scorer(name)  # it still takes names that it no longer lists
     except ValueError as error:
-        raise ValueError(f"name must be one of get_scorer_names(), got {name!r}.") from error
+        raise ValueError(
+            f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}."
+        ) from error
     if metric_kwargs:
         raise ValueError(
             f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed (make_scorer "
             f"sets others), got {list(metric_kwargs)}."
         )
     return scorer
+
+
+def _suggest_name(name: str) -> str:
+    """Return the names that a wrong one may stand for, as the end of a sentence.
+
+    The metric's own name ("dunn_score"), a direction left out ("davies_bouldin") and a misspelling
+    have their scorer under a name that holds the same words.
+    """
+    known = [*SCORERS, *sklearn.metrics.get_scorer_names()]
+    bare = name.removeprefix("neg_").removesuffix("_score")
+    near = [one for one in known if bare and bare in one]
+    near += [one for one in get_close_matches(name, known, cutoff=0.75) if one not in near]
+    return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else ""
 
 
 @validate_params(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.metrics import check_scoring
 from skeval._inference.interval import ConfidenceInterval, Limits, LimitsResult
 from skeval._inference.proportions import exact_interval
 from skeval._inference.ties import exceedances
-from skeval._resampling.folds import fold_plan, resolve_splitter
+from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.scores import Scores, resampled_scores
 from skeval._resampling.shuffles import check_orders, draw_orders
@@ -226,7 +227,8 @@ def permutation_test(
     ------
     ValueError
         If `y` holds one class only, lengths differ, `permutations` are none, or the score of the
-        observed labels is undefined.
+        observed labels is undefined; or if the folds test only what comes after all that they
+        train on, as those of ``TimeSeriesSplit`` do, and `permutations` are not given.
 
     Warns
     -----
@@ -284,6 +286,9 @@ def permutation_test(
     if max_exceedances is not None:
         max_exceedances = check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, groups, root)
+    if permutations is None:
+        drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
+        check_exchangeable(splitter, [] if drawn else list(splitter.split(X)), len(target))
     plan = make_permutation_plan(splitter, X, target, groups, orders, n)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     options |= {"scoring": scoring, "params": params}
@@ -293,6 +298,21 @@ def permutation_test(
         return evaluate_metric(name_metric(scoring), np.array(scores), *settings)
     return PermutationTests(
         {name: evaluate_metric(name, select_metric(scores, name), *settings) for name in scores[0]}
+    )
+
+
+def check_exchangeable(
+    splitter: Any, folds: list[tuple[np.ndarray, np.ndarray]], n_samples: int
+) -> None:
+    """Raise where the folds keep the order of samples, which shuffling the labels would destroy."""
+    if not keeps_order(splitter, folds):
+        return
+    n = n_samples
+    raise ValueError(
+        "cv keeps the order of the samples, and labels that are alike from one sample to the next "
+        "are not exchangeable: shuffled one by one they make P-values too small. Give "
+        "permutations= that keep neighbours together, such as rotations of a stationary series: "
+        f"(np.arange({n}) + np.random.default_rng(0).integers({n}, size=(1000, 1))) % {n}."
     )
 
 

@@ -51,7 +51,7 @@ class BootstrapSplit(MetadataRequester):
     >>> X, y = load_iris(return_X_y=True)
     >>> cv = BootstrapSplit(50, include_resubstitution=True, random_state=0)
     >>> scores = cross_validate(KNeighborsClassifier(), X, y, cv=cv)["test_score"]
-    >>> round(score_632(scores), 3)
+    >>> round(score_632(scores, cv=cv), 3)
     0.963
     """
 
@@ -145,14 +145,30 @@ def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     return np.unique(check_y("y", y), return_inverse=True)
 
 
-def score_632(scores: Any) -> float:
+def check_resubstitution(cv: Any, n_scores: int) -> None:
+    """Raise unless so many scores are those of a splitter that puts (all, all) first."""
+    if not isinstance(cv, BootstrapSplit) or not cv.include_resubstitution:
+        raise ValueError(
+            "cv must be the BootstrapSplit(include_resubstitution=True) that made the scores, as "
+            f"the first of them has to be the resubstitution score; got {cv!r}."
+        )
+    if n_scores != cv.get_n_splits():
+        raise ValueError(
+            f"cv must have made the scores, of which there are {n_scores}; it makes "
+            f"{cv.get_n_splits()}."
+        )
+
+
+def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
     """Return the .632 estimate ``0.368 scores[0] + 0.632 mean(scores[1:])`` of any score.
 
     Parameters
     ----------
     scores : array-like of shape (1 + n_resamples,)
-        The resubstitution score, then the out-of-bag score of each resample, as ``cv=
-        BootstrapSplit(include_resubstitution=True)`` yields them.
+        The resubstitution score, then the out-of-bag score of each resample, as `cv` yields them.
+    cv : BootstrapSplit
+        The splitter that made the scores, with ``include_resubstitution=True``. Scores do not show
+        whether the first is that of resubstitution, without which the estimate is wrong.
 
     Returns
     -------
@@ -162,7 +178,7 @@ def score_632(scores: Any) -> float:
     Raises
     ------
     ValueError
-        If `scores` is not a vector of at least two finite numbers.
+        If `scores` is not a vector of finite numbers, or not what `cv` yields.
 
     See Also
     --------
@@ -170,28 +186,30 @@ def score_632(scores: Any) -> float:
 
     Examples
     --------
-    >>> from skeval.model_selection import score_632
-    >>> round(score_632([1.0, 0.8, 0.9]), 4)
+    >>> from skeval.model_selection import BootstrapSplit, score_632
+    >>> cv = BootstrapSplit(2, include_resubstitution=True)
+    >>> round(score_632([1.0, 0.8, 0.9], cv=cv), 4)
     0.9052
     """
     values = check_data("scores", scores, ensure_2d=False, dtype=float, estimator="score_632")
-    if values.ndim != 1 or len(values) < 2:
-        raise ValueError(
-            "scores must hold the resubstitution score and at least one out-of-bag score, "
-            f"got shape {values.shape}."
-        )
+    if values.ndim != 1:
+        raise ValueError(f"scores must be a vector, got shape {values.shape}.")
+    check_resubstitution(cv, len(values))
     return float(0.368 * values[0] + 0.632 * values[1:].mean())
 
 
-def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
+def refit_632(cv_results: Mapping[str, Any], *, cv: BootstrapSplit, metric: str = "score") -> int:
     """Return the index of the candidate with the best .632 score, for ``refit=``.
 
     Parameters
     ----------
     cv_results : dict
-        The `cv_results_` of a search with ``cv=BootstrapSplit(include_resubstitution=True)``.
+        The `cv_results_` of a search.
+    cv : BootstrapSplit
+        The splitter of that search, with ``include_resubstitution=True``; bind it with
+        `functools.partial`.
     metric : str, default="score"
-        The metric of a search with several; bind it with `functools.partial`.
+        The metric of a search with several; bind it, too.
 
     Returns
     -------
@@ -202,10 +220,11 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     Raises
     ------
     ValueError
-        If `cv_results` has no such metric.
+        If `cv_results` has no such metric, or not as many scores as `cv` makes splits.
 
     Examples
     --------
+    >>> from functools import partial
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
@@ -213,15 +232,16 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     >>> X, y = load_iris(return_X_y=True)
     >>> cv = BootstrapSplit(30, include_resubstitution=True, random_state=0)
     >>> grid = {"n_neighbors": [1, 15, 120]}
-    >>> search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=refit_632)
-    >>> search.fit(X, y).best_params_
+    >>> best = partial(refit_632, cv=cv)
+    >>> GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=best).fit(X, y).best_params_
     {'n_neighbors': 1}
     """
     columns: list[np.ndarray] = []
     while f"split{len(columns)}_test_{metric}" in cv_results:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
-    if len(columns) < 2:
+    if not columns:
         raise ValueError(f"cv_results must hold split scores of the metric {metric!r}.")
+    check_resubstitution(cv, len(columns))
     scores = check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
     estimates = 0.368 * scores[0] + 0.632 * scores[1:].mean(axis=0)
     if np.isnan(estimates).all():

@@ -16,11 +16,13 @@ PERTURBED = {
 
 
 def name_estimates(
-    answer: ErrorInterval,
+    answer: ErrorInterval | None,
     estimates: Iterable[ErrorEstimate],
     perturbation: Iterable[PerturbationInterval] | None,
 ) -> list[tuple[str, Estimate]]:
     """Return the estimates by name, the answer first, those of perturbation last."""
-    named: list[tuple[str, Estimate]] = [(f"answer, {answer.method}", answer)]
+    named: list[tuple[str, Estimate]] = []
+    if answer is not None:
+        named.append((f"answer, {answer.method}", answer))
     named += [(estimate.method, estimate) for estimate in estimates]
     return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]

@@ -22,6 +22,8 @@ from skeval.model_selection._methods import (
     LEAVE_ONE_OUT,
     RESUBSTITUTION,
 )
+from skeval.report._data_warnings import write_data_warnings
+from skeval.report._nested import skip_nested_resampling
 from skeval.report._provenance import (
     check_feature_names,
     count_columns,
@@ -30,6 +32,7 @@ from skeval.report._provenance import (
     write_settings,
 )
 from skeval.report._report import EvaluationReport
+from skeval.report._sentences import compare_with_guess, find_quoted
 from skeval.report._steps import Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_jobs
@@ -38,6 +41,13 @@ from skeval.utils._seeds import RandomStateLike, small_seed
 __all__ = ["evaluate", "make_announcer"]
 
 LEAVE_ONE_OUT_LIMIT = 1000
+ORDERED = (
+    "The folds test only what comes after all that they train on, so the order of the samples "
+    "counts. Hold-out, leave-one-out, bootstrap, perturbation and permutation test mix early and "
+    "late samples, which would let the future predict the past: they are left out. The interval "
+    "of cross-validation takes the losses of samples as independent; where neighbours in time err "
+    "together it is too short."
+)
 
 
 def evaluate(
@@ -81,7 +91,9 @@ def evaluate(
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
         Folds, as in `cross_val_error`; None means 10, or as many as the smallest class has
-        members, or as there are samples or groups.
+        members, or as there are samples or groups. Where folds test only what comes after all
+        that they train on, as those of ``TimeSeriesSplit`` do, what would mix early and late
+        samples is left out, and a warning says so.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -151,39 +163,68 @@ def evaluate(
     X, target, groups = check_task(estimator, X, y, groups)
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
-    cv, notes = _choose_folds(cv, target, groups)
+    rule, notes = skip_nested_resampling(estimator)
+    cv, few = _choose_folds(cv, target, groups)
+    notes += few
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     settled = splitter, loss, seed, confidence_level, options, error_score
-    steps = Steps(estimator, X, target, groups, *settled)
+    steps = Steps(rule, X, target, groups, *settled)
     check_jobs(n_jobs, verbose)
     say = make_announcer(verbose)
     if leave_one_out is None:
         leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
+    if steps.ordered:
+        n_permutations = n_resamples = 0
+        notes.append(ORDERED)
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
-    bias, stability = steps.select()
+    answer = _find_answer(steps, say)
     return EvaluationReport(
-        answer=_find_answer(steps, say),
+        answer=answer,
         estimates=tuple(estimates),
         perturbation=_run_perturbation(steps, n_resamples, say),
+        **steps.select(names)._asdict(),
         permutation=_run_permutation(steps, n_permutations, say),
-        selection_bias=bias,
-        selection_stability=stability,
-        warnings=(*notes, *write_warnings(target, estimates)),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=count_columns(X),
-        class_sizes=_count_classes(target),
         estimator=write_estimator(estimator),
         feature_names=names,
+        **_describe_findings(steps, answer, estimates, names, notes),
         **describe_run(settings, seed),
     )
 
 
-def _find_answer(steps: Steps, say: Callable[[str], None]) -> ErrorInterval:
-    """Return the error with the interval to quote."""
+def _find_answer(steps: Steps, say: Callable[[str], None]) -> ErrorInterval | None:
+    """Return the error with the interval to quote, None where samples keep their order."""
+    if steps.ordered:
+        return None
     say("error interval")
     return steps.answer()
+
+
+def _describe_findings(
+    steps: Steps,
+    answer: ErrorInterval | None,
+    estimates: list[ErrorEstimate],
+    names: tuple[str, ...] | None,
+    notes: list[str],
+) -> dict[str, Any]:
+    """Return the fields of a report that say what to make of its estimates."""
+    sizes = _count_classes(steps.target)
+    better, guess = compare_with_guess(sizes, find_quoted(answer, estimates))
+    warnings = [
+        *write_data_warnings(steps.X, steps.target, steps.groups, names),
+        *notes,
+        *write_warnings(estimates),
+    ]
+    if guess and not better:
+        warnings.append(guess)
+    return {
+        "class_sizes": sizes,
+        "guess": guess if better and not steps.ordered else None,
+        "warnings": tuple(warnings),
+    }
 
 
 def _estimate_all(
@@ -200,8 +241,9 @@ def _estimate_all(
         CROSS_VALIDATION: steps.estimate_cross_validation,
         LEAVE_ONE_OUT: steps.estimate_leave_one_out,
     }
+    left_out = {HOLD_OUT, LEAVE_ONE_OUT} if steps.ordered else set()
     for name, estimate in estimators.items():
-        if name == LEAVE_ONE_OUT and not leave_one_out:
+        if name in left_out or (name == LEAVE_ONE_OUT and not leave_one_out):
             continue
         say(name)
         try:
@@ -210,6 +252,8 @@ def _estimate_all(
             if name not in (HOLD_OUT, LEAVE_ONE_OUT):
                 raise
             notes.append(f"There is no {name} estimate: {error}")
+    if steps.ordered:
+        return
     say("bootstrap")
     yield from steps.estimate_bootstrap(n_bootstraps)
 

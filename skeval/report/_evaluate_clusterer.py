@@ -25,7 +25,7 @@ from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = ["evaluate_clusterer", "write_warnings"]
 
-INDICES = ("silhouette", "dunn", "davies_bouldin", "calinski_harabasz", "connectivity")
+INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 NEIGHBOURS = 10
 MOST = 8
 
@@ -64,7 +64,7 @@ def evaluate_clusterer(
         The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
     labels_true : array-like of shape (n_samples,), default=None
         Known classes, for orientation: neither the clusterings nor the choice use them.
-    indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin", \
+    indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \

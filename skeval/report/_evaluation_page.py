@@ -94,7 +94,8 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
     table = Table("The same in numbers.", head, list(starmap(_write_row, named)), MEANINGS)
-    return Section("Every estimate", figures=[figure], table=table)
+    sentences = [report.guess] if report.guess else []
+    return Section("Every estimate", sentences=sentences, figures=[figure], table=table)
 
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:
@@ -150,10 +151,8 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
 def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield selection outside against inside the loop, and what was selected."""
     bias, stability = report.selection_bias, report.selection_stability
-    if bias is None or stability is None:
+    if bias is None:
         return
-    options: dict[str, Any] = {"feature_names": report.feature_names, "n_top": N_TOP}
-    n_drawn = min(N_TOP, int((stability.frequency > 0).sum()))
     figures = [
         make_figure(
             partial(SelectionBiasDisplay.from_result, bias),
@@ -161,12 +160,16 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
             label="The errors of selecting outside and inside the loop, and their difference.",
             height=2.6,
         ),
-        make_figure(
-            partial(SelectionFrequencyDisplay.from_result, stability, **options),
-            "How often each feature was selected.",
-            label="How often each feature was selected over the folds.",
-            height=0.8 + 0.22 * n_drawn,
-        ),
     ]
+    if stability is not None:
+        options: dict[str, Any] = {"feature_names": report.candidate_names, "n_top": N_TOP}
+        figures.append(
+            make_figure(
+                partial(SelectionFrequencyDisplay.from_result, stability, **options),
+                "How often each feature was selected.",
+                label="How often each feature was selected over the folds.",
+                height=0.8 + 0.22 * min(N_TOP, int((stability.frequency > 0).sum())),
+            )
+        )
     sentences = write_selection(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)

@@ -73,8 +73,15 @@ def make_page(report: Any, title: str | None = None) -> Page:
 
 
 def make_figure(draw: Callable[..., Any], caption: str, **options: Any) -> Figure:
-    """Return what ``draw(ax=...)`` draws, with its caption; `options` are those of `draw_svg`."""
-    return Figure(draw_svg(draw, **options), caption)
+    """Return what ``draw(ax=...)`` draws, with its caption; `options` are those of `draw_svg`.
+
+    A drawing that fails never takes the finished numbers with it: its place says what went wrong.
+    """
+    check_extra()
+    try:
+        return Figure(draw_svg(draw, **options), caption)
+    except Exception as error:
+        return Figure("", f"{caption} (This figure could not be drawn: {error})")
 
 
 def make_warnings_section(heading: str, warnings: Sequence[str]) -> Section:

@@ -14,6 +14,7 @@ from skeval.model_selection import (
 from skeval.report._estimates_table import Estimate, name_estimates
 from skeval.report._provenance import write_call
 from skeval.report._sentences import (
+    find_quoted,
     write_coverage,
     write_permutation,
     write_perturbation,
@@ -33,8 +34,9 @@ class EvaluationReport(WritableReport):
 
     Attributes
     ----------
-    answer : ErrorInterval
-        The number to quote: what `error_interval` finds.
+    answer : ErrorInterval or None
+        The number to quote: what `error_interval` finds; None where the folds keep the order of
+        the samples, which it would mix.
     estimates : tuple of ErrorEstimate
         From the most optimistic to the most careful.
     perturbation : tuple of PerturbationInterval or None
@@ -45,7 +47,13 @@ class EvaluationReport(WritableReport):
     selection_bias : SelectionBias or None
         What selecting the features outside the loop would have claimed; None without a selector.
     selection_stability : SelectionStability or None
-        Agreement of the features selected in the folds (Nogueira); None without a selector.
+        Agreement of the features selected in the folds (Nogueira); None without a selector, or
+        where the folds choose from different features that have no names.
+    candidate_names : tuple of str or None
+        Names of the features that the selector chooses from, which the steps before it made.
+    guess : str or None
+        That the error lies below that of always answering the largest class, where it does; where
+        it does not, that is among the warnings.
     warnings : tuple of str
         What a reader should know before quoting a number, in plain words.
     confidence_level : float
@@ -68,12 +76,14 @@ class EvaluationReport(WritableReport):
         Versions of the packages that the numbers depend on.
     """
 
-    answer: ErrorInterval
+    answer: ErrorInterval | None
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
     permutation: PermutationTest | None
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
+    candidate_names: tuple[str, ...] | None
+    guess: str | None
     warnings: tuple[str, ...]
     confidence_level: float
     n_samples: int
@@ -96,7 +106,8 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        return write_verdict(self.answer, self.permutation, self.selection_bias)
+        quoted = find_quoted(self.answer, self.estimates)
+        return write_verdict(quoted, self.permutation, self.selection_bias)
 
     @property
     def call(self) -> str:
@@ -108,7 +119,8 @@ class EvaluationReport(WritableReport):
         classes = self.class_sizes
         return {
             "verdict": self.verdict,
-            "answer": self.answer.to_dict() | {"covers": " ".join(write_coverage(self.answer))},
+            "answer": self.answer
+            and self.answer.to_dict() | {"covers": " ".join(write_coverage(self.answer))},
             "estimator": self.estimator,
             "n_samples": self.n_samples,
             "n_features": self.n_features,
@@ -120,6 +132,8 @@ class EvaluationReport(WritableReport):
             "permutation": self.permutation and self.permutation.to_dict(),
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
+            "candidate_names": self.candidate_names and list(self.candidate_names),
+            "guess": self.guess,
             "warnings": list(self.warnings),
             "feature_names": self.feature_names and list(self.feature_names),
             "settings": dict(self.settings),
@@ -134,7 +148,9 @@ class EvaluationReport(WritableReport):
         pandas.DataFrame
             Indexed by method.
         """
-        rows = [self.answer.to_dict(), *(estimate.to_dict() for estimate in self.estimates)]
+        rows = [estimate.to_dict() for estimate in self.estimates]
+        if self.answer is not None:
+            rows.insert(0, self.answer.to_dict())
         return make_frame(rows).set_index("method")
 
     def __str__(self) -> str:
@@ -142,9 +158,11 @@ class EvaluationReport(WritableReport):
         named = name_estimates(self.answer, self.estimates, self.perturbation)
         table = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
         lines = [self.verdict, *write_coverage(self.answer), "", *table, ""]
+        if self.guess:
+            lines.append(self.guess)
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
-        if self.selection_bias and self.selection_stability:
+        if self.selection_bias:
             lines += write_selection(self.selection_bias, self.selection_stability)
         if self.permutation:
             lines.append(write_permutation(self.permutation))
@@ -153,6 +171,7 @@ class EvaluationReport(WritableReport):
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     """Return the cells of an estimate in the table of text."""
+    form = ".4f" if estimate.loss == "zero_one" else ".4g"
     found = estimate.interval
-    ends = f"[{found.low:.4f}, {found.high:.4f}]  {found.method}"
-    return name, f"{estimate.error:.4f}", f"{estimate.standard_error:.4f}", ends
+    ends = f"[{found.low:{form}}, {found.high:{form}}]  {found.method}"
+    return name, f"{estimate.error:{form}}", f"{estimate.standard_error:{form}}", ends

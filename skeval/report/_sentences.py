@@ -1,12 +1,24 @@
 """What an evaluation found, in sentences."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 
+from skeval._inference.proportions import wilson_interval
 from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.model_selection import ErrorInterval, PermutationTest, PerturbationInterval
+from skeval.model_selection import (
+    ErrorEstimate,
+    ErrorInterval,
+    PermutationTest,
+    PerturbationInterval,
+)
+from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
+    "compare_with_guess",
+    "find_quoted",
     "write_coverage",
     "write_permutation",
     "write_perturbation",
@@ -22,8 +34,18 @@ EVIDENCE = (
 NO_EVIDENCE = "How often it holds that error has not been measured with groups."
 
 
+def find_quoted(
+    answer: ErrorInterval | None, estimates: Iterable[ErrorEstimate]
+) -> ErrorInterval | ErrorEstimate:
+    """Return the number to quote: the answer, or the cross-validated error where there is none."""
+    if answer is not None:
+        return answer
+    (estimate,) = (one for one in estimates if one.method == CROSS_VALIDATION)
+    return estimate
+
+
 def write_verdict(
-    answer: ErrorInterval,
+    answer: ErrorInterval | ErrorEstimate,
     permutation: PermutationTest | None,
     selection_bias: SelectionBias | None,
 ) -> str:
@@ -47,8 +69,10 @@ def write_verdict(
     return sentence + "."
 
 
-def write_coverage(answer: ErrorInterval) -> list[str]:
+def write_coverage(answer: ErrorInterval | None) -> list[str]:
     """Say what the interval of the answer is for, how it was made, and how that is known."""
+    if answer is None:
+        return []
     folds, repeats = answer.parameters["n_folds"], answer.parameters["n_repeats"]
     method = f"{answer.method}: {folds}-fold cross-validation, repeated {repeats} times"
     return [f"{TARGET} ({method}).", EVIDENCE if answer.n_groups is None else NO_EVIDENCE]
@@ -68,6 +92,35 @@ def _write_chance(test: PermutationTest) -> str:
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
 
 
+def compare_with_guess(
+    sizes: Mapping[Any, int] | None, estimate: ErrorInterval | ErrorEstimate
+) -> tuple[bool, str | None]:
+    """Compare the error to quote with that of always answering the largest class.
+
+    Return whether it is lower, and a sentence: it is, it may be either, it is higher. No sentence
+    where there are no classes, or another loss than the share of wrong answers.
+    """
+    if sizes is None or estimate.loss != "zero_one":
+        return False, None
+    largest = max(sizes, key=lambda name: sizes[name])
+    guess = 1 - sizes[largest] / sum(sizes.values())
+    interval = estimate.interval
+    start = f"Always answering the largest class, {largest}, has error {guess:.4f}"
+    if interval.high < guess:
+        return True, f"{start}: the estimator is better, its interval {interval} lies below that."
+    n = estimate.n_samples if estimate.n_groups is None else estimate.n_groups
+    most = wilson_interval(guess * n, n, interval.confidence_level)[1]  # of the guess, another mean
+    if estimate.error - guess > np.hypot(estimate.error - interval.low, most - guess):
+        return False, (
+            f"{start}: the estimator is worse, its interval {interval} lies above that. "
+            "That can be meant only where errors on rare classes cost more than others."
+        )
+    return False, (
+        f"{start}: the estimator is not distinguishable from that, which its interval {interval} "
+        "does not exclude. It may have learnt nothing."
+    )
+
+
 def write_permutation(test: PermutationTest) -> str:
     """Say what the permutation test found."""
     return (
@@ -76,12 +129,21 @@ def write_permutation(test: PermutationTest) -> str:
     )
 
 
-def write_selection(bias: SelectionBias, stability: SelectionStability) -> list[str]:
+def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
     """Say what selection outside the loop would have claimed, and how stable the selection is."""
+    claimed = (
+        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
+        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}])."
+    )
+    if stability is None:
+        return [
+            claimed,
+            "How stable the selection is cannot be told: the folds choose from different features, "
+            "which the steps before the selector give no names (get_feature_names_out).",
+        ]
     always = int(np.sum(stability.frequency == 1))
     return [
-        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
-        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}]).",
+        claimed,
         f"Of the features selected in any of {stability.n_rounds} folds "
         f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
         f"{stability.value:.2f}, 1 is best.",

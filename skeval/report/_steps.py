@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._resampling.fits import resampled_fits
-from skeval._resampling.folds import fold_plan
+from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.target import Target
 from skeval.feature_selection import (
@@ -46,14 +46,26 @@ from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
+from skeval.report._selection import align_selections, read_selected
 
-__all__ = ["Steps", "ends_in_linear_svc"]
+__all__ = ["Selection", "Steps", "ends_in_linear_svc"]
 
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
     "absolute": "neg_mean_absolute_error",
 }
+
+
+class Selection(NamedTuple):
+    """What is known of a selection of features, as the report has it.
+
+    There is no stability where the folds choose from different features that have no names.
+    """
+
+    selection_bias: SelectionBias | None
+    selection_stability: SelectionStability | None
+    candidate_names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +87,11 @@ class Steps:
     def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that cross-validation, perturbation and selection share."""
         return list(self.splitter.split(self.X, self.target.y, self.groups))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the folds keep the order of the samples, which then cannot be exchanged."""
+        return keeps_order(self.splitter, self.folds)
 
     @property
     def task(self) -> tuple[Any, Any, Any]:
@@ -150,14 +167,14 @@ class Steps:
         )
         return found
 
-    def select(self) -> tuple[SelectionBias | None, SelectionStability | None]:
+    def select(self, feature_names: tuple[str, ...] | None) -> Selection:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
-        None of either where the estimator does not select features, or does not classify.
+        Nothing of it where the estimator does not select features, or does not classify.
         """
         parts = _split_at_selector(self.estimator, self.X)
         if parts is None or self.target.classes is None:
-            return None, None
+            return Selection(None, None, None)
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
@@ -168,9 +185,14 @@ class Steps:
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
             bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
         task = head, self.X, self.target, plan
-        fits = resampled_fits(*task, _read_support, adapted=False, **self.options)
-        supports = np.array([support for fitted in fits for support in fitted.findings])
-        return bias, selection_stability(supports, confidence_level=self.confidence_level)
+        read = partial(read_selected, feature_names=feature_names)
+        fits = resampled_fits(*task, read, adapted=False, **self.options)
+        aligned = align_selections([found for fitted in fits for found in fitted.findings])
+        if aligned is None:
+            return Selection(bias, None, None)
+        supports, names = aligned
+        stability = selection_stability(supports, confidence_level=self.confidence_level)
+        return Selection(bias, stability, names)
 
     def _error_options(self) -> dict[str, Any]:
         return {
@@ -189,12 +211,6 @@ class Steps:
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     """Return the mean of a per-sample loss."""
     return float(np.mean(loss(y_true, y_pred)))
-
-
-def _read_support(model: Pipeline, X: Any, y: Any) -> np.ndarray:
-    """Return the features that the last step of a fitted pipeline selects."""
-    support: np.ndarray = model[-1].get_support()
-    return support
 
 
 def _split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skeval._resampling.target import Target
+from skeval._inference.means import normal_quantile
 from skeval.model_selection import ErrorEstimate
 from skeval.model_selection._methods import (
     BOOTSTRAP_632_PLUS,
@@ -14,18 +14,23 @@ from skeval.model_selection._methods import (
 __all__ = ["write_warnings"]
 
 WIDE_INTERVAL = 0.2
+DISAGREEMENT = 2.0
+"""Standard errors of the difference of two estimates; doc/user_guide/warnings.rst has what it does
+to data without a fault."""
+NEAR_ZERO = 0.1
+"""Share of the cross-validated error below which a training error says nothing."""
 
 
-def write_warnings(target: Target, estimates: list[ErrorEstimate]) -> list[str]:
+def write_warnings(estimates: list[ErrorEstimate]) -> list[str]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
     cross_validation = named[CROSS_VALIDATION]
-    found = [_warn_of_overfitting(named[RESUBSTITUTION], cross_validation)]
-    for other in (THIRD_HELD_OUT, BOOTSTRAP_632_PLUS):
-        if other in named:  # a hold-out fit may have failed
-            found.append(_warn_of_disagreement(cross_validation, named[other]))
-    if cross_validation.loss == "zero_one" and target.classes is not None:
-        found.append(_warn_of_guessing(target, target.classes, cross_validation))
+    found = [
+        _warn_of_overfitting(named[RESUBSTITUTION], cross_validation),
+        _warn_of_632(named.get(BOOTSTRAP_632_PLUS), named[RESUBSTITUTION], cross_validation),
+        _warn_of_disagreement(cross_validation, named.get(THIRD_HELD_OUT)),
+    ]
+    if cross_validation.loss == "zero_one":
         found.append(_warn_of_wide_interval(cross_validation))
     return [sentence for sentence in found if sentence]
 
@@ -36,7 +41,7 @@ def _warn_of_overfitting(
     """Say when the training error is far below the cross-validated one."""
     gap = cross_validation.error - resubstitution.error
     far = resubstitution.error < cross_validation.error / 2
-    if not (far and gap > 2 * cross_validation.standard_error):
+    if not (far and gap > 2 * _spread(cross_validation)):
         return None
     return (
         f"The training error ({resubstitution.error:.4f}) is far below the cross-validated error "
@@ -44,30 +49,43 @@ def _warn_of_overfitting(
     )
 
 
-def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate) -> str | None:
-    """Say when two estimates on samples not trained on differ by more than two standard errors."""
-    if abs(a.error - b.error) <= 2 * max(a.standard_error, b.standard_error):
+def _warn_of_632(
+    bootstrap: ErrorEstimate | None,
+    resubstitution: ErrorEstimate,
+    cross_validation: ErrorEstimate,
+) -> str | None:
+    """Say when the .632+ estimate counts in a training error that says nothing."""
+    error = cross_validation.error
+    if bootstrap is None or resubstitution.error > NEAR_ZERO * error:
+        return None
+    if error - bootstrap.error <= _spread(cross_validation):
+        return None
+    return (
+        f"{bootstrap.method} ({bootstrap.error:.4f}) lies below {cross_validation.method} "
+        f"({error:.4f}), since it counts in a training error near 0 ({resubstitution.error:.4f}), "
+        "to which this estimator is trained whatever the data: quote neither .632 nor .632+."
+    )
+
+
+def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate | None) -> str | None:
+    """Say when two estimates on samples not trained on differ by more than chance explains."""
+    if b is None or not abs(a.error - b.error) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
         return None
     return (
         f"{b.method} ({b.error:.4f}) and {a.method} ({a.error:.4f}) differ by more than two "
-        "standard errors: the error depends on which samples are held out."
+        "standard errors of their difference: the error depends on which samples are held out."
     )
 
 
-def _warn_of_guessing(
-    target: Target, classes: np.ndarray, cross_validation: ErrorEstimate
-) -> str | None:
-    """Say when the interval reaches the error of always naming the largest class."""
-    sizes = np.bincount(target.codes)
-    guess = 1 - sizes.max() / sizes.sum()
-    interval = cross_validation.interval
-    if interval.high < guess:
-        return None
-    name = classes[sizes.argmax()]
-    return (
-        f"Always answering the largest class, {name}, has error {guess:.4f}, which the interval "
-        f"{interval} does not exclude: the estimator may have learnt nothing."
-    )
+def _spread(estimate: ErrorEstimate) -> float:
+    """Return a standard error that is not 0 where no error was seen: that which the interval has.
+
+    That of independent losses, on which the alarms were measured, and not the inflated one.
+    nan where the interval is undefined, so that no comparison with it is true.
+    """
+    form = next(name for name in estimate.interval_methods if name != "inflated")
+    found = estimate.confidence_interval(method=form)
+    return (found.high - found.low) / 2 / normal_quantile(found.confidence_level)
 
 
 def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> str | None:

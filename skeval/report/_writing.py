@@ -65,10 +65,10 @@ class WritableReport:
         return text
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the page, or the text where the extra is missing."""
+        """Return what a notebook shows: the page, or the text where there can be none."""
         try:
             fragment: str = load_template("fragment.html").render(page=make_page(self))
-        except ImportError:
+        except Exception:  # the extra is missing; or else a display must not hide the numbers
             return f"<pre>{escape(str(self))}</pre>"
         return fragment
 

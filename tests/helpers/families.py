@@ -99,12 +99,26 @@ TABLES = {
     "selection_stability": feature_selection.selection_stability,
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
 }
+
+
+def bootstrap_of(scores):
+    """Return the splitter that makes as many scores, the first of them by resubstitution."""
+    n_splits = max(1, np.size(scores) - 1)
+    return model_selection.BootstrapSplit(n_splits, include_resubstitution=True)
+
+
 # (scores,): of one candidate, and of the candidates of a search
 VECTORS = {
-    "score_632": model_selection.score_632,
+    "score_632": with_options_of(model_selection.score_632)(
+        lambda scores, cv=None, **options: model_selection.score_632(
+            scores, cv=bootstrap_of(scores) if cv is None else cv, **options
+        )
+    ),
     "refit_632": with_options_of(model_selection.refit_632)(
-        lambda scores, **options: model_selection.refit_632(
-            {"split0_test_score": scores, "split1_test_score": scores}, **options
+        lambda scores, cv=None, **options: model_selection.refit_632(
+            {"split0_test_score": scores, "split1_test_score": scores},
+            cv=bootstrap_of([0, 0]) if cv is None else cv,
+            **options,
         )
     ),
 }

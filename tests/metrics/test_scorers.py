@@ -1,10 +1,11 @@
 """Every metric as a scorer, and scorers of clusterings."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs
@@ -92,7 +93,8 @@ INTERNAL = {
     "dunn": ({"metric": "cityblock"}, SPLIT),
     "neg_compactness": ({}, MERGED),
     "neg_connectivity": ({"n_neighbors": 3}, SPLIT),
-    "neg_davies_bouldin": ({"dispersion": "centroid"}, SPLIT),
+    "neg_davies_bouldin_centroid": ({}, SPLIT),
+    "neg_davies_bouldin_pairwise": ({}, SPLIT),
     "neg_within_cluster_sse": ({}, MERGED),
     "neg_within_cluster_variance": ({}, MERGED),
     "silhouette": ({}, SPLIT),
@@ -108,8 +110,12 @@ def test_every_scorer_has_a_case():
 def test_name_says_the_metric_and_its_direction(name):
     row = SCORERS[name]
     metric = name.removeprefix("neg_")
-    assert row.function.__name__ in (metric, f"{metric}_score")
-    assert row.greater_is_better == (name == metric)
+    function = row.function
+    if isinstance(function, partial):  # one of the forms of an index that has two
+        (form,) = function.keywords.values()
+        metric, function = metric.removesuffix(f"_{form}"), function.func
+    assert function.__name__ in (metric, f"{metric}_score")
+    assert row.greater_is_better == (not name.startswith("neg_"))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -220,6 +226,33 @@ def test_bad_names():
         get_scorer("f1", beta=2)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("davies_bouldin", "'neg_davies_bouldin_centroid' or 'neg_davies_bouldin_pairwise'"),
+        ("dunn_score", "'dunn'"),
+        ("within_cluster_sse", "'neg_within_cluster_sse'"),
+        ("acuracy", "'accuracy'"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
+    with pytest.raises(ValueError, match=rf"got {wrong!r}; did you mean {right}"):
+        get_scorer(wrong)
+
+
+def test_both_forms_of_davies_bouldin_are_named(blobs_and_labels):
+    X, model = blobs_and_labels
+    theirs = -davies_bouldin_score(X, model.labels_)
+    assert get_scorer("neg_davies_bouldin_centroid")(model, X) == pytest.approx(theirs, rel=1e-12)
+    assert get_scorer("neg_davies_bouldin_pairwise")(model, X) < 1.2 * theirs
+
+
+@pytest.fixture
+def blobs_and_labels():
+    X, _ = blobs()
+    return X, clone(KMEANS).fit(X)
+
+
 class OnlyLabels(ClusterMixin, BaseEstimator):
     """A clusterer with neither predict nor fit_predict."""
 
@@ -326,7 +359,7 @@ PIPELINES = {
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-@pytest.mark.parametrize("index", ["silhouette", "neg_davies_bouldin"])
+@pytest.mark.parametrize("index", ["silhouette", "neg_davies_bouldin_pairwise"])
 def test_pipelines_are_judged_where_they_cluster(name, index):
     X, model = in_another_space(), PIPELINES[name].fit(in_another_space())
     labels = model.predict(X) if hasattr(model, "predict") else model.fit_predict(X)

@@ -29,6 +29,7 @@ from sklearn.model_selection import (
     KFold,
     LeaveOneOut,
     StratifiedKFold,
+    TimeSeriesSplit,
     permutation_test_score,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -519,3 +520,16 @@ def test_text_and_dict():
     assert "permutation test (f1)" in str(result)
     assert "P-value" in str(result)
     assert result.to_dict()["pvalue"] == 0.5
+
+
+@pytest.mark.parametrize("splits", [False, True])
+def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
+    rng = np.random.default_rng(0)
+    X, y = np.cumsum(rng.normal(size=(60, 2)), axis=0), np.tile([0, 0, 1, 1], 15)
+    cv = TimeSeriesSplit(3)
+    cv = list(cv.split(X)) if splits else cv
+    with pytest.raises(ValueError, match=r"cv keeps the order .* rotations .*integers\(60"):
+        permutation_test(NearestCentroid(), X, y, cv=cv, n_permutations=19)
+    turned = (np.arange(60) + rng.integers(60, size=(19, 1))) % 60
+    found = permutation_test(NearestCentroid(), X, y, cv=cv, permutations=turned)
+    assert found.n_permutations == 19

@@ -28,12 +28,33 @@ def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
     )
     assert scores[0] == pytest.approx(1 - result.resubstitution)
     np.testing.assert_allclose(1 - scores[1:], result.replicates)
-    assert score_632(scores) == pytest.approx(1 - result.error)
+    assert score_632(scores, cv=cv) == pytest.approx(1 - result.error)
+
+
+def with_resubstitution(n_splits):
+    return BootstrapSplit(n_splits, include_resubstitution=True)
 
 
 def test_score_632_by_hand():
-    assert score_632([1.0, 0.5, 0.7]) == pytest.approx(0.368 + 0.632 * 0.6)
-    assert isinstance(score_632((1, 0)), float)
+    assert score_632([1.0, 0.5, 0.7], cv=with_resubstitution(2)) == pytest.approx(
+        0.368 + 0.632 * 0.6
+    )
+    assert isinstance(score_632((1, 0), cv=with_resubstitution(1)), float)
+
+
+def test_scores_without_the_resubstitution_score_are_refused(cancer):
+    cv = BootstrapSplit(25, random_state=2)
+    scores = cross_validate(GaussianNB(), *cancer, cv=cv)["test_score"]
+    with pytest.raises(ValueError, match=r"first .* has to be the resubstitution score; got Boo"):
+        score_632(scores, cv=cv)
+    with pytest.raises(ValueError, match=r"there are 25; it makes 26"):
+        score_632(scores, cv=with_resubstitution(25))
+    with pytest.raises(ValueError, match=r"got 5\."):
+        score_632(scores, cv=5)
+    grid = {"n_neighbors": [1, 5]}
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=partial(refit_632, cv=cv))
+    with pytest.raises(ValueError, match="has to be the resubstitution score"):
+        search.fit(*cancer)
 
 
 def test_splits_are_resamples(cancer):
@@ -52,9 +73,10 @@ def test_splits_are_resamples(cancer):
 def test_grid_search_picks_the_best_632(cancer):
     grid = {"n_neighbors": [1, 5, 25]}
     cv = BootstrapSplit(15, include_resubstitution=True, random_state=0)
-    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=refit_632).fit(*cancer)
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=partial(refit_632, cv=cv))
+    search.fit(*cancer)
     by_hand = [
-        score_632(cross_validate(KNeighborsClassifier(k), *cancer, cv=cv)["test_score"])
+        score_632(cross_validate(KNeighborsClassifier(k), *cancer, cv=cv)["test_score"], cv=cv)
         for k in grid["n_neighbors"]
     ]
     assert len(set(by_hand)) == 3
@@ -69,24 +91,25 @@ def test_weights_of_the_two_parts_decide():
         "split1_test_score": [0.3, 0.9, 0.5],
         "split2_test_score": [0.3, 0.9, 0.5],
     }
-    assert refit_632(results) == 1  # 0.5576, 0.5688, 0.5
+    assert refit_632(results, cv=with_resubstitution(2)) == 1  # 0.5576, 0.5688, 0.5
     results["split0_test_score"] = [1.0, -0.05, 0.5]
-    assert refit_632(results) == 0
+    assert refit_632(results, cv=with_resubstitution(2)) == 0
     results["split1_test_score"] = [np.nan, 0.9, 0.5]
-    assert refit_632(results) == 1
+    assert refit_632(results, cv=with_resubstitution(2)) == 1
 
 
 def test_several_metrics(cancer):
+    cv = BootstrapSplit(8, include_resubstitution=True, random_state=0)
     search = GridSearchCV(
         KNeighborsClassifier(),
         {"n_neighbors": [1, 25]},
-        cv=BootstrapSplit(8, include_resubstitution=True, random_state=0),
+        cv=cv,
         scoring=["accuracy", "neg_log_loss"],
-        refit=partial(refit_632, metric="neg_log_loss"),
+        refit=partial(refit_632, cv=cv, metric="neg_log_loss"),
     ).fit(*cancer)
     # one neighbour is certain and wrong now and then
     assert search.best_params_ == {"n_neighbors": 25}
-    assert refit_632(search.cv_results_, metric="accuracy") == 0
+    assert refit_632(search.cv_results_, cv=cv, metric="accuracy") == 0
 
 
 def test_regression_target_of_whole_numbers_is_no_set_of_classes():
@@ -99,7 +122,7 @@ def test_regression_target_of_whole_numbers_is_no_set_of_classes():
     result = bootstrap_error(
         Ridge(), X, y, method=".632", n_resamples=5, random_state=0, average="bootstraps"
     )
-    assert score_632(scores) == pytest.approx(-result.error)
+    assert score_632(scores, cv=cv) == pytest.approx(-result.error)
 
 
 @pytest.mark.parametrize("y", [None, np.eye(12)[:, :3], np.linspace(0, 1, 12)])
@@ -152,12 +175,17 @@ def test_repr_pickle_and_seed():
             lambda: next(BootstrapSplit().split(np.zeros((1, 1)), [0])),
             "X must hold at least 2 samples for a bootstrap, got 1",
         ),
-        (lambda: score_632([0.5]), r"scores must hold .* got shape \(1,\)"),
-        (lambda: score_632([[0.5, 1]]), r"scores must hold .* got shape \(1, 2\)"),
-        (lambda: score_632([0.5, np.nan]), "scores contains NaN"),
-        (lambda: refit_632({"split0_test_score": [1.0]}), "split scores of the metric 'score'"),
+        (lambda: score_632([0.5], cv=with_resubstitution(1)), "there are 1; it makes 2"),
         (
-            lambda: refit_632({f"split{i}_test_score": [np.nan] for i in range(2)}),
+            lambda: score_632([[0.5, 1]], cv=with_resubstitution(1)),
+            r"scores must be a vector, got shape \(1, 2\)",
+        ),
+        (lambda: score_632([0.5, np.nan], cv=with_resubstitution(1)), "scores contains NaN"),
+        (lambda: refit_632({}, cv=with_resubstitution(1)), "split scores of the metric 'score'"),
+        (
+            lambda: refit_632(
+                {f"split{i}_test_score": [np.nan] for i in range(2)}, cv=with_resubstitution(1)
+            ),
             "no candidate whose 'score' is a number",
         ),
     ],

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import LeaveOneOut, StratifiedKFold
+from sklearn.model_selection import LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -26,6 +26,7 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
 )
+from skeval.svm import PerturbationResamplingSVC
 
 
 def evaluate(*arguments, **options):
@@ -191,7 +192,7 @@ def test_warning_when_estimates_disagree():
     unlucky = [(np.arange(20, 60), np.arange(20))] * 2  # only the first twenty are ever tested
     X[:20, 0] *= -1
     report = evaluate(GaussianNB(), X, y, cv=unlucky, n_bootstraps=30, random_state=0)
-    assert has(report, "differ by more than two standard errors")
+    assert has(report, "differ by more than two standard errors of their difference")
 
 
 def test_no_warning_without_a_reason():
@@ -300,7 +301,8 @@ def test_perturbation_of_a_linear_svm(two_classes):
     lines = str(report).splitlines()
     assert lines[13].startswith("SVM, perturbed cross-validation")
     assert f"[{safer.low:.4f}, {safer.high:.4f}]" in lines[13]
-    assert lines[16].startswith("Of the SVM intervals")
+    assert lines[16].startswith("Always answering the largest class, a, has error 0.5000: the est")
+    assert lines[17].startswith("Of the SVM intervals")
 
 
 def test_text_says_when_perturbed_training_is_too_short():
@@ -396,3 +398,88 @@ def test_verbose_names_each_step(iris, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "skeval: bootstrap ..." in captured.err
+
+
+@pytest.mark.parametrize(
+    ("separation", "share", "expected"),
+    [
+        (3.0, 0.5, None),
+        (0.0, 0.5, "the estimator is not distinguishable from that, which its interval"),
+        (0.0, 0.2, "the estimator is worse, its interval"),
+    ],
+)
+def test_better_alike_or_worse_than_the_largest_class(separation, share, expected):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(200) < share, "rare", "usual")
+    X = rng.normal(size=(200, 2)) + separation * (y == "rare")[:, None]
+    rule = GaussianNB(priors=[0.5, 0.5])
+    report = evaluate(rule, X, y, n_bootstraps=5, leave_one_out=False, random_state=0)
+    told = [text for text in report.warnings if text.startswith("Always answering the largest")]
+    if expected is None:
+        assert not told
+        assert "the estimator is better, its interval" in report.guess
+        assert report.guess in str(report)
+    else:
+        assert report.guess is None
+        assert expected in told[0]
+
+
+class Ordered:
+    """A splitter of its own that tests what comes next."""
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 3
+
+    def split(self, X, y=None, groups=None):
+        for start in (40, 80, 120):
+            yield np.arange(start), np.arange(start, start + 40)
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(5), Ordered()])
+def test_ordered_samples_are_not_exchanged(cv):
+    rng = np.random.default_rng(0)
+    X, walk = (np.cumsum(rng.normal(size=shape), axis=0) for shape in ((200, 3), 200))
+    rule, y = make_pipeline(StandardScaler(), SVC(kernel="linear")), walk > np.median(walk)
+    report = skeval.evaluate(rule, X, y, cv=cv, leave_one_out=True, random_state=0, **FEW)
+    assert [e.method for e in report.estimates] == ["resubstitution", "cross-validation"]
+    assert report.permutation is None
+    assert report.perturbation is None
+    assert report.guess is None
+    assert has(report, "The folds test only what comes after all that they train on")
+    assert has(report, "where neighbours in time err together it is too short")
+    assert "let the future predict the past" in report.to_html()
+
+
+def test_one_split_by_hand_is_a_test_set_and_no_time_series(two_classes):
+    X, y = two_classes
+    report = evaluate(GaussianNB(), X, y, cv=[(np.arange(40), np.arange(40, 60))], n_bootstraps=5)
+    assert "bootstrap oob" in [estimate.method for estimate in report.estimates]
+
+
+def test_632_is_doubted_where_the_training_error_says_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), np.tile([0, 1], 100)
+    X[:, :2] += 2 * y[:, None]
+    report = evaluate(
+        KNeighborsClassifier(1), X, y, n_bootstraps=20, leave_one_out=False, random_state=0
+    )
+    assert report["bootstrap .632+"].error < report["cross-validation"].error - 0.02
+    assert has(report, "counts in a training error near 0 (0.0000), to which this estimator")
+
+
+def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypatch):
+    def perturb(self, X, y, sample_weight):
+        raise AssertionError("a fit resampled")
+
+    monkeypatch.setattr(PerturbationResamplingSVC, "_perturb", perturb)
+    X, y = two_classes
+    few = FEW | {"leave_one_out": False, "random_state": 0}
+    plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)
+    for rule in (
+        PerturbationResamplingSVC(),
+        make_pipeline(StandardScaler(with_mean=False, with_std=False), PerturbationResamplingSVC()),
+    ):
+        report = skeval.evaluate(rule, X, y, **few)
+        assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+        assert has(report, "PerturbationResamplingSVC was fitted with n_resamples=0")
+        assert "n_resamples=1000" in report.estimator or "SVC()" in report.estimator

@@ -28,7 +28,7 @@ SCALARS = (
     "sse",
     "silhouette",
     "dunn",
-    "davies_bouldin",
+    "davies_bouldin_pairwise",
     "davies_bouldin_centroid",
     "calinski_harabasz",
     "connectivity",
@@ -47,7 +47,7 @@ class InternalIndices:
         Mean silhouette.
     silhouette_samples : ndarray of shape (n_samples,)
         Silhouette of each sample; nan for those dropped as noise.
-    dunn, davies_bouldin, davies_bouldin_centroid : float
+    dunn, davies_bouldin_pairwise, davies_bouldin_centroid : float
         Dunn index, and Davies-Bouldin index with the pairwise and the centroid dispersion.
     calinski_harabasz : float
         Calinski-Harabasz index, Euclidean; inf where the samples of each cluster are equal.
@@ -68,7 +68,7 @@ class InternalIndices:
     silhouette: float
     silhouette_samples: np.ndarray
     dunn: float
-    davies_bouldin: float
+    davies_bouldin_pairwise: float
     davies_bouldin_centroid: float
     calinski_harabasz: float
     connectivity: float
@@ -172,7 +172,7 @@ def internal_indices(
     sse                            89.2974
     silhouette                    0.503477
     dunn                         0.0584805
-    davies_bouldin                 1.07046
+    davies_bouldin_pairwise        1.07046
     davies_bouldin_centroid       0.751371
     calinski_harabasz              487.331
     connectivity                    23.071
@@ -218,14 +218,14 @@ def _centroid_indices(samples: Samples, within: np.ndarray) -> dict:
         "sse": float(sse),
         "compactness": float(np.sqrt(sse / partition.n_samples)),
         "centroid_between": np.full((K, K), undefined),
-        "davies_bouldin": undefined,
+        "davies_bouldin_pairwise": undefined,
         "davies_bouldin_centroid": undefined,
     }
     if has_centroids(metric):
         to_centroid, between = centroid_distances_of(points, partition, metric)
         spread = mean_to_centroid(to_centroid, partition)
         result["centroid_between"] = between
-        result["davies_bouldin"] = davies_bouldin_index(within, between)
+        result["davies_bouldin_pairwise"] = davies_bouldin_index(within, between)
         result["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
     return result
 

@@ -96,8 +96,9 @@ class ErrorEstimatesDisplay:
         -------
         ErrorEstimatesDisplay
         """
-        quoted = 0 if isinstance(result, EvaluationReport) else None
+        quoted = None
         if isinstance(result, EvaluationReport):
+            quoted = None if result.answer is None else 0
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]

@@ -179,12 +179,12 @@ def test_all_at_once_equal_one_by_one(case):
     connectivity = sk.connectivity_score(data, y, metric=metric, n_neighbors=3)
     assert found.connectivity == pytest.approx(connectivity, rel=1e-12)
     if metric == "precomputed":
-        assert np.isnan([found.sse, found.compactness, found.davies_bouldin]).all()
+        assert np.isnan([found.sse, found.compactness, found.davies_bouldin_pairwise]).all()
         return
     assert found.sse == pytest.approx(sk.within_cluster_sse(data, y), rel=1e-13)
     assert found.compactness == pytest.approx(sk.compactness_score(data, y), rel=1e-13)
     for dispersion, value in [
-        ("pairwise", found.davies_bouldin),
+        ("pairwise", found.davies_bouldin_pairwise),
         ("centroid", found.davies_bouldin_centroid),
     ]:
         alone = sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
@@ -194,7 +194,7 @@ def test_all_at_once_equal_one_by_one(case):
 NOISE_FUNCTIONS = {
     "silhouette": lambda X, D, keys: reference.silhouette_samples(D, keys).mean(),
     "dunn": lambda X, D, keys: reference.dunn(D, keys),
-    "davies_bouldin": lambda X, D, keys: reference.davies_bouldin(X, D, keys),
+    "davies_bouldin_pairwise": lambda X, D, keys: reference.davies_bouldin(X, D, keys),
     "davies_bouldin_centroid": lambda X, D, keys: reference.davies_bouldin(X, D, keys, "centroid"),
     "connectivity": lambda X, D, keys: reference.connectivity(D, keys, 4),
     "compactness": lambda X, D, keys: reference.compactness(X, keys),

@@ -289,7 +289,9 @@ def test_sparse_data_with_a_metric_for_dense_data():
 
 
 def test_undefined_indices_are_named():
-    with pytest.warns(UndefinedMetricWarning, match="compactness, sse, davies_bouldin, davies"):
+    with pytest.warns(
+        UndefinedMetricWarning, match="compactness, sse, davies_bouldin_pairwise, davies"
+    ):
         sk.internal_indices(D, Y, metric="precomputed", n_neighbors=2)
     with pytest.warns(UndefinedMetricWarning, match=r"nan: calinski_harabasz\."):
         sk.internal_indices(csr_matrix(X), Y, n_neighbors=2)

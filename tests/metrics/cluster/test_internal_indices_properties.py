@@ -295,7 +295,7 @@ def test_coincident_centroids_are_infinitely_bad_by_any_metric(metric, seed, off
     for dispersion in ("pairwise", "centroid"):
         assert sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion) == np.inf
     found = sk.internal_indices(data, y, metric=metric)
-    assert found.davies_bouldin == found.davies_bouldin_centroid == np.inf
+    assert found.davies_bouldin_pairwise == found.davies_bouldin_centroid == np.inf
     assert found.centroid_between[0, 1] == 0
 
 

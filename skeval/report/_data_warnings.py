@@ -1,0 +1,178 @@
+"""What is wrong with a table before anything is fitted: copies of samples, copies of the target."""
+
+from collections.abc import Iterator, Sequence
+from math import lgamma
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skeval._resampling.target import Target
+
+__all__ = ["write_data_warnings"]
+
+LARGEST_TABLE = 5 * 10**6
+"""Cells of a table that is looked through; the checks of a larger one would take seconds."""
+SHARE_OF_COPIES = 0.05
+TIMES_CHANCE = 10
+CHANCE = 1e-3
+ROUNDING = 1e-9
+FEW = 3
+
+
+def write_data_warnings(
+    X: Any, target: Target, groups: Any, feature_names: Sequence[str] | None
+) -> list[str]:
+    """Return the sentences that apply to a table; none where the samples are no rows of one."""
+    columns = _encode_columns(X)
+    if columns is None:
+        return []
+    names = feature_names or [f"x{position}" for position in range(columns.shape[1])]
+    with np.errstate(all="ignore"):  # of infinite and of missing values
+        found = [
+            _warn_of_copies(columns, groups),
+            _warn_of_answers(columns, target, names),
+            _warn_of_row_numbers(columns, names),
+        ]
+    return [sentence for sentence in found if sentence]
+
+
+def _encode_columns(X: Any) -> np.ndarray | None:
+    """Return a table as floats, columns of texts as numbers that stand for them, or None.
+
+    A symmetric matrix is no table: it holds the kernel or the distances of the samples.
+    """
+    shape: Sequence[int] = np.shape(X) if hasattr(X, "shape") else ()
+    if issparse(X) or len(shape) != 2 or not 0 < shape[0] * shape[1] <= LARGEST_TABLE:
+        return None
+    table = np.asarray(X)
+    if table.dtype.kind in "biuf":
+        symmetric = shape[0] == shape[1] and np.array_equal(table, table.T)
+        return None if symmetric else table.astype(float)
+    return np.column_stack([_encode_column(column) for column in table.T])
+
+
+def _encode_column(column: np.ndarray) -> np.ndarray:
+    """Return the numbers of a column, or where it has others the codes of its values."""
+    try:
+        return column.astype(float)
+    except (TypeError, ValueError):
+        return np.unique(column.astype(str), return_inverse=True)[1].astype(float)
+
+
+def _warn_of_copies(columns: np.ndarray, groups: Any) -> str | None:
+    """Say how many samples have an equal among those that a split may take from them.
+
+    Few columns of few values hold equal rows by chance. Were the columns independent, as many
+    pairs would be equal as the product of the chances that two values of a column are.
+    """
+    n = len(columns)
+    rows = np.ascontiguousarray(columns + 0.0)  # -0.0 and 0.0 are equal
+    seen: dict[bytes, list[int]] = {}
+    for sample, row in enumerate(rows):
+        seen.setdefault(row.tobytes(), []).append(sample)
+    units = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+    equal = [same for same in seen.values() if len(same) > 1 and len(set(units[same])) > 1]
+    n_copies = sum(map(len, equal))
+    if n_copies < SHARE_OF_COPIES * n:
+        return None
+    n_pairs = sum(len(same) * (len(same) - 1) / 2 for same in equal)
+    if n_pairs <= TIMES_CHANCE * n * (n - 1) / 2 * _chance_of_equal_rows(columns):
+        return None
+    return (
+        f"{n_copies} of {n} samples have an exact copy under another number: splits put one into "
+        "training and the other into the test, so every error here is too low and every interval "
+        "too short. Remove the copies, or give those of one object a common group (groups=)."
+    )
+
+
+def _chance_of_equal_rows(columns: np.ndarray) -> float:
+    """Return the chance that two rows are equal where the columns have nothing to do with it."""
+    logarithm = 0.0
+    for column in columns.T:
+        shares = np.unique(column, return_counts=True)[1] / len(column)
+        logarithm += np.log(np.sum(shares**2))
+    return float(np.exp(logarithm))
+
+
+def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) -> str | None:
+    """Say which features are the target under another name, or tell all classes apart."""
+    y = target.y if target.classes is None else target.codes
+    if np.ndim(y) != 1:
+        return None
+    if target.classes is None:
+        copies = list(_find_linear_copies(columns, np.asarray(y, dtype=float)))
+        return _name_copies(copies, names) if copies else None
+    telling = _find_telling(columns, y, len(target.classes))
+    if not telling or _chance_of_telling(y, columns.shape[1]) > CHANCE:
+        return None
+    n_values = [len(np.unique(columns[:, column])) for column in telling]
+    copies = [
+        column for column, n in zip(telling, n_values, strict=True) if n == len(target.classes)
+    ]
+    if copies:
+        return _name_copies(copies, names)
+    return (
+        f"{_list_features(telling, names)} alone tells all classes apart, without one error: make "
+        "sure that it is known before the class is, and not made from it."
+    )
+
+
+def _name_copies(copies: list[int], names: Sequence[str]) -> str:
+    """Say which features hold what is to be predicted."""
+    return (
+        f"{_list_features(copies, names)} is a copy of the target: the errors here are those of "
+        "reading the answer. Remove it and evaluate again."
+    )
+
+
+def _list_features(found: list[int], names: Sequence[str]) -> str:
+    """Return the names of a few features."""
+    listed = ", ".join(repr(str(names[column])) for column in found[:FEW])
+    more = f" (and {len(found) - FEW} more)" if len(found) > FEW else ""
+    return f"Feature {listed}{more}"
+
+
+def _find_linear_copies(columns: np.ndarray, y: np.ndarray) -> Iterator[int]:
+    """Yield the features of which the numbers to predict are a linear function."""
+    deviation = y - y.mean()
+    size = np.sqrt(deviation @ deviation)
+    if len(y) < 4 or not size > 0:
+        return
+    centred = columns - columns.mean(axis=0)
+    correlation = deviation @ centred / (size * np.sqrt((centred**2).sum(axis=0)))
+    yield from np.flatnonzero(np.abs(correlation) > 1 - ROUNDING).tolist()
+
+
+def _find_telling(columns: np.ndarray, codes: np.ndarray, n_classes: int) -> list[int]:
+    """Return the features that put the classes one after another, or give each its own value."""
+    order = np.argsort(columns, axis=0, kind="stable")
+    changes = np.diff(codes[order], axis=0) != 0
+    steps = np.diff(np.take_along_axis(columns, order, axis=0), axis=0) != 0
+    pure = ~np.any(changes & ~steps, axis=0)
+    apart = changes.sum(axis=0) == n_classes - 1
+    alike = steps.sum(axis=0) == n_classes - 1
+    return np.flatnonzero(pure & (apart | alike)).tolist()
+
+
+def _chance_of_telling(codes: np.ndarray, n_features: int) -> float:
+    """Return how many features would put the classes one after another by chance."""
+    sizes = np.bincount(codes)
+    orders = lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in sizes)
+    return float(n_features * np.exp(lgamma(len(sizes) + 1) - orders))
+
+
+def _warn_of_row_numbers(columns: np.ndarray, names: Sequence[str]) -> str | None:
+    """Say which features rise from row to row in whole numbers, as an index does."""
+    if len(columns) < 4:
+        return None
+    whole = np.all(columns == np.floor(columns), axis=0)
+    rising = np.all(np.diff(columns, axis=0) > 0, axis=0)
+    found = np.flatnonzero(whole & rising).tolist()
+    if not found:
+        return None
+    return (
+        f"{_list_features(found, names)} rises from sample to sample in whole numbers: it looks "
+        "like a row number or an identifier, which tells the order of the file and nothing of new "
+        "samples. Leave it out unless it is a measurement."
+    )

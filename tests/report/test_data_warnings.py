@@ -1,0 +1,113 @@
+"""Warnings of the table itself: copies of samples and of the target, row numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import skeval
+from skeval._resampling.target import Target, check_task
+from skeval.report._data_warnings import write_data_warnings
+
+FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+
+
+def warnings_of(X, y, groups=None, names=None):
+    target = check_task(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
+    return write_data_warnings(X, target, groups, names)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(50, 3)), np.tile([0, 1], 25)
+
+
+def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):
+    X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
+    report = skeval.evaluate(KNeighborsClassifier(1), X, y, **FEW)
+    assert report["cross-validation"].error == 0
+    assert report.warnings[0].startswith("150 of 150 samples have an exact copy under another")
+    assert all(estimate.interval.high > estimate.interval.low for estimate in report.estimates)
+    assert "! 150 of 150 samples" in str(report)
+
+
+def test_copies_within_a_group_are_no_fault(noise):
+    X, y = np.repeat(noise[0], 3, axis=0), np.repeat(noise[1], 3)
+    assert warnings_of(X, y, np.repeat(np.arange(50), 3)) == []
+    assert len(warnings_of(X, y, np.tile(np.arange(30), 5))) == 1
+
+
+def test_a_few_copies_and_tables_of_few_values(noise):
+    X, y = noise
+    assert warnings_of(np.vstack([X[:49], X[:1]]), y) == []
+    assert warnings_of(np.vstack([X[:40], X[:10]]), y)[0].startswith("20 of 50 samples")
+    rng = np.random.default_rng(0)
+    assert warnings_of(rng.integers(0, 2, (50, 3)).astype(float), y) == []
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+def test_bundled_sets_have_no_fault(load):
+    assert warnings_of(*load(return_X_y=True)) == []
+
+
+@pytest.mark.parametrize(
+    "copy", [lambda y: y, lambda y: 3 - y, lambda y: 10.0 * (y == 1) + 5 * (y == 2)]
+)
+def test_a_copy_of_the_classes_under_any_code(copy):
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, copy(y)])
+    assert warnings_of(X, y, names=[*"abcd", "species"])[0].startswith(
+        "Feature 'species' is a copy of the target: the errors here are those of reading"
+    )
+    report = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, **FEW)
+    assert report.warnings[0].startswith("Feature 'x4' is a copy of the target")
+    assert all(estimate.interval.high > 0.02 for estimate in report.estimates)
+
+
+def test_a_copy_among_columns_of_text():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(name=np.array(["x", "y", "z"])[y])
+    assert warnings_of(frame, y, names=list(frame))[0].startswith("Feature 'name' is a copy")
+
+
+def test_a_feature_that_tells_the_classes_apart():
+    X, y = load_iris(return_X_y=True)
+    first = y == 0
+    assert warnings_of(X, first, names=list("abcd"))[0].startswith(
+        "Feature 'c', 'd' alone tells all classes apart, without one error: make sure"
+    )
+    few = np.r_[0:4, 50:54]  # so few samples one of four features may part by chance
+    assert warnings_of(X[few], first[few]) == []
+
+
+def test_a_linear_copy_of_numbers():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    target = Target(y, None, y)
+    assert write_data_warnings(X, target, None, None) == []
+    copied = np.column_stack([X, 2 - 3 * y])
+    assert write_data_warnings(copied, target, None, None)[0].startswith("Feature 'x3' is a copy")
+    report = skeval.evaluate(LinearRegression(), copied, y, **FEW)
+    assert "[0.0000, 0.0000]" not in str(report)
+
+
+def test_row_numbers(noise):
+    X, y = noise
+    frame = pd.DataFrame(X, columns=list("abc")).assign(id=np.arange(1000, 1050))
+    (sentence,) = warnings_of(frame, y, names=list(frame))
+    assert sentence.startswith("Feature 'id' rises from sample to sample in whole numbers")
+    assert warnings_of(frame.sample(frac=1, random_state=0), y, names=list(frame)) == []
+
+
+def test_what_is_no_table_is_left_alone(noise):
+    X, y = noise
+    twice = np.vstack([X[:25], X[:25]])
+    assert warnings_of(["one text"] * 50, y) == []
+    assert warnings_of(csr_matrix(twice), y) == []
+    assert warnings_of(twice @ twice.T, y) == []  # a kernel
+    assert warnings_of(np.where(X > 2, np.inf, np.where(X < -1, np.nan, X)), y) == []

@@ -1,0 +1,133 @@
+"""Selections in a report: by the names of what the selector chose from, and never in the way."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
+
+import skeval
+from skeval.model_selection import PermutationDisplay
+from skeval.report._selection import Selected, align_selections
+
+FEW = {"n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    y = (X.a + rng.normal(size=80) > 0).to_numpy()
+    return X.assign(kind=rng.choice(list("xyz"), 80)), y
+
+
+def test_names_are_those_behind_the_steps_before_the_selector(table):
+    X, y = table
+    columns = ColumnTransformer(
+        [("n", StandardScaler(), list("abcd")), ("c", OneHotEncoder(), ["kind"])]
+    )
+    model = make_pipeline(columns, SelectKBest(k=3), LogisticRegression())
+    report = skeval.evaluate(model, X, y, **FEW)
+    expected = [f"n__{name}" for name in "abcd"] + [f"c__kind_{kind}" for kind in "xyz"]
+    assert list(report.candidate_names) == expected == report.to_dict()["candidate_names"]
+    assert report.selection_stability.frequency.shape == (7,)
+    assert "n__a" in report.to_html()
+    assert "n__a" in report._repr_html_()
+
+
+def test_names_given_by_hand_go_through_the_steps(table):
+    X, y = table
+    model = make_pipeline(
+        PolynomialFeatures(2, include_bias=False), SelectKBest(k=3), LogisticRegression()
+    )
+    names = ["one", "two", "three", "four"]
+    report = skeval.evaluate(model, X[list("abcd")].to_numpy(), y, feature_names=names, **FEW)
+    assert report.candidate_names[:5] == (*names, "one^2")
+    assert report.to_html()
+    own = skeval.evaluate(model, X[list("abcd")], y, feature_names=names, **FEW)
+    assert own.candidate_names[:3] == ("a", "b", "c")  # the steps refuse other names than theirs
+
+
+def test_a_step_without_names_leaves_numbers(table):
+    X, y = table
+    double = FunctionTransformer(np.column_stack)
+    model = make_pipeline(double, SelectKBest(k=2), LogisticRegression())
+    model.set_params(functiontransformer__func=lambda X: np.hstack([X, X**2]))
+    report = skeval.evaluate(model, X[list("abcd")].to_numpy(), y, **FEW)
+    assert report.candidate_names is None
+    assert report.selection_stability.frequency.shape == (8,)
+    assert "could not be drawn" not in report.to_html()
+
+
+def test_folds_that_know_different_words_are_aligned_by_name():
+    rng = np.random.default_rng(0)
+    words = np.array(["red", "blue", "cat", "dog", *(f"rare{i}" for i in range(40))])
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(50)]
+    y = np.array(["cat" in text for text in texts])
+    model = make_pipeline(CountVectorizer(), SelectKBest(chi2, k=2), MultinomialNB())
+    report = skeval.evaluate(model, texts, y, **FEW)
+    stability = report.selection_stability
+    assert stability.frequency.sum() == pytest.approx(2)
+    assert stability.frequency[report.candidate_names.index("cat")] == 1
+
+
+def test_alignment():
+    ab = Selected(("a", "b"), np.array([True, False]))
+    bc = Selected(("b", "c"), np.array([True, True]))
+    supports, names = align_selections([ab, bc])
+    assert names == ("a", "b", "c")
+    assert supports.tolist() == [[True, False, False], [False, True, True]]
+    short, long = Selected(None, np.ones(2, bool)), Selected(None, np.ones(3, bool))
+    assert align_selections([short, short])[1] is None
+    assert align_selections([short, long]) is None
+
+
+class DropsRare(FunctionTransformer):
+    """Puts out as many columns as its training samples give, without names."""
+
+    def fit(self, X, y=None):
+        self.kept_ = 2 + len(X) % 3
+        return self
+
+    def transform(self, X):
+        return X[:, : self.kept_]
+
+
+def test_different_features_without_names_are_said_to_have_no_stability():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(41, 5)), np.tile([0, 1], 21)[:41]
+    model = make_pipeline(DropsRare(), SelectKBest(k=1), LogisticRegression())
+    report = skeval.evaluate(model, X, y, **FEW)
+    assert report.selection_stability is None
+    assert "How stable the selection is cannot be told" in str(report)
+    assert "How stable the selection is cannot be told" in report.to_html()
+
+
+def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
+    X, y = table
+    report = skeval.evaluate(LogisticRegression(), X[list("abcd")], y, **FEW)
+
+    def fail(*arguments, **options):
+        raise RuntimeError("no ink")
+
+    monkeypatch.setattr(PermutationDisplay, "from_result", fail)
+    page = report.to_html()
+    assert "(This figure could not be drawn: no ink)" in page
+    assert "Every estimate" in page
+    assert report._repr_html_().startswith('<div class="skeval">')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        monkeypatch.setattr("skeval.report._writing.make_page", fail)
+        assert report._repr_html_() == f"<pre>{report}</pre>".replace("<- ", "&lt;- ")
