@@ -76,7 +76,7 @@ CLUSTERED = {
     **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_score"),
     **named(partitions, "compactness_score within_cluster_sse within_cluster_variance"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
-    **named(partitions, "mst_compactness internal_indices"),
+    **named(partitions, "mst_compactness internal_indices dbcv_score"),
     "connectivity_score": partial(partitions.connectivity_score, n_neighbors=3),
     "compare_clusterings": with_options_of(cluster.compare_clusterings)(
         lambda X, labels, **options: cluster.compare_clusterings(X, {"one": labels}, **options)
