@@ -221,6 +221,9 @@ UNSUPERVISED = {
     "choose_n_clusters": partial(
         cluster.choose_n_clusters, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
     ),
+    "gap_statistic": partial(
+        cluster.gap_statistic, KMEANS, n_clusters=[1, 2], n_references=2, random_state=0
+    ),
     "evaluate_clusterer": partial(
         report.evaluate_clusterer, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
     ),

@@ -13,7 +13,12 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
 from skeval import evaluate
-from skeval.cluster import choose_n_clusters, prediction_strength, predictive_power
+from skeval.cluster import (
+    choose_n_clusters,
+    gap_statistic,
+    prediction_strength,
+    predictive_power,
+)
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.model_selection import (
     bootstrap_error,
@@ -168,6 +173,9 @@ RUNS = {
             LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
         ).replicates
     ),
+    "gap_statistic": lambda **options: gap_statistic(
+        LoggedClusterer(), X, n_clusters=[2], n_references=19, random_state=0, **options
+    ).reference_log_dispersions.ravel(),
     "evaluate": evaluated,
     "evaluate_clusterer": lambda **options: (
         evaluate_clusterer(
