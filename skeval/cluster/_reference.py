@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import issparse
 
-__all__ = ["REFERENCES", "REFERENCE_WORDS", "Draws", "resolve_reference"]
+__all__ = ["REFERENCES", "REFERENCE_WORDS", "Draws", "rebuild", "resolve_reference"]
 
 Draws = Callable[[Generator], Any]
 Box = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -50,7 +50,11 @@ def draw_uniform(
     X: Any, centre: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
 ) -> Any:
     """Draw points uniformly in a box of these axes and ranges."""
-    points = centre + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes
+    return rebuild(X, centre + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
+
+
+def rebuild(X: Any, points: np.ndarray) -> Any:
+    """Return points in the type and precision of X."""
     if hasattr(X, "iloc"):
         return type(X)(points, columns=X.columns)
     return points.astype(X.dtype) if X.dtype.kind == "f" else points

@@ -185,8 +185,8 @@ def check_points(clusterer: Any, X: Any) -> Any:
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
-            "clusterer must take points: labels go from one half to the other by the nearest "
-            f"neighbour; got one of precomputed distances or affinities, {clusterer!r}."
+            "clusterer must take points: parts of them, or others drawn beside them, are clustered "
+            f"as well; got one of precomputed distances or affinities, {clusterer!r}."
         )
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)

@@ -15,11 +15,15 @@ from sklearn.naive_bayes import GaussianNB
 from skeval import evaluate
 from skeval.cluster import (
     choose_n_clusters,
+    cluster_stability,
     gap_statistic,
+    index_interval,
     prediction_strength,
     predictive_power,
+    structure_test,
 )
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.metrics.cluster import silhouette_score
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
@@ -171,6 +175,19 @@ RUNS = {
     "choose_n_clusters": lambda **options: (
         choose_n_clusters(
             LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
+        ).replicates
+    ),
+    "cluster_stability": lambda **options: cluster_stability(
+        LoggedClusterer(), X, n_resamples=20, random_state=0, **options
+    ).replicates.ravel(),
+    "structure_test": lambda **options: (
+        structure_test(
+            LoggedClusterer(), X, n_references=20, random_state=0, **options
+        ).null_distribution
+    ),
+    "index_interval": lambda **options: (
+        index_interval(
+            silhouette_score, X, LoggedClusterer(), n_resamples=20, random_state=0, **options
         ).replicates
     ),
     "gap_statistic": lambda **options: gap_statistic(
