@@ -165,7 +165,7 @@ def index_interval(
 
     See Also
     --------
-    structure_test : Is the index larger than in data without structure?
+    structure_test : The P-value of an index against data without structure.
     skeval.model_selection.metric_interval : Metrics of predictions.
 
     Notes
@@ -197,11 +197,11 @@ def index_interval(
     >>> X = load_iris().data
     >>> print(index_interval(silhouette_score, X, KMeans(3, n_init=2), random_state=0))
     silhouette_score
-      estimate         0.5528
-      standard error   0.0246
-      95 % interval    [0.5045, 0.6011]
-      samples          150
-      halves           200
+      estimate        0.5528
+      standard error  0.0255
+      95 % interval   [0.5028, 0.6028]
+      samples         150
+      halves          200
     """
     check_confidence_level(confidence_level)
     given = [each for each in (labels, labels_other) if each is not None]
