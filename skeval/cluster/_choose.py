@@ -288,19 +288,18 @@ def _choose_by_gap(trial: Trial, candidates: np.ndarray) -> NClustersChoice:
     )
     gap, errors = read_gap(logs, reference_logs)
     limits, base = gap_limits(gap, errors), np.zeros(len(candidates))
-    with np.errstate(invalid="ignore"):  # a dispersion of 0 has no logarithm
-        return NClustersChoice(
-            n_clusters=choose_by_gap(candidates, gap, limits),
-            candidates=candidates,
-            values=gap,
-            standard_errors=errors,
-            replicates=reference_logs - logs[:, None],
-            reference_values=base,
-            reference_standard_errors=sem(reference_logs, axis=1),
-            reference_replicates=reference_logs - reference_logs.mean(axis=1, keepdims=True),
-            limits=limits,
-            method=GAP,
-            reference=trial.kind,
-            threshold=trial.threshold,
-            rule=describe_rule(GAP, trial.threshold),
-        )
+    return NClustersChoice(
+        n_clusters=choose_by_gap(candidates, gap, limits),
+        candidates=candidates,
+        values=gap,
+        standard_errors=errors,
+        replicates=reference_logs - logs[:, None],
+        reference_values=base,
+        reference_standard_errors=sem(reference_logs, axis=1),
+        reference_replicates=reference_logs - reference_logs.mean(axis=1, keepdims=True),
+        limits=limits,
+        method=GAP,
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule=describe_rule(GAP, trial.threshold),
+    )

@@ -50,8 +50,8 @@ class GapStatistic:
     reference_log_dispersions : ndarray of shape (n_candidates, n_references)
         The same of each draw of data without structure.
     limits : ndarray of shape (n_candidates,)
-        What the gap had to reach: that of the next candidate less its standard error; nan for the
-        last one.
+        What the gap had to reach: that of the next candidate less its standard error; minus
+        infinity for the last one.
     reference : {"uniform", "box", "permuted"}
         The data without structure.
     rule : str
@@ -148,20 +148,25 @@ def compute_dispersions(
 
 def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the (K,) gaps and their standard errors s_k, equations (3) and (6) of the paper."""
+    if not np.isfinite(reference_logs).all():
+        raise ValueError(
+            "n_clusters must be less than the number of different points in data without "
+            "structure, whose dispersion is 0 otherwise and has no logarithm."
+        )
     n_references = reference_logs.shape[1]
-    with np.errstate(invalid="ignore"):  # a dispersion of 0 has no logarithm
-        gap = reference_logs.mean(axis=1) - logs
-        return gap, reference_logs.std(axis=1) * np.sqrt(1 + 1 / n_references)
+    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / n_references)
+    return reference_logs.mean(axis=1) - logs, errors
 
 
 def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
-    """Return the chosen number of clusters; warn where no candidate fulfils the rule."""
-    if len(candidates) > 1 and not np.any(gap >= limits):
+    """Return the chosen number of clusters; warn where it is that without a limit."""
+    chosen = pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
+    if chosen == candidates[-1] > candidates[0]:
         warn_user(
-            f"The gap still grows at {candidates[-1]} clusters, the largest candidate, which is "
-            "given as the choice; try more."
+            f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "
+            "the choice; try more."
         )
-    return pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
+    return chosen
 
 
 def check_sizes(X: Any, candidates: np.ndarray) -> None:
@@ -255,7 +260,8 @@ def gap_statistic(
     ValueError
         If a candidate is out of range, if the parameter for the number of clusters is not found or
         not unique, if the clusterer takes precomputed distances, or if X has fewer than 4 samples
-        or only equal ones, is not finite or of a size whose squares are not.
+        or only equal ones, is not finite or of a size whose squares are not, or if draws without
+        structure have no more different points than clusters.
 
     Warns
     -----

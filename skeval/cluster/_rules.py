@@ -63,8 +63,8 @@ def _near_the_best(
 
 
 def gap_limits(gap: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Return the gap of the next candidate less its standard error; nan for the last one."""
-    return np.append((gap - errors)[1:], np.nan)
+    """Return the gap of the next candidate less its standard error; the last one has no limit."""
+    return np.append((gap - errors)[1:], -np.inf)
 
 
 def pick_candidate(
@@ -72,8 +72,7 @@ def pick_candidate(
 ) -> int:
     """Return the chosen number of clusters."""
     if method == GAP:
-        reached = candidates[values >= limits]
-        return int(reached.min(initial=candidates.max()))
+        return int(candidates[values >= limits].min())
     reached = candidates[(values >= limits) & (values > base)]
     if method == SILHOUETTE:
         return int(reached.min()) if reached.size else 1

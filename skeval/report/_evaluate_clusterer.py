@@ -70,7 +70,7 @@ def evaluate_clusterer(
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
             default="prediction_strength"
         What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
-    reference : {"auto", "uniform", "permuted"}, default="auto"
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
         The data without structure that stability is held against, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.

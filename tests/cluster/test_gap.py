@@ -183,6 +183,10 @@ def test_clusters_of_no_width():
     found = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=5, random_state=0)
     assert found.n_clusters == 3
     assert np.isposinf(found.gap[2:]).all()
+    with pytest.raises(ValueError, match="number of different points in data without structure"):
+        gap_statistic(
+            KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
+        )
 
 
 def test_a_gap_that_still_grows():
