@@ -13,7 +13,10 @@ __all__ = ["NClustersChoice", "NClustersComparison"]
 
 @dataclass(frozen=True, eq=False)
 class NClustersChoice:
-    """A chosen number of clusters and the stability of every candidate.
+    """A chosen number of clusters and the value of every candidate.
+
+    The values are stabilities, silhouettes or gaps, as the method says. The gap of a candidate is
+    held against that of the next one, and the reference has a gap of 0.
 
     Attributes
     ----------
@@ -22,17 +25,18 @@ class NClustersChoice:
     candidates : ndarray of shape (n_candidates,)
         The numbers of clusters that were asked for, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
-        Mean stability of each candidate and its standard error over the halvings.
+        Mean of each candidate and its standard error over the halvings; of the gap s_k.
     replicates : ndarray of shape (n_candidates, n_repeats)
-        Stability of each halving; a column holds the same halves for every candidate.
+        Value of each halving; a column holds the same halves, or the same draw of the reference of
+        the gap, for every candidate.
     reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
         The same of data without structure: the mean over as many draws, each halved once.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
-        Stability of each draw.
+        Value of each draw.
     limits : ndarray of shape (n_candidates,)
         What the value of each candidate had to reach.
     method : str
-        The measure of stability.
+        What was measured.
     reference : {"uniform", "permuted"}
         The data without structure.
     threshold : float

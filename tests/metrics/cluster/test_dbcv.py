@@ -1,5 +1,7 @@
 """DBCV: its definition, any shape, noise, ties, duplicates, many dimensions, bad input."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,6 +115,16 @@ def test_strips_and_threads_change_nothing(monkeypatch):
     assert dbcv_score(csr_matrix(X), labels) == pytest.approx(expected, abs=1e-9)
     monkeypatch.setattr(_dbcv, "NUMBERS_AT_ONCE", 500)
     assert dbcv_score(X, labels) == pytest.approx(expected, abs=1e-12)
+
+
+def test_memory_is_that_of_a_few_rows(monkeypatch):
+    monkeypatch.setattr(_dbcv, "NUMBERS_AT_ONCE", 2**16)
+    X, labels = make_blobs(1500, centers=2, random_state=0)
+    tracemalloc.start()
+    dbcv_score(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1500**2 * 8 / 4  # a quarter of the matrix of distances
 
 
 def test_fewer_than_two_clusters():
