@@ -1,114 +1,67 @@
 """The number of clusters that the data predict."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
 from scipy.stats import sem
-from sklearn.base import clone
 
 from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
-from skeval.cluster._reference import REFERENCES, resolve_reference
-from skeval.cluster._stability import STABILITY, Seed, check_points, run_halvings
+from skeval.cluster._candidates import check_candidates, resolve_parameter, with_n_clusters
+from skeval.cluster._choice import NClustersChoice, NClustersComparison
+from skeval.cluster._gap import SQUARED, check_sizes, choose_by_gap, compute_dispersions, read_gap
+from skeval.cluster._reference import REFERENCES, Draws, resolve_reference
+from skeval.cluster._rules import (
+    GAP,
+    SILHOUETTE,
+    compute_limits,
+    describe_rule,
+    gap_limits,
+    pick_candidate,
+    silhouette_limits,
+)
+from skeval.cluster._stability import (
+    STABILITY,
+    Measure,
+    Seed,
+    agree_both_ways,
+    check_points,
+    mean_silhouette,
+    run_halvings,
+)
+from skeval.utils._checks import check_option
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
-from skeval.utils._text import align_text
 
-__all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
+__all__ = ["choose_n_clusters"]
 
-SHARE = 2 / 3
-"""Least share of the way from the reference to 1; by simulation, see the notes."""
-
-REFERENCE_WORDS = {
-    "uniform": "points drawn uniformly in the principal box of the data",
-    "permuted": "the data with every column shuffled by itself",
-}
+MEASURES: dict[str, Measure] = {
+    name: partial(agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
+} | {SILHOUETTE: mean_silhouette}
+METHODS = (*MEASURES, GAP)
 
 
-@dataclass(frozen=True, eq=False)
-class NClustersChoice:
-    """A chosen number of clusters and the stability of every candidate.
+class Trial(NamedTuple):
+    """What every method needs to try candidates."""
 
-    Attributes
-    ----------
-    n_clusters : int
-        The choice.
-    candidates : ndarray of shape (n_candidates,)
-        The numbers of clusters that were asked for, ascending.
-    values, standard_errors : ndarray of shape (n_candidates,)
-        Mean stability of each candidate and its standard error over the halvings.
-    replicates : ndarray of shape (n_candidates, n_repeats)
-        Stability of each halving; a column holds the same halves for every candidate.
-    reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
-        The same of data without structure: the mean over as many draws, each halved once.
-    reference_replicates : ndarray of shape (n_candidates, n_repeats)
-        Stability of each draw.
-    limits : ndarray of shape (n_candidates,)
-        What the value of each candidate had to reach.
-    method : str
-        The measure of stability.
-    reference : {"uniform", "permuted"}
-        The data without structure.
-    threshold : float
-        Smallest strength of real clusters, whatever the reference.
-    rule : str
-        The rule of the choice, in words.
-    """
-
-    n_clusters: int
-    candidates: np.ndarray
-    values: np.ndarray
-    standard_errors: np.ndarray
-    replicates: np.ndarray = field(repr=False)
-    reference_values: np.ndarray
-    reference_standard_errors: np.ndarray
-    reference_replicates: np.ndarray = field(repr=False)
-    limits: np.ndarray
-    method: str
-    reference: str
+    X: Any
+    clusterer: Any
+    parameter: str
+    kind: str
+    draws: Draws
+    n_repeats: int
     threshold: float
-    rule: str
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per candidate."""
-        return make_frame(
-            {
-                self.method: self.values,
-                "standard_error": self.standard_errors,
-                "reference": self.reference_values,
-                "reference_standard_error": self.reference_standard_errors,
-                "limit": self.limits,
-                "chosen": self.candidates == self.n_clusters,
-            },
-            self.candidates,
-            "n_clusters",
-        )
-
-    def __str__(self) -> str:
-        rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
-        for k, *numbers in zip(
-            self.candidates,
-            self.values,
-            self.standard_errors,
-            self.reference_values,
-            self.limits,
-            strict=True,
-        ):
-            value, error, reference, limit = (f"{number:.4f}" for number in numbers)
-            mark = "  <- chosen" if k == self.n_clusters else ""
-            text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
-            rows.append((f"k = {k}", text))
-        noun = "cluster" if self.n_clusters == 1 else "clusters"
-        return align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
+    root: SeedSequence
+    options: dict[str, Any]
 
 
 @validate_params(
     STABILITY
     | {
-        "method": [StrOptions(set(AGREEMENTS))],
+        "method": [StrOptions(set(METHODS)), list, tuple],
         "threshold": [Interval(Real, 0, 1, closed="both")],
         "reference": [StrOptions(set(REFERENCES))],
         "param_name": [str, None],
@@ -119,7 +72,7 @@ def choose_n_clusters(
     X: Any,
     *,
     n_clusters: Iterable[int] = range(1, 11),
-    method: str = "prediction_strength",
+    method: str | Sequence[str] = "prediction_strength",
     threshold: float = 0.8,
     reference: str = "auto",
     n_repeats: int = 20,
@@ -128,7 +81,7 @@ def choose_n_clusters(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> NClustersChoice:
+) -> NClustersChoice | NClustersComparison:
     r"""Choose the number of clusters that one half of the data predicts in the other.
 
     K-means cuts a long cloud in the middle in both halves alike, and uniform noise hardly less.
@@ -144,6 +97,11 @@ def choose_n_clusters(
     `predictive_power` lies within one standard error of the best sufficient one. It is 1 if no
     candidate is sufficient.
 
+    With ``"silhouette"`` the mean silhouette of the halves, each clustered by itself, must exceed
+    what one more draw of the reference would have at any candidate in 19 of 20 cases; the choice is
+    the smallest k within one standard error of the best such, else 1. ``"gap"`` is the gap
+    statistic of all samples by its own rule, see `gap_statistic`. Several methods are a list.
+
     Parameters
     ----------
     clusterer : estimator
@@ -151,18 +109,21 @@ def choose_n_clusters(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
     n_clusters : iterable of int, default=range(1, 11)
-        The candidates, at least 1, and at least 2 unless the method is prediction strength.
-    method : str, default="prediction_strength"
-        The measure of stability: "prediction_strength", "adjusted_rand" or "matched_accuracy".
+        The candidates, at least 1, and at least 2 unless the method is prediction strength or the
+        gap, which always takes 1 as well. In a list, methods that cannot take 1 leave it out.
+    method : str or list of str, default="prediction_strength"
+        "prediction_strength", "adjusted_rand", "matched_accuracy", "silhouette" or "gap"; a list
+        sets several side by side, on the same clusterings of the same halves.
     threshold : float, default=0.8
         Smallest strength of real clusters; only prediction strength reads it.
-    reference : {"auto", "uniform", "permuted"}, default="auto"
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
         The data without structure: points drawn uniformly in the box along the principal axes that
-        holds the data, or the data with every column shuffled by itself, which keeps the values of
-        a column and so takes from it no groups that it shows alone. "auto" is "uniform", or
-        "permuted" for sparse X.
+        holds the data ("uniform") or in that of the ranges of the features ("box"), or the data
+        with every column shuffled by itself ("permuted"), which keeps the values of a column and so
+        takes from it no groups that it shows alone. "auto" is "uniform", or "permuted" for sparse
+        X.
     n_repeats : int, default=20
-        Number of random halvings, at least 2.
+        Number of random halvings, at least 2, and of draws of data without structure.
     param_name : str, default=None
         The clusterer's parameter for the number of clusters. None finds `n_clusters` or
         `n_components`, in a pipeline too if it is unique there.
@@ -178,8 +139,9 @@ def choose_n_clusters(
 
     Returns
     -------
-    NClustersChoice
-        The choice, its rule, and the curve of values with standard errors.
+    NClustersChoice or NClustersComparison
+        The choice, its rule, and the curve of values with standard errors; of several methods their
+        choices by name.
 
     Raises
     ------
@@ -191,6 +153,7 @@ def choose_n_clusters(
     See Also
     --------
     prediction_strength : The measure by default.
+    gap_statistic : The gap alone, with its dispersions.
     StabilityDisplay : Draws the curve.
 
     Notes
@@ -230,22 +193,77 @@ def choose_n_clusters(
     3
     """
     X = check_points(clusterer, X)
-    candidates = check_candidates(n_clusters, method)
-    name = resolve_parameter(clusterer, param_name)
-    kind, draws = resolve_reference(X, reference)
-    possible = candidates * SMALLEST <= X.shape[0] // 2
-    clusterers = {
-        k: clone(clusterer).set_params(**{name: k}) for k in candidates[possible].tolist()
+    methods = [method] if isinstance(method, str) else _check_methods(method)
+    n_clusters = list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters
+    candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
+    if GAP in methods:
+        check_sizes(X, candidates[GAP])
+    parameter = resolve_parameter(clusterer, param_name)
+    trial = Trial(
+        X,
+        clusterer,
+        parameter,
+        *resolve_reference(X, reference),
+        n_repeats,
+        float(threshold),
+        root_seed(random_state),
+        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
+    )
+    choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k != GAP})
+    if GAP in methods:
+        choices[GAP] = _choose_by_gap(trial, candidates[GAP])
+    if isinstance(method, str):
+        return choices[method]
+    return NClustersComparison({name: choices[name] for name in methods})
+
+
+def _check_methods(methods: Sequence[str]) -> list[str]:
+    """Return the names of distinct methods, or raise."""
+    if not methods:
+        raise ValueError("method must hold at least one name, got none.")
+    return list(dict.fromkeys(check_option("method", name, METHODS) for name in methods))
+
+
+def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
+    """Return the candidates of a method; beside others, a method leaves out what it cannot take."""
+    takes_one = method in (PREDICTION_STRENGTH, GAP)
+    if not takes_one and n_methods > 1:
+        n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
+    candidates = check_candidates(n_clusters, 1 if takes_one else 2, method)
+    return np.union1d(candidates, 1) if method == GAP else candidates
+
+
+def _choose_by_halves(
+    trial: Trial, candidates: dict[str, np.ndarray]
+) -> dict[str, NClustersChoice]:
+    """Return the choice of each method that measures halves; all see the same halves."""
+    if not candidates:
+        return {}
+    union = np.unique(np.concatenate(list(candidates.values())))
+    possible = union * SMALLEST <= trial.X.shape[0] // 2
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, union[possible])
+    measures = tuple(MEASURES[method] for method in candidates)
+    table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
+    table[:, :, possible] = run_halvings(
+        clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
+    )
+    return {
+        method: _read_choice(trial, method, own, values[:, np.isin(union, own)])
+        for (method, own), values in zip(candidates.items(), table, strict=True)
     }
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    root, agreement = root_seed(random_state), AGREEMENTS[method]
-    both = np.zeros((2, len(candidates), n_repeats))
-    both[:, possible] = run_halvings(clusterers, X, draws, agreement, n_repeats, root, options)
+
+
+def _read_choice(
+    trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
+) -> NClustersChoice:
+    """Return the choice that the (2, K, n_repeats) values of data and reference make."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
-    limits = compute_limits(values, errors, base, method, threshold)
-    chosen = candidates[(values >= limits) & (values > base)]
+    if method == SILHOUETTE:
+        limits = silhouette_limits(values, errors, both[1])
+    else:
+        limits = compute_limits(values, errors, base, method, trial.threshold)
     return NClustersChoice(
-        n_clusters=int(chosen.max(initial=1)),
+        n_clusters=pick_candidate(candidates, values, limits, base, method),
         candidates=candidates,
         values=values,
         standard_errors=errors,
@@ -255,70 +273,33 @@ def choose_n_clusters(
         reference_replicates=both[1],
         limits=limits,
         method=method,
-        reference=kind,
-        threshold=float(threshold),
-        rule=describe_rule(method, threshold),
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule=describe_rule(method, trial.threshold),
     )
 
 
-def compute_limits(
-    values: np.ndarray, errors: np.ndarray, base: np.ndarray, method: str, threshold: float
-) -> np.ndarray:
-    """Return what the value of each candidate must reach, given those of the reference."""
-    limits = base + SHARE * (1 - base)
-    if method == PREDICTION_STRENGTH:
-        return np.maximum(limits, threshold)
-    sufficient = np.flatnonzero((values >= limits) & (values > base))
-    if not sufficient.size:
-        return limits
-    best = sufficient[np.argmax(values[sufficient])]
-    return np.maximum(limits, values[best] - errors[best])
-
-
-def describe_rule(method: str, threshold: float) -> str:
-    """Return the rule of a method."""
-    least = "at least 2/3 of the way from the reference to 1"
-    if method == PREDICTION_STRENGTH:
-        return f"largest k with strength >= {threshold:g} and {least}, else 1"
-    return f"largest k within one standard error of the best and {least}, else 1"
-
-
-def check_candidates(n_clusters: Iterable[int], method: str) -> np.ndarray:
-    """Return the distinct candidates in ascending order, or raise."""
-    if not isinstance(n_clusters, Iterable):
-        raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
-    candidates = list(n_clusters)
-    smallest = 1 if method == PREDICTION_STRENGTH else 2
-    wrong = [k for k in candidates if not isinstance(k, Integral) or k < smallest]
-    if wrong or not candidates:
-        got = f"{wrong[0]!r}" if wrong else "no candidate"
-        raise ValueError(
-            f"n_clusters must hold integers >= {smallest} for method={method!r}, got {got}."
-        )
-    return np.unique(np.asarray(candidates, dtype=np.int64))
-
-
-def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
-    """Return the parameter for the number of clusters, given or found."""
-    if param_name is None:
-        return find_parameter(clusterer)
-    if not isinstance(param_name, str) or param_name not in clusterer.get_params(deep=True):
-        raise ValueError(
-            f"param_name must be a parameter of {type(clusterer).__name__}, got {param_name!r}."
-        )
-    return param_name
-
-
-def find_parameter(clusterer: Any) -> str:
-    """Return the name of the one parameter that sets the number of clusters."""
-    names = sorted(clusterer.get_params(deep=True))
-    for ending in ("n_clusters", "n_components"):
-        found = [name for name in names if name.split("__")[-1] == ending]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(f"param_name must say which of {', '.join(found)} to set.")
-    raise ValueError(
-        "param_name must name the parameter for the number of clusters: "
-        f"{type(clusterer).__name__} has neither n_clusters nor n_components."
+def _choose_by_gap(trial: Trial, candidates: np.ndarray) -> NClustersChoice:
+    """Return the choice of the gap statistic, whose reference has a gap of 0."""
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
+    logs, reference_logs = compute_dispersions(
+        trial.X, clusterers, trial.draws, SQUARED, trial.n_repeats, root, trial.options
+    )
+    gap, errors = read_gap(logs, reference_logs)
+    limits, base = gap_limits(gap, errors), np.zeros(len(candidates))
+    return NClustersChoice(
+        n_clusters=choose_by_gap(candidates, gap, limits),
+        candidates=candidates,
+        values=gap,
+        standard_errors=errors,
+        replicates=reference_logs - logs[:, None],
+        reference_values=base,
+        reference_standard_errors=sem(reference_logs, axis=1),
+        reference_replicates=reference_logs - reference_logs.mean(axis=1, keepdims=True),
+        limits=limits,
+        method=GAP,
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule=describe_rule(GAP, trial.threshold),
     )

@@ -1,6 +1,8 @@
 """Stability of a clusterer: do the clusters of one half of the data predict those of the other?"""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, Agreement, holds
 from skeval.cluster._reference import Draws
+from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
@@ -22,9 +25,12 @@ from skeval.utils._text import align_text
 
 __all__ = [
     "STABILITY",
+    "Measure",
     "PredictivePower",
     "Seed",
+    "agree_both_ways",
     "check_points",
+    "mean_silhouette",
     "prediction_strength",
     "predictive_power",
     "run_halvings",
@@ -32,6 +38,9 @@ __all__ = [
 ]
 
 Seed = int | RandomState | Generator | None
+
+Measure = Callable[[list[Any], list[np.ndarray]], float]
+"""Of the two halves and the labels of each."""
 
 STABILITY = {
     "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
@@ -101,13 +110,15 @@ class Halving(NamedTuple):
     of_reference: bool = False
 
 
-def run_halving(X: Any, reference: Draws | None, agreement: Agreement, job: Halving) -> float:
-    """Return the agreement of one random halving, the mean of both directions."""
+def run_halving(
+    X: Any, reference: Draws | None, measures: Sequence[Measure], job: Halving
+) -> list[float]:
+    """Return what the measures say of one random halving."""
     if reference is None or not job.of_reference:
-        return compare_halves(X, agreement, job)
+        return compare_halves(X, measures, job)
     data = reference(job.rng)
     try:
-        return compare_halves(data, agreement, job)
+        return compare_halves(data, measures, job)
     except ValueError as error:
         raise ValueError(
             "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
@@ -115,37 +126,50 @@ def run_halving(X: Any, reference: Draws | None, agreement: Agreement, job: Halv
         ) from error
 
 
-def compare_halves(X: Any, agreement: Agreement, job: Halving) -> float:
-    """Cluster both halves, transfer the clusters both ways, average the agreement."""
+def compare_halves(X: Any, measures: Sequence[Measure], job: Halving) -> list[float]:
+    """Cluster both halves and measure them; 0 where they do not hold enough clusters."""
     order = job.rng.permutation(X.shape[0])
     halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
     labels = [
         np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(half)) for half in halves
     ]
     if not all(holds(own, job.n_clusters) for own in labels):
-        return 0.0
+        return [0.0] * len(measures)
+    return [measure(halves, labels) for measure in measures]
+
+
+def agree_both_ways(agreement: Agreement, halves: list[Any], labels: list[np.ndarray]) -> float:
+    """Transfer the clusters of either half to the other, and average the agreement."""
     forth = agreement(labels[1], transfer_labels(halves[0], labels[0], halves[1]))
     back = agreement(labels[0], transfer_labels(halves[1], labels[1], halves[0]))
     return (float(forth) + float(back)) / 2
+
+
+def mean_silhouette(halves: list[Any], labels: list[np.ndarray]) -> float:
+    """Return the mean silhouette of both halves; that of noise is 0, as is that of one cluster."""
+    if any(len(np.unique(own)) < 2 for own in labels):
+        return 0.0
+    pairs = zip(halves, labels, strict=True)
+    return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
 
 
 def run_halvings(
     clusterers: dict[int, Any],
     X: Any,
     reference: Draws | None,
-    agreement: Agreement,
+    measures: Sequence[Measure],
     n_repeats: int,
     root: SeedSequence,
     options: dict[str, Any],
 ) -> np.ndarray:
-    """Return the (2, n_clusterers, n_repeats) agreements: of the data, and of the reference.
+    """Return the (n_measures, 2, n_clusterers, n_repeats) values: of the data and the reference.
 
     The clusterers go by the number of clusters that halves must hold; all meet the same halves,
-    of the data and of the same draws of the reference. Without a reference there is one row.
+    of the data and of the same draws of the reference. Without a reference there is 1 row, not 2.
     """
     roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
     shape = (len(roots), len(clusterers), n_repeats)
-    shared = (run_halving, X, reference, agreement)
+    shared = (run_halving, X, reference, measures)
     with open_jobs(*shared, total=int(np.prod(shape)), **options) as run:
         values = run(
             Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
@@ -153,7 +177,7 @@ def run_halvings(
             for k, clusterer in clusterers.items()
             for repeat in range(n_repeats)
         )
-    return np.reshape(values, shape)
+    return np.moveaxis(np.reshape(values, (*shape, len(measures))), -1, 0)
 
 
 def check_points(clusterer: Any, X: Any) -> Any:
@@ -161,8 +185,8 @@ def check_points(clusterer: Any, X: Any) -> Any:
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
-            "clusterer must take points: labels go from one half to the other by the nearest "
-            f"neighbour; got one of precomputed distances or affinities, {clusterer!r}."
+            "clusterer must take points: parts of them, or others drawn beside them, are clustered "
+            f"as well; got one of precomputed distances or affinities, {clusterer!r}."
         )
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
@@ -268,7 +292,8 @@ def predictive_power(
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     root = root_seed(random_state)
-    values = run_halvings({0: clusterer}, X, None, measure, n_repeats, root, options)[0, 0]
+    measures = (partial(agree_both_ways, measure),)
+    values = run_halvings({0: clusterer}, X, None, measures, n_repeats, root, options)[0, 0, 0]
     error = float(sem(values))
     return PredictivePower(float(values.mean()), error, values, name_agreement(agreement))
 

@@ -19,6 +19,7 @@ PRESUMES = (
 )
 REFERENCES = {
     "uniform": "data without structure (uniform in the principal box)",
+    "box": "data without structure (uniform in the ranges of the features)",
     "permuted": "data without structure (every column shuffled by itself)",
 }
 

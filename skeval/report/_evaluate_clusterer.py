@@ -13,7 +13,7 @@ from skeval.cluster import (
     compare_clusterings,
 )
 from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
-from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._candidates import check_candidates, resolve_parameter
 from skeval.cluster._reference import REFERENCES
 from skeval.cluster._stability import check_points, seed_clusterer
 from skeval.metrics.cluster import ExternalIndices, external_indices
@@ -70,7 +70,7 @@ def evaluate_clusterer(
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
             default="prediction_strength"
         What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
-    reference : {"auto", "uniform", "permuted"}, default="auto"
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
         The data without structure that stability is held against, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
@@ -184,7 +184,7 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MOST, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, PREDICTION_STRENGTH)
+    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
     for k in (candidates[0], candidates[-1]):
         if not 2 <= k <= n_samples // 2:
             raise ValueError(

@@ -23,6 +23,7 @@ from skeval.svm import PerturbationResamplingSVC
 
 # single fits on all samples
 UNKEPT = {"evaluate": 1, "CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
+UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test", "index_interval"], 1)
 FITS_OF_A_JOB = dict.fromkeys(
     ["predictive_power", "prediction_strength", "choose_n_clusters", "evaluate_clusterer"], 2
 )

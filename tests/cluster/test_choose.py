@@ -1,5 +1,7 @@
 """The number of clusters: right on clear data, its rules, candidates and parameter names."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -21,12 +23,14 @@ from skeval.cluster import (
     predictive_power,
 )
 from skeval.cluster._agreements import AGREEMENTS
-from skeval.cluster._choose import compute_limits, find_parameter
+from skeval.cluster._candidates import find_parameter
 from skeval.cluster._reference import resolve_reference
-from skeval.cluster._stability import Halving, compare_halves
+from skeval.cluster._rules import compute_limits
+from skeval.cluster._stability import Halving, agree_both_ways, compare_halves
 from skeval.utils._seeds import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)
+STRENGTH = partial(agree_both_ways, AGREEMENTS["prediction_strength"])
 
 
 def three(seed=0):
@@ -170,7 +174,7 @@ def test_no_more_clusters_are_chosen_than_exist(method, n_distinct):
     assert not choice.values[choice.candidates > n_distinct].any()
 
 
-@pytest.mark.parametrize("reference", ["uniform", "permuted"])
+@pytest.mark.parametrize("reference", ["uniform", "box", "permuted"])
 @pytest.mark.parametrize("kind", ["array", "float32", "frame", "sparse"])
 def test_reference_has_the_form_of_the_data(reference, kind):
     rng = np.random.default_rng(0)
@@ -181,8 +185,10 @@ def test_reference_has_the_form_of_the_data(reference, kind):
         "frame": pd.DataFrame(values, columns=["a", "b", "a"]),
         "sparse": csr_array(values),
     }[kind]
-    if (reference, kind) == ("uniform", "sparse"):
-        with pytest.raises(ValueError, match="reference='uniform' needs dense X, got sparse X"):
+    if reference != "permuted" and kind == "sparse":
+        with pytest.raises(
+            ValueError, match=f"reference='{reference}' needs dense X, got sparse X"
+        ):
             resolve_reference(X, reference)
         return
     name, draws = resolve_reference(X, reference)
@@ -199,6 +205,9 @@ def test_reference_has_the_form_of_the_data(reference, kind):
     if reference == "permuted":
         np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(original, axis=0))
         assert not np.array_equal(dense, original)
+    elif reference == "box":
+        assert (dense >= original.min(axis=0)).all()
+        assert (dense <= original.max(axis=0)).all()
     else:
         centre, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
         inside, scores = (dense - centre) @ axes.T, (original - centre) @ axes.T
@@ -228,7 +237,7 @@ def test_reference_is_the_strength_of_its_draws():
         for repeat in range(4):
             rng = repetition_rng(root, repeat)
             job = Halving(KMEANS.__class__(k, n_init=3), k, rng)
-            expected = compare_halves(draws(rng), AGREEMENTS["prediction_strength"], job)
+            (expected,) = compare_halves(draws(rng), [STRENGTH], job)
             assert choice.reference_replicates[row, repeat] == expected
     np.testing.assert_allclose(choice.reference_values, choice.reference_replicates.mean(axis=1))
     more = choose_n_clusters(KMEANS, X, n_clusters=[4], n_repeats=6, random_state=3)
@@ -282,7 +291,10 @@ def test_parameter_names():
             ValueError,
             "n_clusters must hold integers >= 2 for method='adjusted_rand', got 1",
         ),
-        ({"method": "gap"}, ValueError, "'method' parameter"),
+        ({"method": "ward"}, ValueError, "'method' parameter"),
+        ({"method": []}, ValueError, "method must hold at least one name, got none"),
+        ({"method": ["gap", "ward"]}, ValueError, "method must be one of .* got 'ward'"),
+        ({"method": "gap", "n_clusters": [200]}, ValueError, "must be less than the 150 samples"),
         ({"threshold": 1.2}, ValueError, "'threshold' parameter"),
         ({"reference": "gap"}, ValueError, "'reference' parameter"),
         ({"param_name": "k"}, ValueError, "param_name must be a parameter of KMeans, got 'k'"),

@@ -76,7 +76,10 @@ CLUSTERED = {
     **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_score"),
     **named(partitions, "compactness_score within_cluster_sse within_cluster_variance"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
-    **named(partitions, "mst_compactness internal_indices"),
+    **named(partitions, "mst_compactness internal_indices dbcv_score"),
+    "index_interval": partial(
+        cluster.index_interval, partitions.silhouette_score, n_resamples=4, random_state=0
+    ),
     "connectivity_score": partial(partitions.connectivity_score, n_neighbors=3),
     "compare_clusterings": with_options_of(cluster.compare_clusterings)(
         lambda X, labels, **options: cluster.compare_clusterings(X, {"one": labels}, **options)
@@ -234,6 +237,11 @@ UNSUPERVISED = {
     ),
     "choose_n_clusters": partial(
         cluster.choose_n_clusters, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
+    ),
+    "cluster_stability": partial(cluster.cluster_stability, KMEANS, n_resamples=2, random_state=0),
+    "structure_test": partial(cluster.structure_test, KMEANS, n_references=2, random_state=0),
+    "gap_statistic": partial(
+        cluster.gap_statistic, KMEANS, n_clusters=[1, 2], n_references=2, random_state=0
     ),
     "evaluate_clusterer": partial(
         report.evaluate_clusterer, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0

@@ -13,8 +13,17 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 
 from skeval import evaluate
-from skeval.cluster import choose_n_clusters, prediction_strength, predictive_power
+from skeval.cluster import (
+    choose_n_clusters,
+    cluster_stability,
+    gap_statistic,
+    index_interval,
+    prediction_strength,
+    predictive_power,
+    structure_test,
+)
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.metrics.cluster import silhouette_score
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
@@ -168,6 +177,22 @@ RUNS = {
             LoggedClusterer(), X, n_clusters=[2, 3], n_repeats=10, random_state=0, **options
         ).replicates
     ),
+    "cluster_stability": lambda **options: cluster_stability(
+        LoggedClusterer(), X, n_resamples=20, random_state=0, **options
+    ).replicates.ravel(),
+    "structure_test": lambda **options: (
+        structure_test(
+            LoggedClusterer(), X, n_references=20, random_state=0, **options
+        ).null_distribution
+    ),
+    "index_interval": lambda **options: (
+        index_interval(
+            silhouette_score, X, LoggedClusterer(), n_resamples=20, random_state=0, **options
+        ).replicates
+    ),
+    "gap_statistic": lambda **options: gap_statistic(
+        LoggedClusterer(), X, n_clusters=[2], n_references=19, random_state=0, **options
+    ).reference_log_dispersions.ravel(),
     "evaluate": evaluated,
     "evaluate_clusterer": lambda **options: (
         evaluate_clusterer(

@@ -90,6 +90,7 @@ CASES = {
 }
 # Internal indices of clusterings: name -> (arguments, grid of KMeans)
 INTERNAL = {
+    "dbcv": ({"metric": "sqeuclidean"}, SPLIT),
     "dunn": ({"metric": "cityblock"}, SPLIT),
     "neg_compactness": ({}, MERGED),
     "neg_connectivity": ({"n_neighbors": 3}, SPLIT),

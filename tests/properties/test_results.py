@@ -33,6 +33,9 @@ LOOSE = {  # made by more than data
         scoring=["accuracy", "f1"],
         random_state=0,
     ),
+    "methods side by side": lambda: FAMILIES["unsupervised"]["choose_n_clusters"](
+        X, method=["silhouette", "adjusted_rand"]
+    ),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }
 

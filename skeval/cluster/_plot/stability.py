@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.cluster._choose import NClustersChoice
+from skeval.cluster._choice import NClustersChoice
 from skeval.utils._plotting import axes_and_figure, read_fields
 
 __all__ = ["StabilityDisplay"]

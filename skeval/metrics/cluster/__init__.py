@@ -12,6 +12,7 @@ from skeval.metrics.cluster._compactness import (
 )
 from skeval.metrics.cluster._connectivity import connectivity_score
 from skeval.metrics.cluster._davies_bouldin import davies_bouldin_score
+from skeval.metrics.cluster._dbcv import dbcv_score
 from skeval.metrics.cluster._dunn import dunn_score
 from skeval.metrics.cluster._external import (
     ExternalIndices,
@@ -57,6 +58,7 @@ __all__ = [
     "connectivity_score",
     "contingency_matrix",
     "davies_bouldin_score",
+    "dbcv_score",
     "dunn_score",
     "external_indices",
     "fowlkes_mallows_score",

@@ -1,0 +1,154 @@
+"""Stability of clusters: fpc's definition and resamples, verdicts, seeds, bad input."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from reference import cluster_stability as reference
+from scipy.sparse import csr_matrix
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+
+from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
+from skeval.cluster._jaccard import cluster_jaccards
+from skeval.cluster._resamples import RESAMPLES, make_resamples
+from skeval.utils._seeds import repetition_rng, root_seed
+
+WARD = AgglomerativeClustering(3)
+
+
+def blobs(seed=0, n=60, spread=1.0):
+    centres = [[0, 0], [9, 0], [0, 9]]
+    return make_blobs(n, centers=centres, cluster_std=spread, random_state=seed)[0]
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
+def test_jaccards_equal_their_definition(pairs):
+    labels, found = map(np.array, zip(*pairs, strict=True))
+    names = np.arange(4)  # some are in no sample
+    np.testing.assert_allclose(
+        cluster_jaccards(names, labels, found),
+        reference.cluster_jaccards(range(4), labels.tolist(), found.tolist()),
+    )
+
+
+@pytest.mark.parametrize("method", RESAMPLES)
+def test_equals_the_definition(method):
+    X = blobs(spread=3.0)
+    result = cluster_stability(WARD, X, method=method, n_resamples=4, random_state=5)
+    labels, root = WARD.fit_predict(X), root_seed(5).spawn(1)[0]
+    np.testing.assert_array_equal(result.partition, labels)
+    for b in range(4):
+        data, rows, own = make_resamples(X, method)(repetition_rng(root, b))
+        found = WARD.fit_predict(data)[own]
+        expected = reference.cluster_jaccards([0, 1, 2], labels[rows].tolist(), found.tolist())
+        np.testing.assert_allclose(result.replicates[:, b], expected)
+    np.testing.assert_allclose(result.mean_jaccard, result.replicates.mean(axis=1))
+
+
+def test_resamples_are_those_of_fpc():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2)) @ [[3, 1], [0, 1]] + 5
+    data, rows, own = make_resamples(X, "bootstrap")(rng)
+    assert 0.60 < len(rows) / 2000 < 0.66
+    assert len(set(rows)) == len(rows) == len(data)
+    data, rows, own = make_resamples(X, "subset")(rng)
+    assert len(data) == len(set(rows)) == 1000
+    data, rows, own = make_resamples(X, "noise")(rng)
+    np.testing.assert_array_equal(data[own], X[rows])
+    assert 0.03 < 1 - len(rows) / 2000 < 0.07
+    axes = np.linalg.eigh(np.cov(X.T))[1]
+    noise = np.delete(data, rows, axis=0)
+    scores = (noise - X.mean(axis=0)) @ axes / (((X - X.mean(axis=0)) @ axes).std(axis=0, ddof=1))
+    assert 3.5 < np.abs(scores).max() <= 4 + 1e-9
+    assert abs(scores.std(axis=0) - 4 / np.sqrt(3)).max() < 0.4
+    data, rows, own = make_resamples(X, "jitter")(rng)
+    moved = (data - X) @ axes
+    steps = np.diff(np.sort(X @ axes, axis=0), axis=0)
+    np.testing.assert_allclose(moved.std(axis=0), np.quantile(steps, 0.05, axis=0), rtol=0.1)
+
+
+@pytest.mark.parametrize("method", RESAMPLES)
+def test_clear_clusters_are_stable_and_cut_noise_is_not(method):
+    clear = cluster_stability(WARD, blobs(), method=method, n_resamples=10, random_state=0)
+    least = 0.85 if method == "noise" else 1.0
+    assert clear.mean_jaccard.min() >= least
+    assert clear.verdicts == ("highly stable",) * 3
+    if method == "jitter":  # so little that nothing changes, as Hennig (2007) found
+        return
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    options = {"method": method, "n_resamples": 20, "random_state": 0}
+    cut = cluster_stability(AgglomerativeClustering(6), X, **options)
+    assert cut.mean_jaccard.min() < 0.6
+
+
+def test_verdicts():
+    means = np.array([1.0, 0.85, 0.84, 0.75, 0.74, 0.6, 0.59, 0.51, 0.5, 0.0])
+    names = ["highly stable"] * 2 + ["stable"] * 2 + ["pattern"] * 2 + ["doubtful"] * 2
+    names += ["dissolved"] * 2
+    replicates = np.repeat(means[:, None], 2, axis=1)
+    arrays = np.arange(10), np.ones(10), means, np.zeros(10), replicates, np.zeros(10)
+    result = ClusterStability(*arrays, "bootstrap")
+    assert list(result.verdicts) == names
+    assert result.n_dissolved.tolist() == [0] * 8 + [2] * 2
+    assert result.n_recovered.tolist() == [2] * 3 + [0] * 7
+
+
+def test_noise_is_no_cluster():
+    X = np.vstack([blobs(), [[50.0, 50.0], [-50.0, 0.0]]])
+    result = cluster_stability(DBSCAN(eps=3), X, n_resamples=5, random_state=0)
+    assert result.labels.tolist() == [0, 1, 2]
+    assert (result.mean_jaccard == 1).all()
+    assert result.partition[-2:].tolist() == [-1, -1]
+    with pytest.raises(ValueError, match=r"must find a cluster in X, got noise \(-1\) alone"):
+        cluster_stability(DBSCAN(eps=1e-9), X, n_resamples=2)
+
+
+def test_seeds_jobs_and_containers():
+    X, kmeans = blobs(), KMeans(5, n_init=1, init="random")
+    options = {"n_resamples": 4, "random_state": 0}
+    one = cluster_stability(kmeans, X, **options)
+    with parallel_config(backend="threading"):
+        two = cluster_stability(kmeans, X, n_jobs=2, **options)
+    np.testing.assert_array_equal(one.replicates, two.replicates)
+    more = cluster_stability(kmeans, X, n_resamples=6, random_state=0)
+    np.testing.assert_array_equal(more.replicates[:, :4], one.replicates)
+    for method in RESAMPLES:
+        plain = cluster_stability(WARD, X, method=method, **options)
+        frame = cluster_stability(WARD, pd.DataFrame(X), method=method, **options)
+        np.testing.assert_array_equal(plain.replicates, frame.replicates)
+    kmeans = KMeans(3, n_init=1, random_state=0)
+    sparse = cluster_stability(kmeans, csr_matrix(X), **options)
+    np.testing.assert_allclose(sparse.mean_jaccard, 1.0)
+
+
+def test_result_and_display():
+    result = cluster_stability(WARD, blobs(spread=3.5), n_resamples=6, random_state=0)
+    frame = result.to_frame()
+    assert frame["verdict"].tolist() == list(result.verdicts)
+    assert frame["size"].sum() == 60
+    assert "resamples (bootstrap)" in str(result)
+    display = ClusterStabilityDisplay.from_result(result)
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_allclose(widths, result.mean_jaccard)
+    assert display.plot(ax=display.ax_) is display
+    plt.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "boot"}, "'method' parameter"),
+        ({"n_resamples": 1}, "'n_resamples' parameter"),
+        ({"X": csr_matrix(blobs()), "method": "noise"}, "method='noise' needs dense X"),
+        ({"X": blobs()[:3]}, "minimum of 4"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"X": blobs(), "n_resamples": 2} | change
+    with pytest.raises(ValueError, match=message):
+        cluster_stability(WARD, arguments.pop("X"), **arguments)

@@ -1,0 +1,257 @@
+"""The gap statistic: its definition, R's numbers, the paper's scenarios, seeds, bad input."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from joblib import parallel_config
+from reference import gap as reference
+from scipy.sparse import csr_matrix
+from scipy.stats import binomtest
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+
+from skeval.cluster import GapDisplay, choose_n_clusters, gap_statistic
+from skeval.cluster._reference import resolve_reference
+from skeval.cluster._rules import gap_limits, pick_candidate
+from skeval.utils._seeds import repetition_rng, root_seed
+
+WARD = AgglomerativeClustering()
+KMEANS = KMeans(n_init=2)
+# Ruspini (1970), 75 points in four groups, and what R 4 with cluster 2.1 prints for
+# clusGap(ruspini, FUNcluster = pam1, K.max = 8, B = 60), the example of its help page.
+RUSPINI = """4 53 5 63 10 59 9 77 13 49 13 69 12 88 15 75 18 61 19 65 22 74 27 72 28 76 24 58 27 55
+28 60 30 52 31 60 32 61 36 72 28 147 32 149 35 153 33 154 38 151 41 150 38 145 38 143 32 143 34 141
+44 156 44 149 44 143 46 142 47 149 49 152 50 142 53 144 52 152 55 155 54 124 60 136 63 139 86 132
+85 115 85 96 78 94 74 96 97 122 98 116 98 124 99 119 99 128 101 115 108 111 110 111 108 116 111 126
+115 117 117 115 70 4 77 12 83 21 61 15 69 15 78 16 66 18 58 13 64 20 69 21 66 23 61 25 76 27 72 31
+64 30"""
+RUSPINI = np.array(RUSPINI.split(), dtype=float).reshape(75, 2)
+LOG_W = [7.187997, 6.628498, 6.261660, 5.692736]
+GAP = [-0.05268985, 0.15431689, 0.30825062, 0.69184777]
+SE = [0.03729363, 0.04060489, 0.04296625, 0.04346588]
+
+
+def three(seed=0, n=90):
+    return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=seed)[0]
+
+
+@pytest.mark.parametrize(("metric", "power"), [("sqeuclidean", 2), ("euclidean", 1)])
+@pytest.mark.parametrize("kind", ["uniform", "box", "permuted"])
+def test_equals_the_definition(kind, metric, power):
+    X = three(n=30)
+    found = gap_statistic(
+        WARD, X, n_clusters=range(1, 5), reference=kind, metric=metric, n_references=5,
+        random_state=3,
+    )  # fmt: skip
+    root, draws = root_seed(3).spawn(1)[0], resolve_reference(X, kind)[1]
+    sets = [draws(repetition_rng(root, b)) for b in range(5)]
+    gaps, errors = [], []
+    for row, k in enumerate(range(1, 5)):
+        clusterer = AgglomerativeClustering(k)
+        log_w, *logs = (
+            np.log(reference.dispersion(data, clusterer.fit_predict(data), power))
+            for data in (X, *sets)
+        )
+        np.testing.assert_allclose(found.reference_log_dispersions[row], logs)
+        expected = reference.gap(log_w, logs)
+        assert found.log_dispersions[row] == pytest.approx(log_w)
+        assert (found.gap[row], found.standard_errors[row]) == pytest.approx(expected)
+        gaps.append(expected[0])
+        errors.append(expected[1])
+    assert found.n_clusters == reference.choice([1, 2, 3, 4], gaps, errors)
+
+
+def test_numbers_of_r():
+    """R counts each pair once, so that its W is half that of the paper; its draws are its own."""
+    found = gap_statistic(
+        KMeans(n_init=4), RUSPINI, n_clusters=range(1, 6), metric="euclidean", n_references=30,
+        random_state=0,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.log_dispersions[:4] - np.log(2), LOG_W, atol=1e-6)
+    noise = np.hypot(np.array(SE) / np.sqrt(60), found.standard_errors[:4] / np.sqrt(30))
+    assert (np.abs(found.gap[:4] - GAP) < 4 * noise).all()
+    np.testing.assert_allclose(found.standard_errors[:4], SE, rtol=0.4)
+    assert found.n_clusters == 4
+
+
+CURVES = [
+    ([0.5, 0.4, 0.6], [0.1, 0.1, 0.1], 1),
+    ([0.1, 0.4, 0.3], [0.1, 0.1, 0.1], 2),
+    ([0.1, 0.4, 0.45], [0.1, 0.1, 0.1], 2),
+    ([0.1, 0.4, 0.6], [0.1, 0.1, 0.1], None),
+    ([0.1, 0.4, 0.5], [0.1, 0.1, 0.1], 2),
+    # the curve of the example of maxSE in R, where "Tibs2001SEmax" is 1
+    ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]), 1),
+    ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]) / 8, 3),
+]
+
+
+@pytest.mark.parametrize(("gap", "errors", "expected"), CURVES)
+def test_rule(gap, errors, expected):
+    k = np.arange(1, len(gap) + 1)
+    limits = gap_limits(np.array(gap), np.array(errors))
+    found = pick_candidate(k, np.array(gap), limits, np.zeros(len(gap)), "gap")
+    assert reference.choice(k, gap, errors) == expected
+    assert found == (k[-1] if expected is None else expected)
+
+
+def uniform_box(rng):
+    return rng.uniform(size=(200, 10))
+
+
+def three_in_the_plane(rng):
+    centres = np.repeat([[0, 0], [0, 5], [5, -3]], [25, 25, 50], axis=0)
+    return centres + rng.normal(size=(100, 2))
+
+
+def four_in_space(rng):
+    while True:
+        centres = rng.normal(scale=np.sqrt(5), size=(4, 3))
+        sizes = rng.choice([25, 50], size=4)
+        own = np.repeat(np.arange(4), sizes)
+        X = centres[own] + rng.normal(size=(len(own), 3))
+        apart = own[:, None] != own
+        if np.linalg.norm(X[:, None] - X, axis=2)[apart].min() >= 1:
+            return X
+
+
+def two_long_ones(rng):
+    line = np.linspace(-0.5, 0.5, 100)[:, None] * np.ones(3)
+    return np.vstack([line, line + 10]) + rng.normal(scale=0.1, size=(200, 3))
+
+
+# Section 5 of the paper. Long clusters along a diagonal need the principal box.
+SCENARIOS = {
+    "a": (uniform_box, "uniform", 1),
+    "b": (three_in_the_plane, "uniform", 3),
+    "b, box": (three_in_the_plane, "box", 3),
+    "c": (four_in_space, "uniform", 4),
+    "e": (two_long_ones, "uniform", 2),
+}
+
+
+def right_choices(name, n_sets, first=0):
+    draw, kind, truth = SCENARIOS[name]
+    right = 0
+    for seed in range(first, first + n_sets):
+        X = draw(np.random.default_rng(seed))
+        found = gap_statistic(
+            KMEANS, X, n_clusters=range(1, 7), reference=kind, n_references=15, random_state=seed
+        )
+        right += found.n_clusters == truth
+    return right
+
+
+@pytest.mark.parametrize("name", ["a", "b", "e"])
+def test_scenarios_of_the_paper(name):
+    assert right_choices(name, 2) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenarios_of_the_paper_long(name):
+    assert binomtest(right_choices(name, 50, 100), 50, 0.9, alternative="less").pvalue > 0.01
+
+
+def test_seeds_and_jobs():
+    X, options = three(), {"n_clusters": [1, 3, 4], "n_references": 4}
+    one = gap_statistic(KMEANS, X, random_state=0, **options)
+    with parallel_config(backend="threading"):
+        two = gap_statistic(KMEANS, X, random_state=0, n_jobs=2, **options)
+    np.testing.assert_array_equal(one.reference_log_dispersions, two.reference_log_dispersions)
+    more = gap_statistic(KMEANS, X, random_state=0, n_clusters=[3], n_references=6)
+    np.testing.assert_array_equal(
+        more.reference_log_dispersions[0, :4], one.reference_log_dispersions[1]
+    )
+    other = gap_statistic(KMEANS, X, **options)
+    assert not np.array_equal(other.gap, gap_statistic(KMEANS, X, **options).gap)
+
+
+def test_sparse_data_are_permuted():
+    X = np.where(three() < 1, 0, three())
+    options = {"n_clusters": [1, 2, 3, 4, 5], "n_references": 3, "random_state": 0}
+    kmeans = KMeans(n_init=2, random_state=0)
+    sparse = gap_statistic(kmeans, csr_matrix(X), **options)
+    dense = gap_statistic(kmeans, X, reference="permuted", **options)
+    assert sparse.reference == "permuted"
+    np.testing.assert_allclose(sparse.log_dispersions, dense.log_dispersions)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_clusters_of_no_width():
+    X = np.repeat([[0.0, 0], [5, 5], [9, 0]], 10, axis=0)
+    found = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=5, random_state=0)
+    assert found.n_clusters == 3
+    assert np.isposinf(found.gap[2:]).all()
+    with pytest.raises(ValueError, match="number of different points in data without structure"):
+        gap_statistic(
+            KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
+        )
+
+
+def test_a_gap_that_still_grows():
+    with pytest.warns(UserWarning, match="The gap still grows at 3 clusters"):
+        found = gap_statistic(
+            KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0
+        )
+    assert found.n_clusters == 3
+
+
+def test_side_by_side():
+    X = three()
+    methods = ["prediction_strength", "silhouette", "gap", "adjusted_rand"]
+    options = {"n_repeats": 6, "random_state": 0}
+    both = choose_n_clusters(KMEANS, X, n_clusters=range(1, 6), method=methods, **options)
+    assert both.n_clusters == dict.fromkeys(methods, 3)
+    assert list(both.choices) == methods
+    for method in methods:
+        first = 1 if method in ("prediction_strength", "gap") else 2
+        alone = choose_n_clusters(KMEANS, X, n_clusters=range(first, 6), method=method, **options)
+        np.testing.assert_array_equal(both.choices[method].replicates, alone.replicates)
+        np.testing.assert_array_equal(both.choices[method].limits, alone.limits)
+    frame = both.to_frame()
+    assert frame.index.tolist() == [1, 2, 3, 4, 5]
+    assert frame["silhouette"].isna().tolist() == [True] + [False] * 4
+    assert "gap: 3" in str(both)
+    gap = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=6, random_state=0)
+    np.testing.assert_array_equal(both.choices["gap"].values, gap.gap)
+
+
+def test_one_cluster_is_a_choice_of_every_method():
+    methods = ["prediction_strength", "silhouette", "gap"]
+    for seed in range(2):
+        X = np.random.default_rng(seed).normal(size=(60, 2))
+        found = choose_n_clusters(
+            KMEANS, X, n_clusters=range(2, 5), method=methods, n_repeats=8, random_state=seed
+        )
+        assert found.n_clusters == dict.fromkeys(methods, 1)
+
+
+def test_result_and_display():
+    found = gap_statistic(KMEANS, three(), n_clusters=range(1, 6), n_references=4, random_state=0)
+    frame = found.to_frame()
+    assert frame.index[frame["chosen"]].tolist() == [3]
+    np.testing.assert_array_equal(frame["gap"], found.gap)
+    assert str(found).count("<- chosen") == 1
+    display = GapDisplay.from_result(found)
+    np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), found.gap)
+    assert display.plot(ax=display.ax_) is display
+    plt.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_clusters": [0]}, "n_clusters must hold integers >= 1 for method='gap', got 0"),
+        ({"n_clusters": [90]}, "n_clusters must be less than the 90 samples of X, got 90"),
+        ({"X": np.ones((9, 2)), "n_clusters": [2]}, "X must hold two samples that differ"),
+        ({"n_references": 1}, "'n_references' parameter"),
+        ({"metric": "cosine"}, "'metric' parameter"),
+        ({"reference": "pca"}, "'reference' parameter"),
+        ({"X": csr_matrix(three()), "reference": "box"}, "reference='box' needs dense X"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"X": three(), "n_references": 2} | change
+    with pytest.raises(ValueError, match=message):
+        gap_statistic(KMEANS, arguments.pop("X"), **arguments)

@@ -1,0 +1,159 @@
+"""Intervals of indices: the half-sample formula, coverage, seeds, bad input."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy.stats import binomtest
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import adjusted_rand_score
+
+from skeval.cluster import index_interval
+from skeval.metrics.cluster import silhouette_score
+from skeval.utils._seeds import repetition_rng, root_seed
+
+WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
+
+
+def blobs(seed=0, n=45):
+    return make_blobs(n, centers=3, cluster_std=2.0, random_state=seed)
+
+
+@pytest.mark.parametrize("n", [44, 45])
+def test_equals_the_definition(n):
+    X, labels = blobs(n=n)
+    found = index_interval(silhouette_score, X, labels, n_resamples=6, random_state=4)
+    root, values = root_seed(4).spawn(1)[0], []
+    for b in range(6):
+        half = np.sort(repetition_rng(root, b).permutation(n)[: n // 2])
+        values.append(silhouette_score(X[half], labels[half]))
+    np.testing.assert_allclose(found.replicates, values)
+    error = np.std(values, ddof=1) * np.sqrt((n // 2) / (n - n // 2))
+    assert found.estimate == silhouette_score(X, labels)
+    assert found.standard_error == pytest.approx(error)
+    assert found.interval.high == pytest.approx(found.estimate + 1.959964 * error)
+    assert found.interval.low == pytest.approx(found.estimate - 1.959964 * error)
+
+
+def test_the_spread_of_halves_is_that_of_a_mean():
+    """Exact for a mean: the variance of a half without replacement is s^2 (1/m - 1/n)."""
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    found = index_interval(
+        lambda data, _: data.mean(), X, np.zeros(60), n_resamples=4000, random_state=0
+    )
+    assert found.standard_error == pytest.approx(X.std(ddof=1) / np.sqrt(60), rel=0.05)
+
+
+def test_clusterers_are_fitted_on_each_half():
+    X, _ = blobs()
+    found = index_interval(silhouette_score, X, WARD, n_resamples=4, random_state=0)
+    root = root_seed(0).spawn(1)[0]
+    for b, value in enumerate(found.replicates):
+        half = np.sort(repetition_rng(root, b).permutation(45)[:22])
+        assert value == silhouette_score(X[half], WARD.fit_predict(X[half]))
+    both = index_interval(adjusted_rand_score, X, WARD, KMEANS, n_resamples=10, random_state=0)
+    assert both.index == "adjusted_rand_score"
+    assert 0 < both.estimate <= 1
+    first, second = WARD.fit_predict(X), KMeans(3, random_state=0).fit_predict(X)
+    given = index_interval(adjusted_rand_score, X, first, second, random_state=0, n_resamples=10)
+    assert given.estimate == adjusted_rand_score(first, second)
+    mixed = index_interval(adjusted_rand_score, X, first, KMEANS, n_resamples=10, random_state=0)
+    assert mixed.estimate == both.estimate
+
+
+def sample(rng, n):
+    centres = np.array([[0, 0], [4, 0], [0, 4]])
+    return centres[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))
+
+
+def coverage(n, n_sets, n_resamples, truth_from):
+    """Return the P-value of coverage .95 of the mean silhouette of refitted K-means clusters."""
+    kmeans = KMeans(3, n_init=2, random_state=0)
+    values = [
+        silhouette_score(X, kmeans.fit_predict(X))
+        for X in (sample(np.random.default_rng(10**6 + i), n) for i in range(truth_from))
+    ]
+    truth, covered = np.mean(values), 0
+    for seed in range(n_sets):
+        X = sample(np.random.default_rng(seed), n)
+        found = index_interval(
+            silhouette_score, X, kmeans, n_resamples=n_resamples, random_state=seed
+        )
+        covered += truth in found.interval
+    return binomtest(covered, n_sets, 0.95).pvalue
+
+
+def test_coverage():
+    assert coverage(40, 12, 20, 60) > 0.001
+
+
+@pytest.mark.slow
+def test_coverage_long():
+    assert coverage(80, 200, 100, 1000) > 0.005
+
+
+def test_duplicates_would_bias_a_bootstrap():
+    """Halves have no duplicates: their mean silhouette is near that of all samples."""
+    X, labels = blobs(n=60)
+    halves = index_interval(silhouette_score, X, labels, n_resamples=100, random_state=0)
+    rng = np.random.default_rng(0)
+    draws = rng.integers(0, 60, size=(100, 60))
+    bootstrap = [silhouette_score(X[rows], labels[rows]) for rows in draws]
+    bias = np.mean(bootstrap) - halves.estimate
+    assert abs(halves.replicates.mean() - halves.estimate) < bias / 2
+
+
+def test_seeds_jobs_and_results():
+    X, labels = blobs()
+    one = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0)
+    with parallel_config(backend="threading"):
+        two = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0, n_jobs=2)
+    np.testing.assert_array_equal(one.replicates, two.replicates)
+    more = index_interval(silhouette_score, X, KMEANS, n_resamples=8, random_state=0)
+    np.testing.assert_array_equal(more.replicates[:6], one.replicates)
+    again = pickle.loads(pickle.dumps(one))
+    assert again.interval == one.interval
+    wide = one.confidence_interval(confidence_level=0.99)
+    assert wide.low < one.interval.low
+    assert "95 % interval" in str(one)
+    manhattan = partial(silhouette_score, metric="manhattan")
+    assert index_interval(manhattan, X, labels, n_resamples=2).index == "silhouette_score"
+
+
+def test_undefined_halves():
+    X = np.arange(10.0)[:, None]
+    labels = np.r_[0, np.ones(9)].astype(int)
+    with pytest.warns(UndefinedMetricWarning, match="undefined on .* halves, which are left out"):
+        found = index_interval(silhouette_score, X, labels, n_resamples=20, random_state=0)
+    assert 0 < np.isnan(found.replicates).sum() < 20
+    with pytest.raises(ValueError, match="no finite value on 3 of 3"):
+        index_interval(
+            partial(silhouette_score, metric="precomputed"),
+            np.abs(X - X.T),
+            labels,
+            n_resamples=3,
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": np.zeros(44)}, "X and labels must have the same length, got 45 and 44"),
+        ({"labels_other": [0, 1]}, "X and labels_other must have the same length"),
+        ({"labels": np.zeros(45)}, "labels must hold at least 2 clusters"),
+        ({"index": lambda X, labels: np.nan}, "index must have a finite value on the data"),
+        ({"index": "silhouette"}, "'index' parameter"),
+        ({"n_resamples": 1}, "'n_resamples' parameter"),
+        ({"confidence_level": 1}, "confidence_level must fulfil"),
+        ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 4"),
+    ],
+)
+def test_bad_input(change, message):
+    X, labels = blobs()
+    arguments = {"index": silhouette_score, "X": X, "labels": labels, "n_resamples": 2} | change
+    with pytest.raises(ValueError, match=message):
+        index_interval(arguments.pop("index"), arguments.pop("X"), **arguments)

@@ -1,0 +1,136 @@
+"""The test of structure: its definition, size, power, seeds, bad input."""
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy.stats import binomtest
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+
+from skeval.cluster import StructureTestDisplay, structure_test
+from skeval.cluster._reference import resolve_reference
+from skeval.metrics.cluster import davies_bouldin_score, silhouette_score
+from skeval.utils._seeds import repetition_rng, root_seed
+
+WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
+
+
+def blobs(seed=0, n=60):
+    return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=seed)[0]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "box", "permuted"])
+def test_equals_the_definition(kind):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    found = structure_test(WARD, X, reference=kind, n_references=9, random_state=3)
+    root, draws = root_seed(3).spawn(1)[0], resolve_reference(X, kind)[1]
+    null = []
+    for b in range(9):
+        data = draws(repetition_rng(root, b))
+        null.append(silhouette_score(data, WARD.fit_predict(data)))
+    np.testing.assert_array_equal(found.null_distribution, null)
+    assert found.statistic == silhouette_score(X, WARD.fit_predict(X))
+    assert found.pvalue == (1 + sum(value >= found.statistic for value in null)) / 10
+
+
+def test_structure_is_found_by_either_direction():
+    X = blobs()
+    for index, greater in ((silhouette_score, True), (davies_bouldin_score, False)):
+        options = {"index": index, "greater_is_better": greater, "random_state": 0}
+        found = structure_test(WARD, X, n_references=19, **options)
+        assert found.pvalue == 0.05
+        assert found.n_exceedances == 0
+    found = structure_test(WARD, X, index=davies_bouldin_score, n_references=19, random_state=0)
+    assert found.pvalue == 1.0
+
+
+def rejections(draw, kind, n_sets, n_references=19, first=0):
+    """Count the data sets with a P-value of at most 0.05."""
+    small = 0
+    for seed in range(first, first + n_sets):
+        X = draw(np.random.default_rng(seed))
+        found = structure_test(
+            KMEANS, X, reference=kind, n_references=n_references, random_state=seed
+        )
+        small += found.pvalue <= 0.05
+    return small
+
+
+NULLS = {
+    "uniform": (lambda rng: rng.uniform(size=(60, 2)), "uniform"),
+    "uniform, box": (lambda rng: rng.uniform(size=(60, 2)), "box"),
+    "gaussian": (lambda rng: rng.normal(size=(60, 2)), "uniform"),
+    "gaussian, permuted": (lambda rng: rng.normal(size=(60, 2)), "permuted"),
+    "exponential, permuted": (lambda rng: rng.exponential(size=(60, 2)), "permuted"),
+}
+
+
+@pytest.mark.parametrize("name", ["uniform", "gaussian, permuted"])
+def test_size(name):
+    assert binomtest(rejections(*NULLS[name], 15), 15, 0.05, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+def test_size_long(name):
+    small = rejections(*NULLS[name], 400, first=1000)
+    assert binomtest(small, 400, 0.05, alternative="greater").pvalue > 0.005
+
+
+def test_power():
+    def three(rng):
+        return np.repeat([[0, 0], [5, 0], [0, 5]], 20, axis=0) + rng.normal(size=(60, 2))
+
+    assert rejections(three, "uniform", 4) == 4
+
+
+def test_undefined_draws_err_on_the_safe_side():
+    index = partial(silhouette_score, noise="drop")
+    X = np.vstack([blobs(), [[4.5, 4.5]]])
+    found = structure_test(DBSCAN(eps=4.0), X, index=index, n_references=9, random_state=0)
+    undefined = np.isnan(found.null_distribution)
+    assert undefined.any()
+    assert found.n_exceedances >= undefined.sum()
+    assert found.index == "silhouette_score"
+
+
+def test_seeds_and_jobs():
+    X, options = blobs(), {"n_references": 5, "random_state": 0}
+    one = structure_test(KMEANS, X, **options)
+    with parallel_config(backend="threading"):
+        two = structure_test(KMEANS, X, n_jobs=2, **options)
+    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+    more = structure_test(KMEANS, X, n_references=7, random_state=0)
+    np.testing.assert_array_equal(more.null_distribution[:5], one.null_distribution)
+    other = structure_test(KMEANS, X, n_references=5)
+    assert not np.array_equal(other.null_distribution, one.null_distribution)
+
+
+def test_result_and_display():
+    found = structure_test(WARD, blobs(), n_references=9, random_state=0)
+    assert "principal box" in str(found)
+    assert 0 <= found.interval.low <= found.interval.high <= 1
+    display = StructureTestDisplay.from_result(found)
+    assert display.line_.get_xdata()[0] == found.statistic
+    assert display.plot(ax=display.ax_) is display
+    plt.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"index": "silhouette"}, "'index' parameter"),
+        ({"index": lambda X, labels: np.inf}, "index must have a finite value on the data"),
+        ({"clusterer": KMeans(1)}, "labels must hold at least 2 clusters"),
+        ({"n_references": 0}, "'n_references' parameter"),
+        ({"reference": "none"}, "'reference' parameter"),
+        ({"confidence_level": 0}, "confidence_level must fulfil"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"clusterer": WARD, "n_references": 2} | change
+    with pytest.raises(ValueError, match=message):
+        structure_test(arguments.pop("clusterer"), blobs(), **arguments)

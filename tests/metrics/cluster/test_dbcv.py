@@ -1,0 +1,152 @@
+"""DBCV: its definition, any shape, noise, ties, duplicates, many dimensions, bad input."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import dbcv as reference
+from scipy.sparse import csr_matrix
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.metrics.cluster import _dbcv, dbcv_score
+
+
+def matrix(X, metric="euclidean"):
+    return squareform(pdist(X, metric))
+
+
+def data(seed, n=30, p=2):
+    """Samples with labels -1 to 2, where the first cluster has a duplicate."""
+    rng = np.random.default_rng(seed)
+    X, labels = rng.normal(size=(n, p)), np.resize([0, 0, 0, 1, 1, 1, 2, 2, 2, -1], n)
+    X[labels == 1] += 3
+    X[1] = X[0]
+    return X, labels
+
+
+@pytest.mark.parametrize("p", [1, 2, 5])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cityblock"])
+def test_equals_the_definition(metric, p):
+    for seed in range(5):
+        X, labels = data(seed, p=p)
+        D = matrix(X, metric)
+        expected = reference.dbcv(D, labels, p)
+        assert dbcv_score(X, labels, metric=metric) == pytest.approx(expected, abs=1e-9)
+        found = dbcv_score(D, labels, metric="precomputed", n_features=p)
+        assert found == pytest.approx(expected, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=50, derandomize=True, database=None)
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=10), st.integers(0, 1000))
+def test_small_clusters_equal_the_definition(rest, seed):
+    labels = np.array([0, 0, 1, 1, *rest])
+    X = np.random.default_rng(seed).normal(size=(len(labels), 2))
+    expected = reference.dbcv(matrix(X), labels, 2)
+    assert dbcv_score(X, labels) == pytest.approx(expected, abs=1e-9)
+
+
+def test_by_hand():
+    """Core distances on a line: (1 + 1/2)/2 and its inverse; 1 within, 7 and more between."""
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    core = 1 / ((1 + 1 / 2) / 2)  # of an outer sample
+    # Only the middle samples are inner, so that all edges count, and the separation is theirs.
+    assert dbcv_score(X, [0, 0, 0, 1, 1, 1]) == pytest.approx((10 - core) / 10)
+
+
+def test_any_shape():
+    X, y = make_moons(200, noise=0.04, random_state=0)
+    halves = (X[:, 0] > 0.5).astype(int)
+    assert dbcv_score(X, y) > 0.5
+    assert dbcv_score(X, halves) < 0
+
+
+def test_order_and_names_do_not_matter():
+    X, labels = data(0, n=60)
+    expected = dbcv_score(X, labels)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        order = rng.permutation(60)
+        assert dbcv_score(X[order], labels[order]) == pytest.approx(expected, abs=1e-12)
+    names = np.array(["a", "b", "c", "-1"])
+    assert dbcv_score(X, names[labels]) == expected
+
+
+def test_unit_does_not_matter():
+    X, labels = data(1)
+    for scale in (1e-100, 1e-3, 1e100):
+        assert dbcv_score(scale * X, labels) == pytest.approx(dbcv_score(X, labels), abs=1e-9)
+
+
+def test_noise():
+    X, labels = data(2)
+    with_noise, without = dbcv_score(X, labels), dbcv_score(X, labels, noise="drop")
+    assert with_noise == pytest.approx(without * np.mean(labels != -1))
+    as_cluster = dbcv_score(X, labels, noise="cluster")
+    assert as_cluster == pytest.approx(dbcv_score(X, np.where(labels == -1, 9, labels)))
+    with pytest.warns(UserWarning, match="are labelled -1"):
+        assert dbcv_score(X, labels, noise=None) == as_cluster
+    alone = np.where(labels == -1, np.arange(len(labels)) + 5, labels)
+    assert dbcv_score(X, alone) == pytest.approx(with_noise)
+
+
+def test_duplicates_are_dense():
+    """A core distance of 0, and a cluster of one place has the best index."""
+    X = np.repeat([[0.0], [5.0]], 4, axis=0)
+    assert dbcv_score(X, np.repeat([0, 1], 4)) == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="0 / 0"):
+        assert np.isnan(dbcv_score(np.zeros((8, 1)), np.repeat([0, 1], 4)))
+
+
+def test_many_dimensions_do_not_overflow():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(40, 3000)), np.repeat([0, 1], 20)
+    X[labels == 1] += 1
+    assert 0 < dbcv_score(X, labels) < 1
+
+
+def test_strips_and_threads_change_nothing(monkeypatch):
+    X, labels = make_blobs(150, centers=4, random_state=0)
+    expected = dbcv_score(X, labels)
+    assert dbcv_score(X, labels, n_jobs=2) == expected
+    assert dbcv_score(csr_matrix(X), labels) == pytest.approx(expected, abs=1e-9)
+    monkeypatch.setattr(_dbcv, "NUMBERS_AT_ONCE", 500)
+    assert dbcv_score(X, labels) == pytest.approx(expected, abs=1e-12)
+
+
+def test_memory_is_that_of_a_few_rows(monkeypatch):
+    monkeypatch.setattr(_dbcv, "NUMBERS_AT_ONCE", 2**16)
+    X, labels = make_blobs(1500, centers=2, random_state=0)
+    tracemalloc.start()
+    dbcv_score(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1500**2 * 8 / 4  # a quarter of the matrix of distances
+
+
+def test_fewer_than_two_clusters():
+    X = data(0)[0]
+    with pytest.raises(ValueError, match="labels must hold at least 2 clusters, got 1"):
+        dbcv_score(X, np.zeros(30))
+    with pytest.warns(UndefinedMetricWarning, match="two clusters of two samples or more"):
+        assert np.isnan(dbcv_score(X, np.r_[1, np.zeros(29)]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_features": 3}, "n_features must be None or the 2 columns of X, got 3"),
+        ({"n_features": 0}, "'n_features' parameter"),
+        ({"noise": "leave"}, "'noise' parameter"),
+        ({"metric": "precomputed"}, "X must be a square"),
+    ],
+)
+def test_bad_input(change, message):
+    X, labels = data(0)
+    with pytest.raises(ValueError, match=message):
+        dbcv_score(X, labels, **change)
+    with pytest.raises(ValueError, match="n_features must be given"):
+        dbcv_score(matrix(X), labels, metric="precomputed")
