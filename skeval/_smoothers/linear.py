@@ -26,6 +26,9 @@ MOST_UNITS = 2048
 AGREEMENT = 1e-11
 """How far a prediction may lie from that of a single fit, in units of the labels."""
 
+AT_ONCE = 16
+"""Label vectors of a trial: equations of many targets are solved in another order than of one."""
+
 MARGIN = 100.0
 """Decision values of so many times the difference seen from 0 are certain of their sign."""
 
@@ -75,7 +78,7 @@ def learn_linear(estimator: Any, part: Part, target: Target) -> Rule | None:
         if predict is None:
             continue
         rule = LinearRule(predict, n_classes)
-        found = rule.values(part.example[None])[0]
+        found = rule.values(np.tile(part.example, (AT_ONCE, 1)))[0]
         difference = float(np.abs(found - expected.T).max())
         if difference <= AGREEMENT * unit:
             rule.noise = MARGIN * max(difference, predict.rounding(len(part.example)))
