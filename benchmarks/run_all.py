@@ -56,7 +56,7 @@ ROWS = {
     ),
     "permute-lda-colon": Row(
         "the same, 62 x 2000; the peer runs 1 permutation, scaled",
-        "permute_smooth.py --model lda --data colon --peer-permutations 1 --rounds 1",
+        "permute_smooth.py --model lda --data colon --peer-permutations 1",
         50,
     ),
     "boot-632": Row(".632 and .632+, B=1000, SVM, 62 x 2000", "bootstrap.py --case 632", 10),
