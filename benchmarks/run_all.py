@@ -39,6 +39,26 @@ ROWS = {
     "perturb-bc": Row("the same, breast_cancer 569 x 30, R=1000", "perturb.py --case bc", 3),
     "perturb-5000": Row("the same, n=5000 p=20, R=100", "perturb.py --case 5000", 60),
     "permute-cv2": Row("P=1000, 10 folds, selection inside, 62 x 2000", "permute_cv2.py", 6),
+    "permute-ridge": Row(
+        "P=1000, 10 folds, RidgeClassifier, 569 x 30", "permute_smooth.py --model ridge", 100
+    ),
+    "permute-ridge-colon": Row(
+        "the same, 62 x 2000", "permute_smooth.py --model ridge --data colon", 100
+    ),
+    "permute-knn": Row(
+        "P=1000, 10 folds, 5 neighbours, 569 x 30", "permute_smooth.py --model knn", 30
+    ),
+    "permute-knn-colon": Row(
+        "the same, 62 x 2000", "permute_smooth.py --model knn --data colon", 30
+    ),
+    "permute-lda": Row(
+        "P=1000, 10 folds, shrunk LDA, 569 x 30", "permute_smooth.py --model lda", 50
+    ),
+    "permute-lda-colon": Row(
+        "the same, 62 x 2000; the peer runs 1 permutation, scaled",
+        "permute_smooth.py --model lda --data colon --peer-permutations 1",
+        50,
+    ),
     "boot-632": Row(".632 and .632+, B=1000, SVM, 62 x 2000", "bootstrap.py --case 632", 10),
     "boot-generic": Row(
         ".632, B=200, LogisticRegression, 569 x 30", "bootstrap.py --case generic", 1
