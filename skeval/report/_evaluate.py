@@ -155,12 +155,11 @@ def evaluate(
     """
     settings = write_settings(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
-    if leave_one_out is not None:
-        check_flag("leave_one_out", leave_one_out)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
+    leave_one_out = _choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     rule, notes = skip_nested_resampling(estimator)
@@ -172,8 +171,6 @@ def evaluate(
     steps = Steps(rule, X, target, groups, *settled)
     check_jobs(n_jobs, verbose)
     say = make_announcer(verbose)
-    if leave_one_out is None:
-        leave_one_out = len(target) <= LEAVE_ONE_OUT_LIMIT
     if steps.ordered:
         n_permutations = n_resamples = 0
         notes.append(ORDERED)
@@ -193,6 +190,14 @@ def evaluate(
         **_describe_findings(steps, answer, estimates, names, notes),
         **describe_run(settings, seed),
     )
+
+
+def _choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
+    """Return whether to leave each sample out in turn: as asked, or where samples are few."""
+    if asked is None:
+        return n_samples <= LEAVE_ONE_OUT_LIMIT
+    check_flag("leave_one_out", asked)
+    return asked
 
 
 def _find_answer(steps: Steps, say: Callable[[str], None]) -> ErrorInterval | None:
