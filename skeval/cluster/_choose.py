@@ -98,9 +98,10 @@ def choose_n_clusters(
     candidate is sufficient.
 
     With ``"silhouette"`` the mean silhouette of the halves, each clustered by itself, must exceed
-    what one more draw of the reference would have at any candidate in 19 of 20 cases; the choice is
-    the smallest k within one standard error of the best such, else 1. ``"gap"`` is the gap
-    statistic of all samples by its own rule, see `gap_statistic`. Several methods are a list.
+    the prediction limit of one more draw of the reference, of 95 % for all candidates together; the
+    choice is the smallest k within one standard error of the best of these, else 1. ``"gap"`` is
+    the gap statistic of all samples by its own rule, see `gap_statistic`. A list sets several
+    methods side by side.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def index_interval(
     .952, .964, .968, .924 with its labels given. Give the clusterer where it fits fast.
 
     *Not for the Dunn index*: it rests on three samples, has no such limit, and its mean depends on
-    n; an interval of its logarithm covered .80 to .89.
+    n; a normal interval of its logarithm covered .79 to .89.
 
     References
     ----------
