@@ -169,9 +169,9 @@ def choose_n_clusters(
     The choice presumes clusters of the kind that the algorithm looks for: K-means, Ward's method
     and spherical mixtures look for round ones, and cut others. Without structure (Gaussian and
     uniform noise, n from 8 to 200, 200 points with 8 outliers; K-means, Ward and single linkage)
-    the tests require 1 in at least 95 % of data sets of prediction strength. Of 25 Gaussian data
-    sets of 50 samples the silhouette chose 1 in 24, the gap in 25. Skewed and heavy-tailed data are not uniform
-    either: the reference does not answer for what follows from that.
+    the tests require of prediction strength 1 in at least 95 % of data sets. In 25 Gaussian data
+    sets of 50 samples the silhouette chose 1 in 24, the gap in 25. Skewed and heavy-tailed data are
+    not uniform either: the reference does not answer for what follows from that.
 
     References
     ----------
