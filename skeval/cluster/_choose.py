@@ -98,9 +98,10 @@ def choose_n_clusters(
     candidate is sufficient.
 
     With ``"silhouette"`` the mean silhouette of the halves, each clustered by itself, must exceed
-    what one more draw of the reference would have at any candidate in 19 of 20 cases; the choice is
-    the smallest k within one standard error of the best such, else 1. ``"gap"`` is the gap
-    statistic of all samples by its own rule, see `gap_statistic`. Several methods are a list.
+    the prediction limit of one more draw of the reference, of 95 % for all candidates together; the
+    choice is the smallest k within one standard error of the best of these, else 1. ``"gap"`` is
+    the gap statistic of all samples by its own rule, see `gap_statistic`. A list sets several
+    methods side by side.
 
     Parameters
     ----------
@@ -168,8 +169,9 @@ def choose_n_clusters(
     The choice presumes clusters of the kind that the algorithm looks for: K-means, Ward's method
     and spherical mixtures look for round ones, and cut others. Without structure (Gaussian and
     uniform noise, n from 8 to 200, 200 points with 8 outliers; K-means, Ward and single linkage)
-    the tests require 1 in at least 95 % of data sets. Skewed and heavy-tailed data are not uniform
-    either: the reference does not answer for what follows from that.
+    the tests require of prediction strength 1 in at least 95 % of data sets. In 25 Gaussian data
+    sets of 50 samples the silhouette chose 1 in 24, the gap in 25. Skewed and heavy-tailed data are
+    not uniform either: the reference does not answer for what follows from that.
 
     References
     ----------

@@ -178,10 +178,13 @@ def index_interval(
     data sets, K-means with k = 3 (three separate, three overlapping and one Gaussian in the plane,
     three overlapping in 10 dimensions): the silhouette covered .944, .936, .992, .960 at n = 60 and
     .952, .968, .988, .972 at n = 200 with the clusterer refitted, and .944, .932, .972, .888 and
-    .952, .964, .968, .924 with its labels given. Give the clusterer where it fits fast.
+    .952, .964, .968, .924 with its labels given. The adjusted Rand index of K-means and Ward's
+    method (three overlapping clusters, n = 60, 160 data sets) covered .95 with both refitted and
+    .73 with their labels given: fixed labels hide that another sample is clustered otherwise. So
+    give the clusterer where it fits fast.
 
     *Not for the Dunn index*: it rests on three samples, has no such limit, and its mean depends on
-    n; an interval of its logarithm covered .80 to .89.
+    n; a normal interval of its logarithm covered .79 to .89.
 
     References
     ----------

@@ -56,15 +56,16 @@ class StructureTest(LimitsResult):
     reference: str
 
     def __str__(self) -> str:
-        null = self.null_distribution
+        null = self.null_distribution[~np.isnan(self.null_distribution)]
+        spread = f"{null.mean():.4f} (sd {null.std():.4f})" if null.size else "undefined"
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
             (self.index, f"{self.statistic:.4f}"),
-            ("without structure", f"{np.nanmean(null):.4f} (sd {np.nanstd(null):.4f})"),
+            ("without structure", spread),
             ("reference", REFERENCE_WORDS[self.reference]),
             ("P-value", f"{self.pvalue:.4g}"),
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
-            ("draws", f"{len(null)}"),
+            ("draws", f"{len(self.null_distribution)}"),
         ]
         return align_text("test of structure", rows)
 

@@ -95,6 +95,11 @@ def test_undefined_draws_err_on_the_safe_side():
     assert undefined.any()
     assert found.n_exceedances >= undefined.sum()
     assert found.index == "silhouette_score"
+    never = structure_test(
+        DBSCAN(eps=4.0), X, index=lambda data, _: 0.5 if data is X else np.nan, n_references=3
+    )
+    assert never.pvalue == 1.0
+    assert "without structure         undefined" in str(never)
 
 
 def test_seeds_and_jobs():
