@@ -23,8 +23,6 @@ from skeval._resampling.values import (
     warn_of_undefined,
 )
 from skeval.metrics import bleu_score, log_bleu_score
-from skeval.metrics._bleu import bleu_options, log_bleu
-from skeval.metrics._sentences import bleu_statistics
 from skeval.model_selection._analytic import (
     Sample,
     give_no_limits,
@@ -32,6 +30,7 @@ from skeval.model_selection._analytic import (
     make_closed_forms,
     unwrap,
 )
+from skeval.model_selection._selected_samples import make_bleu_statistic, make_mean_statistic
 from skeval.utils._checks import (
     check_confidence_level,
     check_option,
@@ -450,37 +449,14 @@ def _make_statistic(
     if function in (bleu_score, log_bleu_score):
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return _make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
+        return make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
         pair = safe_indexing(y_true, indices), safe_indexing(y_pred, indices)
         return float(metric(*pair, **options))
 
-    return statistic
-
-
-def _make_bleu_statistic(
-    logarithm: bool,
-    references: Any,
-    hypotheses: Any,
-    *,
-    max_order: int = 4,
-    tokenize: Any = None,
-    weights: Any = None,
-    smoothing: Any = None,
-    smoothing_value: float | None = None,
-    effective_order: bool = False,
-) -> Statistic:
-    """BLEU of a selection of sentences, from their counts."""
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-
-    def statistic(indices: NDArray[np.intp]) -> float:
-        value = log_bleu(rows[indices].sum(axis=0), *options)
-        return value if logarithm else float(np.exp(value))
-
-    return statistic
+    return make_mean_statistic(metric, y_true, y_pred, weight) or statistic
 
 
 def _warn_of_few_groups(n_groups: int | None) -> None:
