@@ -201,7 +201,7 @@ def _choose_sizes(
     perturbed = getattr(final, "kernel", None) == "linear" and table.y.dtype.kind != "f"
     work = Workload(
         n_samples=n,
-        n_folds=options.folds or FOLDS,
+        n_folds=min(options.folds or FOLDS, n),
         **sizes,
         perturbed=perturbed,
         n_others=SCORE_FITS if options.scoring else 0,

@@ -15,7 +15,7 @@ from skeval.cluster._stability import STABILITY, Seed, check_points, run_halving
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["NClustersChoice", "check_candidates", "choose_n_clusters", "resolve_parameter"]
 
@@ -29,7 +29,7 @@ REFERENCE_WORDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class NClustersChoice:
+class NClustersChoice(ShownAsText):
     """A chosen number of clusters and the stability of every candidate.
 
     Attributes

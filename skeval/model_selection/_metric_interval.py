@@ -30,7 +30,11 @@ from skeval.model_selection._analytic import (
     make_closed_forms,
     unwrap,
 )
-from skeval.model_selection._selected_samples import make_bleu_statistic, make_mean_statistic
+from skeval.model_selection._selected_samples import (
+    find_metric,
+    make_bleu_statistic,
+    make_mean_statistic,
+)
 from skeval.utils._checks import (
     check_confidence_level,
     check_option,
@@ -117,7 +121,7 @@ class MetricInterval(LimitsResult):
 
 @validate_params(
     {
-        "metric": [callable],
+        "metric": [callable, str],
         "stratify": ["boolean"],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
@@ -126,7 +130,7 @@ class MetricInterval(LimitsResult):
     prefer_skip_nested_validation=True,
 )
 def metric_interval(
-    metric: Callable[..., float],
+    metric: Callable[..., float] | str,
     y_true: Any,
     y_pred: Any,
     *,
@@ -146,9 +150,10 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : callable
+    metric : callable or str
         ``metric(y_true, y_pred) -> float``, or of scores. Fix its arguments with
-        `functools.partial`, as in ``partial(f1_score, average="macro")``.
+        `functools.partial`, as in ``partial(f1_score, average="macro")``. A name is that of a
+        scorer, such as "roc_auc" or "f1_macro"; `y_pred` is what its metric takes.
     y_true : array-like of length n_samples
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
@@ -306,6 +311,7 @@ def metric_interval(
     """
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
+    metric = find_metric(metric) if isinstance(metric, str) else metric
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes):
             raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")

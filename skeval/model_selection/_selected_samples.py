@@ -1,6 +1,7 @@
 """Metrics of a selection of samples from what is found once: values of samples, counts of texts."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,27 @@ from numpy.typing import NDArray
 from sklearn import metrics
 
 from skeval._resampling.values import Statistic
+from skeval.metrics import get_scorer
 from skeval.metrics._bleu import bleu_options, log_bleu
 from skeval.metrics._sentences import bleu_statistics
 from skeval.model_selection._analytic import unwrap
+from skeval.utils._compat import metric_of_scorer
 
-__all__ = ["find_sample_values", "make_bleu_statistic", "make_mean_statistic"]
+__all__ = ["find_metric", "find_sample_values", "make_bleu_statistic", "make_mean_statistic"]
 
 Floats = NDArray[np.float64]
 AGREEMENT = 1e-10
+
+
+def find_metric(name: str) -> Callable[..., float]:
+    """Return the metric of a scorer by its name; one that turns the sign of a loss is refused."""
+    function, arguments, greater_is_better = metric_of_scorer(get_scorer(name))
+    if not greater_is_better:
+        raise ValueError(
+            f"metric={name!r} is a loss under the other sign; give the function itself, "
+            f"{function.__name__}."
+        )
+    return partial(function, **arguments) if arguments else function
 
 
 def make_mean_statistic(
