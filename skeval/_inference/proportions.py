@@ -100,8 +100,27 @@ def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
     return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
 
 
+def agresti_coull_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the interval of Wald about the centre of Wilson's, after Agresti and Coull (1998)."""
+    added = normal_quantile(confidence_level) ** 2
+    return wald_interval(errors + added / 2, n + added, confidence_level)
+
+
+def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the quantiles of the posterior of Jeffreys' prior, up to 0 or 1 where none are seen.
+
+    So modified by Brown, Cai and DasGupta (2001).
+    """
+    tail = (1 - confidence_level) / 2
+    low = beta.ppf(tail, errors + 0.5, n - errors + 0.5) if errors > 0 else 0.0
+    high = beta.isf(tail, errors + 0.5, n - errors + 0.5) if errors < n else 1.0
+    return float(low), float(high)
+
+
 PROPORTION_INTERVALS = {
     "wilson": wilson_interval,
+    "agresti_coull": agresti_coull_interval,
+    "jeffreys": jeffreys_interval,
     "exact": exact_interval,
     "wald": wald_interval,
 }

@@ -80,7 +80,7 @@ def holdout_size(
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
         Nominal coverage.
-    method : {"wilson", "exact", "wald"}, default="wilson"
+    method : {"wilson", "agresti_coull", "jeffreys", "exact", "wald"}, default="wilson"
         The interval under random sampling; with `priors` it is the normal one.
     priors : array-like of shape (n_classes,), default=None
         Prior of each class.

@@ -52,7 +52,19 @@ __all__ = ["MetricInterval", "metric_interval"]
 Floats = NDArray[np.float64]
 _METHODS = (
     *("auto", "analytic", "percentile", "bca"),
-    *("score", "wilson", "exact", "wald", "delong", "delta", "normal", "hall", "t"),
+    *(
+        "score",
+        "wilson",
+        "agresti_coull",
+        "jeffreys",
+        "exact",
+        "wald",
+        "delong",
+        "delta",
+        "normal",
+        "hall",
+        "t",
+    ),
 )
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
@@ -164,8 +176,8 @@ def metric_interval(
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
         once more for each sample. "analytic": the first formula of the metric, where there is one:
 
-        - "wilson" (or "exact", "wald" by name): error rate, accuracy, top-k accuracy, Hamming
-          loss, and binary precision and recall, which condition on the number of predicted or
+        - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
+          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the number of predicted or
           true positives; average precision, as if it were a proportion of the positives;
         - "score": all that is a function of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'

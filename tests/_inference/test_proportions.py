@@ -30,9 +30,13 @@ def test_wilson_and_exact_are_scipys(count, level):
 def test_all_are_statsmodels(count, level):
     k, n = count
     names = {"wilson": "wilson", "exact": "beta", "wald": "normal"}
+    names |= {"agresti_coull": "agresti_coull", "jeffreys": "jeffreys"}
+    assert set(names) == set(PROPORTION_INTERVALS)
     for method, name in names.items():
-        expected = proportion_confint(k, n, alpha=1 - level, method=name)
+        expected = np.array(proportion_confint(k, n, alpha=1 - level, method=name))
         interval = PROPORTION_INTERVALS[method](k, n, level)
+        if method == "jeffreys":  # nothing seen excludes 0, nor everything 1
+            expected = np.where([k == 0, k == n], [0, 1], expected)
         assert interval == pytest.approx(np.clip(expected, 0, 1), abs=1e-9)
 
 

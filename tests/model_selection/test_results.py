@@ -86,7 +86,7 @@ def test_interval_prints_and_contains():
 
 def test_which_intervals():
     losses = {
-        "zero_one": ("wilson", "exact", "wald", "normal"),
+        "zero_one": ("wilson", "agresti_coull", "jeffreys", "exact", "wald", "normal"),
         "squared": ("log", "normal"),
         "mine": ("normal",),
     }
