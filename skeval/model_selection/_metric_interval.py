@@ -177,8 +177,9 @@ def metric_interval(
         once more for each sample. "analytic": the first formula of the metric, where there is one:
 
         - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
-          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the number of predicted or
-          true positives; average precision, as if it were a proportion of the positives;
+          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
+          number of predicted or true positives; average precision, as if it were a proportion of
+          the positives;
         - "score": all that is a function of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
