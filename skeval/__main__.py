@@ -1,17 +1,23 @@
-"""The command line: ``python -m skeval evaluate DATA`` and ``python -m skeval cluster DATA``."""
+"""The command line: ``skeval evaluate DATA`` and ``skeval cluster DATA``.
+
+``python -m skeval`` is the same. What takes time to import is imported where it is used.
+"""
 
 import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NoReturn
 
-import skeval
 from skeval._commands.cluster import add_cluster
 from skeval._commands.evaluate import add_evaluate
 from skeval._version import __version__
 
 __all__ = ["main"]
+
+SECONDS_A_LINE = 10.0
+DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn users."
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,22 +39,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 2 for bad input.
+        0, or 2 for bad input, or 130 where it was stopped with Ctrl-C.
     """
     options = make_parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a command prints its own notes
-            options.run(options)
+            with _show_progress():
+                options.run(options)
     except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        on = "the same command again" if options.memory else "with --memory FOLDER a run"
+        print(f"\nskeval: stopped; {on} goes on where it stopped.", file=sys.stderr)
+        return 130
     return 0
+
+
+def _show_progress() -> AbstractContextManager[None]:
+    """Return what writes lines of progress where there is no terminal to show bars."""
+    if sys.stderr.isatty():
+        return nullcontext()
+    from skeval._resampling.progress import progress_lines
+
+    return progress_lines(SECONDS_A_LINE)
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = Parser(prog="python -m skeval", description=skeval.__doc__)
+    parser = Parser(prog="skeval", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     add_evaluate(commands)

@@ -6,24 +6,22 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.utils.multiclass import type_of_target
-
-from skeval.datasets._tables import BUNDLED, Table
-from skeval.report._svg import check_extra
+if TYPE_CHECKING:
+    from skeval.datasets._columns import ColumnTable
 
 __all__ = [
     "add_common",
-    "check_classes",
     "check_outputs",
     "collect_notes",
     "deliver",
     "parse_whole_number",
     "progress_level",
+    "read_columns",
 ]
 
+BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 MOST_WORKERS = 10**6
 
 
@@ -33,6 +31,14 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a CSV, NPZ or Parquet file")
     add("--target", metavar="COLUMN", help=target)
     add(
+        "--drop",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column that is no feature; more than once for more",
+    )
+    add("--id", metavar="COLUMN", help="the column that names the rows; no feature")
+    add(
         "--header",
         action=argparse.BooleanOptionalAction,
         help="the first line of a CSV file holds the names of the columns; without names they are "
@@ -40,8 +46,23 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     )
     add("--seed", type=parse_whole_number, default=0, help="seed of everything random (default: 0)")
     add("--jobs", type=_parse_workers, help="number of joblib workers")
+    add("--memory", metavar="FOLDER", help="keep finished fits there, to go on after a stop")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
     add("--html", metavar="FILE", help="write a page with figures to a file, too")
+
+
+def read_columns(options: argparse.Namespace, *, needs_target: bool) -> "ColumnTable":
+    """Load the table that the options name."""
+    from skeval.datasets._columns import load_columns
+
+    return load_columns(
+        options.data,
+        target=options.target,
+        needs_target=needs_target,
+        header=options.header,
+        drop=[*options.drop, *([options.id] if options.id is not None else [])],
+        groups=getattr(options, "groups", None),
+    )
 
 
 def parse_whole_number(text: str) -> int:
@@ -58,15 +79,6 @@ def _parse_workers(text: str) -> int:
     return int(text)
 
 
-def check_classes(table: Table) -> None:
-    """Raise when the labels are fractional numbers, which name no classes."""
-    if table.y.ndim == 1 and type_of_target(table.y) == "continuous":
-        raise ValueError(
-            "the target must hold classes, it holds "
-            f"{len(np.unique(table.y))} distinct fractional numbers."
-        )
-
-
 def check_outputs(options: argparse.Namespace) -> None:
     """Raise before the work when a result could not be written after it."""
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
@@ -81,6 +93,8 @@ def check_outputs(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name}: {str(path)!r} is {taken[path.resolve()]}, too.")
         taken[path.resolve()] = f"--{name}"
     if options.html is not None:
+        from skeval.report._svg import check_extra
+
         check_extra()
 
 
@@ -99,18 +113,24 @@ def _check_writable(name: str, path: Path) -> None:
 
 
 def deliver(
-    report: Any, options: argparse.Namespace, table: Table, procedure: str, notes: Iterable[str]
+    report: Any,
+    options: argparse.Namespace,
+    table: "ColumnTable",
+    procedure: str,
+    notes: Iterable[str],
 ) -> None:
     """Write a report on a procedure to the files that were asked for, and print it in any case."""
-    text = "\n".join([_write_headline(options.data, table), procedure, "", str(report), *notes])
+    lines = [_write_headline(options.data, table), procedure, "", str(report), *notes]
     try:
         if options.json is not None:
             report.to_json(options.json)
+            lines.append(f"written to {options.json}")
         if options.html is not None:
             report.to_html(options.html, title=f"{_printable_name(options.data)}: {procedure}")
+            lines.append(f"written to {options.html}")
     finally:
         encoding = sys.stdout.encoding or "utf-8"
-        print(text.encode(encoding, "backslashreplace").decode(encoding))
+        print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
 
 
 def _printable_name(source: str) -> str:
@@ -118,13 +138,19 @@ def _printable_name(source: str) -> str:
     return Path(source).name.encode("utf-8", "backslashreplace").decode()
 
 
-def _write_headline(source: str, table: Table) -> str:
+def _write_headline(source: str, table: "ColumnTable") -> str:
     """Name the data, their size and, where they have labels, the classes."""
+    import numpy as np
+
     n_samples, n_features = table.X.shape
     size = f"{_printable_name(source)}: {n_samples} samples, {n_features} features"
+    if table.groups is not None:
+        size += f", {len(set(table.groups))} groups"
     if table.y is None:
         return f"{size}, no labels"
     classes, sizes = np.unique(table.y, return_counts=True)
+    if table.y.dtype.kind == "f" and (classes % 1 != 0).any():
+        return f"{size}, numbers to predict from {classes[0]:.4g} to {classes[-1]:.4g}"
     names = [name if name.isprintable() else repr(name) for name in map(str, classes)]
     counts = ", ".join(f"{name}: {count}" for name, count in zip(names, sizes, strict=True))
     return f"{size}, {len(classes)} classes ({counts})"

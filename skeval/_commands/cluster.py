@@ -1,37 +1,38 @@
-"""``python -m skeval cluster``: indices and stability over a range of numbers of clusters."""
+"""``skeval cluster``: indices and stability over a range of numbers of clusters."""
 
 import argparse
 import re
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.mixture import GaussianMixture
-from sklearn.preprocessing import StandardScaler
-
+from skeval._commands._preparation import describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
-    check_classes,
     check_outputs,
     collect_notes,
     deliver,
     parse_whole_number,
     progress_level,
+    read_columns,
 )
-from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH
-from skeval.datasets import load_table
-from skeval.report import evaluate_clusterer
 
-__all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
+__all__ = ["ALGORITHMS", "add_cluster", "make_clusterer", "parse_range"]
 
-# They have no random_state: evaluate_clusterer draws one for each half.
-ALGORITHMS: dict[str, BaseEstimator] = {
-    "kmeans": KMeans(n_init=10),
-    "ward": AgglomerativeClustering(linkage="ward"),
-    "gmm": GaussianMixture(),
-}
+ALGORITHMS = ("kmeans", "ward", "gmm")
+AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")
 REPEATS, QUICK_REPEATS = 10, 3
 MOST_CLUSTERS = 10**6
+
+
+def make_clusterer(name: str) -> Any:
+    """Return the algorithm of a name; evaluate_clusterer draws a seed for each half."""
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+    from sklearn.mixture import GaussianMixture
+
+    return {
+        "kmeans": KMeans(n_init=10),
+        "ward": AgglomerativeClustering(linkage="ward"),
+        "gmm": GaussianMixture(),
+    }[name]
 
 
 def add_cluster(commands: Any) -> None:
@@ -54,8 +55,8 @@ def add_cluster(commands: Any) -> None:
     add("--algorithm", choices=ALGORITHMS, default="kmeans", help="default: kmeans")
     add(
         "--stability",
-        choices=sorted(AGREEMENTS),
-        default=PREDICTION_STRENGTH,
+        choices=AGREEMENTS,
+        default="prediction_strength",
         help="what is measured between random halves, and chooses k (prediction_strength)",
     )
     add("--repeats", type=parse_whole_number, help=f"random halvings (default: {REPEATS})")
@@ -71,22 +72,20 @@ def add_cluster(commands: Any) -> None:
 def _run_cluster(options: argparse.Namespace) -> None:
     """Evaluate one algorithm and print what was found."""
     candidates = None if options.k is None else parse_range(options.k)
-    table, table_notes = collect_notes(
-        load_table,
-        options.data,
-        target=options.target,
-        needs_target=False,
-        header=options.header,
-    )
-    if table.y is not None:
-        check_classes(table)
+    table = read_columns(options, needs_target=False)
+    _check_classes(table.y)
     check_outputs(options)
     _check_half(options.k, candidates, len(table.X))
     default = QUICK_REPEATS if options.quick else REPEATS
+    from sklearn.pipeline import make_pipeline
+
+    from skeval.report import evaluate_clusterer
+
+    steps = make_preparation(table, scale=options.scale)
     report, notes = collect_notes(
         evaluate_clusterer,
-        ALGORITHMS[options.algorithm],
-        StandardScaler().fit_transform(table.X) if options.scale else table.X,
+        make_clusterer(options.algorithm),
+        make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
         n_clusters=candidates,
         labels_true=table.y,
         stability=options.stability,
@@ -94,10 +93,22 @@ def _run_cluster(options: argparse.Namespace) -> None:
         random_state=options.seed,
         n_jobs=options.jobs,
         verbose=progress_level(),
+        memory=options.memory,
     )
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
-    procedure = f"{options.algorithm}, {scaled}, seed {options.seed}"
-    deliver(report, options, table, procedure, [*table_notes, *notes])
+    prepared = describe_preparation(table).removesuffix(" within every fold")
+    procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
+    told = [f"note: {note}" for note in table.notes]
+    deliver(report, options, table, procedure, [*told, *notes])
+
+
+def _check_classes(y: Any) -> None:
+    """Raise when the labels are fractional numbers, which name no classes."""
+    if y is not None and y.dtype.kind == "f" and (y % 1 != 0).any():
+        raise ValueError(
+            f"the target must hold classes, it holds {len(set(y.tolist()))} distinct fractional "
+            "numbers."
+        )
 
 
 def parse_range(text: str) -> range:

@@ -1,64 +1,75 @@
-"""``python -m skeval evaluate``: the error of a classifier in every way."""
+"""``skeval evaluate``: the error of a classifier or regressor in every way."""
 
 import argparse
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
-
+from skeval._commands._budget import Workload, fit_to_budget, time_fits
+from skeval._commands._estimators import CLASSIFIERS, REGRESSORS, make_named, parse_path
+from skeval._commands._preparation import count_columns, describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
-    check_classes,
     check_outputs,
     collect_notes,
     deliver,
     parse_whole_number,
     progress_level,
+    read_columns,
 )
-from skeval.datasets import load_table
-from skeval.datasets._tables import Table
-from skeval.report import evaluate
-from skeval.utils._seeds import small_seed
 
-__all__ = ["ESTIMATORS", "add_evaluate"]
+if TYPE_CHECKING:
+    from skeval.datasets._columns import ColumnTable
 
-ESTIMATORS = {
-    "linear-svm": lambda seed: SVC(kernel="linear"),
-    "rbf-svm": lambda seed: SVC(),
-    "logistic": lambda seed: LogisticRegression(max_iter=5000),
-    "lda": lambda seed: LinearDiscriminantAnalysis(),
-    "knn": lambda seed: KNeighborsClassifier(),
-    "forest": lambda seed: RandomForestClassifier(random_state=small_seed(seed)),
-}
-QUICK: dict[str, Any] = {
-    "n_bootstraps": 50,
-    "n_permutations": 50,
-    "n_resamples": 100,
-    "leave_one_out": False,
-}
+__all__ = ["add_evaluate"]
+
+SIZES: dict[str, Any] = {"n_bootstraps": 200, "n_permutations": 200, "n_resamples": 500}
+QUICK: dict[str, Any] = {"n_bootstraps": 50, "n_permutations": 50, "n_resamples": 100}
+QUICK_BUDGET = 10.0
+LEAVE_ONE_OUT_LIMIT, FOLDS = 1000, 10
+WORTH_TELLING = 10.0
+MOST_CLASSES = 20
+SCORE_FITS = 50
 
 
 def add_evaluate(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "evaluate", help="estimate the error of a classifier in every way, side by side"
+        "evaluate", help="estimate the error of a classifier or regressor in every way"
     )
     parser.set_defaults(run=_run_evaluate)
-    add_common(parser, target="column of the labels in a file (default: target)")
+    add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
-    add("--estimator", choices=ESTIMATORS, default="linear-svm", help="behind a StandardScaler")
+    add("--groups", metavar="COLUMN", help="samples that share its value stay together")
+    add(
+        "--task",
+        choices=("classes", "numbers"),
+        help="what the target holds (default: numbers where there are fractions or more than "
+        f"{MOST_CLASSES} whole numbers)",
+    )
+    add(
+        "--estimator",
+        metavar="NAME",
+        help=f"behind a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm); of numbers "
+        f"{', '.join(REGRESSORS)} (default: ridge); or module:object, your own",
+    )
     add(
         "--select",
         type=parse_whole_number,
         metavar="K",
         help="keep the K best features, inside the loop",
     )
+    add(
+        "--scoring",
+        metavar="NAME",
+        action="append",
+        help="a score with its interval at the end, such as roc_auc; more than once for more",
+    )
+    _add_sizes(parser)
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    """Add how much is repeated, and for how long."""
+    add = parser.add_argument
     add("--folds", type=parse_whole_number, help="folds of the cross-validation (default: 10)")
     add("--bootstraps", type=parse_whole_number, help="bootstrap resamples (default: 200)")
     add(
@@ -67,49 +78,166 @@ def add_evaluate(commands: Any) -> None:
         help="label permutations for the P-value (default: 200)",
     )
     add("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
-    add("--quick", action="store_true", help="fewer resamples and permutations, no leave-one-out")
+    add("--budget", type=float, metavar="SECONDS", help="leave out what would take longer")
+    add(
+        "--quick",
+        action="store_true",
+        help="fewer resamples and permutations, no leave-one-out, seconds instead of minutes",
+    )
 
 
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
-    table, table_notes = collect_notes(
-        load_table, options.data, target=options.target, header=options.header
-    )
-    check_classes(table)
-    _check_selected(table, options.select)
+    table = read_columns(options, needs_target=True)
     check_outputs(options)
-    asked = {"n_bootstraps": options.bootstraps, "n_permutations": options.permutations}
-    given = {name: value for name, value in asked.items() if value is not None}
-    sizes = (QUICK if options.quick else {}) | given
-    report, notes = collect_notes(
+    numbers, notes = _choose_task(table, options.task)
+    if numbers:
+        table = table._replace(y=table.y.astype(float))
+    _check_selected(table, options.select)
+    _check_budget(options.budget)
+    estimator, procedure = _make_estimator(table, options, numbers)
+    sizes, told = _choose_sizes(estimator, table, options)
+    from skeval.report import evaluate
+
+    report, found = collect_notes(
         evaluate,
-        _make_estimator(options.estimator, options.select, options.seed),
+        estimator,
         table.X,
         table.y,
         cv=options.folds,
+        groups=table.groups,
         **sizes,
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         random_state=options.seed,
         n_jobs=options.jobs,
         verbose=progress_level(),
+        memory=options.memory,
     )
-    selected = "" if options.select is None else f" on the {options.select} best features"
-    procedure = f"{options.estimator}{selected}, seed {options.seed}"
-    deliver(report, options, table, procedure, [*table_notes, *notes])
+    scores = _score(estimator, table, options) if options.scoring else []
+    deliver(report, options, table, procedure, [*scores, *notes, *told, *found])
 
 
-def _check_selected(table: Table, n_selected: int | None) -> None:
+def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str]]:
+    """Return whether numbers are predicted, not classes, and what to note of it."""
+    import numpy as np
+
+    y = table.y
+    notes = [f"note: {note}" for note in table.notes]
+    if task == "classes":
+        if y.dtype.kind == "f" and (y % 1 != 0).any():
+            raise ValueError(
+                "--task classes needs a target of classes, it holds "
+                f"{len(np.unique(y))} distinct fractional numbers."
+            )
+        return False, notes
+    if y.dtype.kind not in "iuf":
+        if task == "numbers":
+            raise ValueError(f"--task numbers needs a target of numbers, it holds {str(y[0])!r}.")
+        return False, notes
+    if task == "numbers" or (y % 1 != 0).any():
+        return True, notes
+    n_distinct = len(np.unique(y))
+    if n_distinct <= MOST_CLASSES:
+        return False, notes
+    note = (
+        f"note: the target holds {n_distinct} distinct whole numbers, which are predicted as "
+        "numbers; --task classes takes them for names."
+    )
+    return True, [*notes, note]
+
+
+def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
     """Raise when there are not that many features to select."""
-    if n_selected is not None and not 1 <= n_selected <= table.X.shape[1]:
+    n_features = count_columns(table)
+    if n_selected is not None and not 1 <= n_selected <= n_features:
         raise ValueError(
-            f"--select must lie between 1 and the {table.X.shape[1]} features, got {n_selected}."
+            f"--select must lie between 1 and the {n_features} features, got {n_selected}."
         )
 
 
-def _make_estimator(name: str, n_selected: int | None, seed: int) -> Pipeline:
-    """Return a pipeline: scaling, selection if wanted, classifier."""
-    steps = [StandardScaler()]
-    if n_selected is not None:
-        steps.append(SelectKBest(k=n_selected))
-    return make_pipeline(*steps, ESTIMATORS[name](seed))
+def _check_budget(budget: float | None) -> None:
+    """Raise where a time is none."""
+    if budget is not None and not 0 < budget < float("inf"):
+        raise ValueError(f"--budget must be a number of seconds above 0, got {budget}.")
+
+
+def _make_estimator(
+    table: "ColumnTable", options: argparse.Namespace, numbers: bool
+) -> tuple[Any, str]:
+    """Return a pipeline (what the table needs, scaling, selection, estimator) and its name."""
+    from sklearn.feature_selection import SelectKBest, f_regression
+    from sklearn.pipeline import make_pipeline
+
+    name = options.estimator or ("ridge" if numbers else "linear-svm")
+    own = ":" in name
+    final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
+    steps = make_preparation(table, scale=not own)
+    selected = ""
+    if options.select is not None:
+        selector = SelectKBest(k=options.select)
+        steps.append(selector.set_params(score_func=f_regression) if numbers else selector)
+        selected = f" on the {options.select} best features"
+    estimator = make_pipeline(*steps, final) if steps else final
+    return estimator, f"{name}{selected}{describe_preparation(table)}, seed {options.seed}"
+
+
+def _choose_sizes(
+    estimator: Any, table: "ColumnTable", options: argparse.Namespace
+) -> tuple[dict[str, Any], list[str]]:
+    """Return how much is repeated, and what is left out to keep within a time."""
+    from joblib import effective_n_jobs
+
+    n = len(table.y)
+    asked = {"n_bootstraps": options.bootstraps, "n_permutations": options.permutations}
+    given = {name: value for name, value in asked.items() if value is not None}
+    sizes = (QUICK if options.quick else SIZES) | given
+    sizes["leave_one_out"] = not options.quick and n <= LEAVE_ONE_OUT_LIMIT
+    try:
+        fit, shuffled = time_fits(estimator, table.X, table.y, abs(options.seed))
+    except Exception:  # evaluate says it better
+        return sizes, []
+    final = estimator[-1] if hasattr(estimator, "steps") else estimator
+    perturbed = getattr(final, "kernel", None) == "linear" and table.y.dtype.kind != "f"
+    work = Workload(
+        n_samples=n,
+        n_folds=min(options.folds or FOLDS, n),
+        **sizes,
+        perturbed=perturbed,
+        n_others=SCORE_FITS if options.scoring else 0,
+        fit=fit,
+        shuffled=shuffled,
+    )
+    workers = effective_n_jobs(options.jobs)
+    budget = options.budget or (QUICK_BUDGET if options.quick else None)
+    told: list[str] = []
+    if budget is not None:
+        work, told = fit_to_budget(work, budget * workers, frozenset(given))
+        told = [f"note: left out to keep within {budget:g} s: {', '.join(told)}."] if told else []
+    if work.seconds / workers > WORTH_TELLING:
+        print(
+            f"skeval: a fit takes {fit:.2g} s, so all will take about "
+            f"{work.seconds / workers:.0f} s; --budget SECONDS does with less.",
+            file=sys.stderr,
+        )
+    return {name: getattr(work, name) for name in sizes}, told
+
+
+def _score(estimator: Any, table: "ColumnTable", options: argparse.Namespace) -> list[str]:
+    """Return the scores that were asked for, each with its interval."""
+    from skeval.metrics import get_scorer
+    from skeval.model_selection import score_interval
+
+    found, notes = collect_notes(
+        score_interval,
+        estimator,
+        table.X,
+        table.y,
+        scoring={name: get_scorer(name) for name in options.scoring},
+        groups=table.groups,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        memory=options.memory,
+    )
+    return [*(str(found[name]) for name in found), *notes]

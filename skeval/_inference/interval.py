@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
+from skeval.utils._text import ShownAsText
 
 __all__ = [
     "ConfidenceInterval",
@@ -51,7 +52,7 @@ class ConfidenceInterval:
 
 
 @dataclass(frozen=True, eq=False)
-class IntervalResult:
+class IntervalResult(ShownAsText):
     """A result with an interval, whose numbers make one at any confidence level.
 
     A subclass says by which methods, and computes the limits. Where nothing varies and the interval

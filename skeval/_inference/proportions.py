@@ -113,10 +113,17 @@ def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
     return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
 
 
+def agresti_coull_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the interval of Wald about the centre of Wilson's, after Agresti and Coull (1998)."""
+    added = normal_quantile(confidence_level) ** 2
+    return wald_interval(errors + added / 2, n + added, confidence_level)
+
+
 PROPORTION_INTERVALS = {
     "wilson": wilson_interval,
-    "exact": exact_interval,
+    "agresti_coull": agresti_coull_interval,
     "jeffreys": jeffreys_interval,
+    "exact": exact_interval,
     "wald": wald_interval,
 }
 

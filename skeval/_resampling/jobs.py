@@ -40,7 +40,7 @@ def open_jobs(
     results = None if memory is None else Results(memory, function, *shared)
     verbose = verbose if total > 1 else 0
     with progress_bar(total, verbose) as bar, jobs_task(total) as tell:
-        lines = verbose if bar is None else verbose - 1  # that joblib prints
+        lines = verbose if bar is None else max(0, verbose - 1)  # that joblib prints
         listeners = [listen for listen in (bar and bar.update, tell) if listen is not None]
         with CountingParallel(listeners, n_jobs=n_jobs, verbose=lines) as parallel:
             yield Jobs(function, shared, parallel, results)

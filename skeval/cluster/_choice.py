@@ -6,13 +6,13 @@ import numpy as np
 
 from skeval.cluster._reference import REFERENCE_WORDS
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["NClustersChoice", "NClustersComparison"]
 
 
 @dataclass(frozen=True, eq=False)
-class NClustersChoice:
+class NClustersChoice(ShownAsText):
     """A chosen number of clusters and the value of every candidate.
 
     The values are stabilities, silhouettes or gaps, as the method says. The gap of a candidate is
@@ -93,7 +93,7 @@ class NClustersChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class NClustersComparison:
+class NClustersComparison(ShownAsText):
     """Numbers of clusters chosen by several methods, on the same halves of the data.
 
     Attributes

@@ -16,7 +16,7 @@ from skeval.cluster._stability import STABILITY, Seed, check_points, seed_cluste
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["DISSOLVED", "VERDICTS", "ClusterStability", "cluster_stability"]
 
@@ -27,7 +27,7 @@ VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVE
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterStability:
+class ClusterStability(ShownAsText):
     """How well each cluster is found again in resamples of the data.
 
     Attributes

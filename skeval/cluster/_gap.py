@@ -18,7 +18,7 @@ from skeval.utils._checks import warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = [
     "SQUARED",
@@ -34,7 +34,7 @@ SQUARED = "sqeuclidean"
 
 
 @dataclass(frozen=True, eq=False)
-class GapStatistic:
+class GapStatistic(ShownAsText):
     """The gap statistic of several numbers of clusters.
 
     Attributes

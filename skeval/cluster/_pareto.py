@@ -14,7 +14,7 @@ from skeval.metrics.cluster import internal_indices
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
@@ -38,7 +38,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ClusteringComparison:
+class ClusteringComparison(ShownAsText):
     """Several clusterings of the same data on several indices.
 
     Attributes

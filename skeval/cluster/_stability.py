@@ -21,7 +21,7 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = [
     "STABILITY",
@@ -51,7 +51,7 @@ STABILITY = {
 
 
 @dataclass(frozen=True, eq=False)
-class PredictivePower:
+class PredictivePower(ShownAsText):
     """How well the clusters of one half of the data predict those of the other half.
 
     Attributes

@@ -22,7 +22,18 @@ from skeval.datasets._values import (
 )
 from skeval.utils._checks import check_flag, check_same_length, warn_user
 
-__all__ = ["BUNDLED", "Table", "load_table"]
+__all__ = [
+    "BUNDLED",
+    "DEFAULT_TARGET",
+    "Table",
+    "check_header",
+    "check_rows",
+    "load_table",
+    "place_columns",
+    "read_parquet_columns",
+    "read_table",
+    "shorten_list",
+]
 
 BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 DEFAULT_TARGET = "target"

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "DECIMAL_COMMA",
     "LARGEST_EXACT",
+    "MISSING",
     "check_matrix",
     "check_stored_labels",
     "is_unnamed",
@@ -19,6 +21,7 @@ __all__ = [
     "make_name_error",
     "make_value_error",
     "note_rounding",
+    "parse_number",
     "parse_numbers",
     "read_class_labels",
 ]

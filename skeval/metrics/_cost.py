@@ -13,6 +13,7 @@ from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
 from skeval.utils._checks import check_data, give_nan, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
 
 __all__ = [
     "CostCurve",
@@ -174,7 +175,7 @@ def probability_cost(
 
 
 @dataclass(frozen=True)
-class CostCurve:
+class CostCurve(ShownAsText):
     """The expected cost of a score at its best threshold, for every prior and pair of costs.
 
     Attributes

@@ -14,6 +14,7 @@ from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._text import ShownAsText
 
 __all__ = ["CostCurveBand", "cost_curve_band"]
 
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CostCurveBand:
+class CostCurveBand(ShownAsText):
     """A cost curve, or the difference of two, with an interval at each x.
 
     Attributes

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from skeval.utils._checks import naming
 from skeval.utils._compat import StrOptions, validate_params
+from skeval.utils._text import ShownAsText
 
 __all__ = ["CurveDominance", "curve_dominance"]
 
@@ -18,7 +19,7 @@ _TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
-class CurveDominance:
+class CurveDominance(ShownAsText):
     """Which of two curves lies above the other.
 
     Attributes

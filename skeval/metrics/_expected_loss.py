@@ -17,6 +17,7 @@ from skeval.metrics._quadrature import mean_under_density
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._text import ShownAsText
 
 __all__ = ["ExpectedLoss", "expected_loss"]
 
@@ -25,7 +26,7 @@ _REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives t
 
 
 @dataclass(frozen=True)
-class ExpectedLoss:
+class ExpectedLoss(ShownAsText):
     """An integral and an estimate of its error.
 
     Attributes

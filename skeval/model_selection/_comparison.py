@@ -35,7 +35,7 @@ from skeval.utils._checks import check_confidence_level, check_option, warn_unde
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, name_estimators
 
 __all__ = ["ClassifierComparison", "compare_classifiers"]
 
@@ -51,7 +51,8 @@ class ClassifierComparison(LimitsResult):
     scoring : str
         Name of the score.
     name_a, name_b : str
-        Class names of the estimators.
+        Names of the estimators: their classes, of a pipeline that of its last step; of two that
+        would be called alike, those of all steps.
     score_a, score_b : float
         Mean score over the splits ("corrected_t"), or score of the pooled held-out predictions.
     difference : float
@@ -282,11 +283,12 @@ def compare_classifiers(
     )
     (score_a, score_b), test, details = _METHODS[method](problem)
     used = details.pop("method", method)
+    name_a, name_b = name_estimators(estimator_a, estimator_b)
     return ClassifierComparison(
         method=used,
         scoring=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring)),
-        name_a=type(estimator_a).__name__,
-        name_b=type(estimator_b).__name__,
+        name_a=name_a,
+        name_b=name_b,
         score_a=float(score_a),
         score_b=float(score_b),
         difference=float(score_a - score_b),

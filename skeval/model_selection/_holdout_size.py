@@ -11,7 +11,7 @@ from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection._holdout import check_priors
 from skeval.utils._checks import check_confidence_level, check_data, check_option
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["HoldoutSize", "holdout_size"]
 
@@ -19,7 +19,7 @@ LARGEST_SIZE = 2**62
 
 
 @dataclass(frozen=True)
-class HoldoutSize:
+class HoldoutSize(ShownAsText):
     """How many test samples an interval of a wanted width takes.
 
     Attributes
@@ -80,7 +80,7 @@ def holdout_size(
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
         Nominal coverage.
-    method : {"wilson", "exact", "jeffreys", "wald"}, default="wilson"
+    method : {"wilson", "agresti_coull", "jeffreys", "exact", "wald"}, default="wilson"
         The interval under random sampling; with `priors` it is the normal one.
     priors : array-like of shape (n_classes,), default=None
         Prior of each class.

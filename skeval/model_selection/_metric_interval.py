@@ -23,14 +23,17 @@ from skeval._resampling.values import (
     warn_of_undefined,
 )
 from skeval.metrics import bleu_score, log_bleu_score
-from skeval.metrics._bleu import bleu_options, log_bleu
-from skeval.metrics._sentences import bleu_statistics
 from skeval.model_selection._analytic import (
     Sample,
     give_no_limits,
     list_analytic_methods,
     make_closed_forms,
     unwrap,
+)
+from skeval.model_selection._selected_samples import (
+    find_metric,
+    make_bleu_statistic,
+    make_mean_statistic,
 )
 from skeval.utils._checks import (
     check_confidence_level,
@@ -49,7 +52,19 @@ __all__ = ["MetricInterval", "metric_interval"]
 Floats = NDArray[np.float64]
 _METHODS = (
     *("auto", "analytic", "percentile", "bca"),
-    *("score", "wilson", "exact", "jeffreys", "wald", "delong", "delta", "normal", "hall", "t"),
+    *(
+        "score",
+        "wilson",
+        "agresti_coull",
+        "jeffreys",
+        "exact",
+        "wald",
+        "delong",
+        "delta",
+        "normal",
+        "hall",
+        "t",
+    ),
 )
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
@@ -118,7 +133,7 @@ class MetricInterval(LimitsResult):
 
 @validate_params(
     {
-        "metric": [callable],
+        "metric": [callable, str],
         "stratify": ["boolean"],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
@@ -127,7 +142,7 @@ class MetricInterval(LimitsResult):
     prefer_skip_nested_validation=True,
 )
 def metric_interval(
-    metric: Callable[..., float],
+    metric: Callable[..., float] | str,
     y_true: Any,
     y_pred: Any,
     *,
@@ -147,9 +162,10 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : callable
+    metric : callable or str
         ``metric(y_true, y_pred) -> float``, or of scores. Fix its arguments with
-        `functools.partial`, as in ``partial(f1_score, average="macro")``.
+        `functools.partial`, as in ``partial(f1_score, average="macro")``. A name is that of a
+        scorer, such as "roc_auc" or "f1_macro"; `y_pred` is what its metric takes.
     y_true : array-like of length n_samples
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
@@ -160,10 +176,10 @@ def metric_interval(
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
         once more for each sample. "analytic": the first formula of the metric, where there is one:
 
-        - "wilson" (or "exact", "jeffreys", "wald" by name): error rate, accuracy, top-k accuracy,
-          Hamming loss, and binary precision and recall, which condition on the number of
-          predicted or true positives; average precision, as if it were a proportion of the
-          positives;
+        - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
+          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
+          number of predicted or true positives; average precision, as if it were a proportion of
+          the positives;
         - "score": all that is a function of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
@@ -308,6 +324,7 @@ def metric_interval(
     """
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
+    metric = find_metric(metric) if isinstance(metric, str) else metric
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes):
             raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
@@ -451,37 +468,14 @@ def _make_statistic(
     if function in (bleu_score, log_bleu_score):
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return _make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
+        return make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
         pair = safe_indexing(y_true, indices), safe_indexing(y_pred, indices)
         return float(metric(*pair, **options))
 
-    return statistic
-
-
-def _make_bleu_statistic(
-    logarithm: bool,
-    references: Any,
-    hypotheses: Any,
-    *,
-    max_order: int = 4,
-    tokenize: Any = None,
-    weights: Any = None,
-    smoothing: Any = None,
-    smoothing_value: float | None = None,
-    effective_order: bool = False,
-) -> Statistic:
-    """BLEU of a selection of sentences, from their counts."""
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-
-    def statistic(indices: NDArray[np.intp]) -> float:
-        value = log_bleu(rows[indices].sum(axis=0), *options)
-        return value if logarithm else float(np.exp(value))
-
-    return statistic
+    return make_mean_statistic(metric, y_true, y_pred, weight) or statistic
 
 
 def _warn_of_few_groups(n_groups: int | None) -> None:

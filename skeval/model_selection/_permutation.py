@@ -23,7 +23,7 @@ from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
 
@@ -109,7 +109,7 @@ class PermutationTest(LimitsResult):
 
 
 @dataclass(frozen=True, eq=False)
-class PermutationTests(Mapping):
+class PermutationTests(ShownAsText, Mapping):
     """The tests of several metrics on the same fits, by name.
 
     Attributes

@@ -48,12 +48,13 @@ class ErrorEstimate(IntervalResult):
 
     Notes
     -----
-    For 0-1 loss "wilson", "exact" and "wald" take the error for a proportion of ``error (1 - error)
-    / standard_error^2`` independent samples, of `n_samples` at most, and of `n_samples` (or
-    `n_groups`) where the error is 0 or 1; so "wilson" and "exact" have a width even if no error was
-    seen. "wald" and "normal" have none there, and are nan, with a warning, as every interval is
-    where nothing varies. For squared and absolute loss "log" is the normal interval of the
-    logarithm of the error, which holds no negative number; "normal" is cut off at 0.
+    For 0-1 loss "wilson", "agresti_coull", "jeffreys", "exact" and "wald" take the error for a
+    proportion of ``error (1 - error) / standard_error^2`` independent samples, of `n_samples` at
+    most, and of `n_samples` (or `n_groups`) where the error is 0 or 1; so all but "wald" have a
+    width even if no error was seen. "wald" and "normal" have none there, and are nan, with a
+    warning, as every interval is where nothing varies. For squared and absolute loss "log" is the
+    normal interval of the logarithm of the error, which holds no negative number; "normal" is cut
+    off at 0.
     """
 
     method: str

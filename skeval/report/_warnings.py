@@ -6,6 +6,7 @@ from skeval._inference.means import normal_quantile
 from skeval.model_selection import ErrorEstimate
 from skeval.model_selection._methods import (
     BOOTSTRAP_632_PLUS,
+    BOOTSTRAP_OOB,
     CROSS_VALIDATION,
     RESUBSTITUTION,
     THIRD_HELD_OUT,
@@ -27,7 +28,7 @@ def write_warnings(estimates: list[ErrorEstimate]) -> list[str]:
     cross_validation = named[CROSS_VALIDATION]
     found = [
         _warn_of_overfitting(named[RESUBSTITUTION], cross_validation),
-        _warn_of_632(named.get(BOOTSTRAP_632_PLUS), named[RESUBSTITUTION], cross_validation),
+        _warn_of_632(named, cross_validation),
         _warn_of_disagreement(cross_validation, named.get(THIRD_HELD_OUT)),
     ]
     if cross_validation.loss == "zero_one":
@@ -49,16 +50,17 @@ def _warn_of_overfitting(
     )
 
 
-def _warn_of_632(
-    bootstrap: ErrorEstimate | None,
-    resubstitution: ErrorEstimate,
-    cross_validation: ErrorEstimate,
-) -> str | None:
-    """Say when the .632+ estimate counts in a training error that says nothing."""
+def _warn_of_632(named: dict[str, ErrorEstimate], cross_validation: ErrorEstimate) -> str | None:
+    """Say when the .632+ estimate counts in a training error that says nothing.
+
+    Both errors of samples not trained on lie above it then. Where labels are noise .632+ gives the
+    training error no weight, and is right.
+    """
+    bootstrap, resubstitution = named.get(BOOTSTRAP_632_PLUS), named[RESUBSTITUTION]
     error = cross_validation.error
     if bootstrap is None or resubstitution.error > NEAR_ZERO * error:
         return None
-    if error - bootstrap.error <= _spread(cross_validation):
+    if min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error <= _spread(cross_validation):
         return None
     return (
         f"{bootstrap.method} ({bootstrap.error:.4f}) lies below {cross_validation.method} "

@@ -58,6 +58,11 @@ def has_valid_parameters(estimator: Any) -> bool:
     return True
 
 
+def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
+    """Return the function behind a scorer, what it fixes of it, and whether more is better."""
+    return scorer._score_func, dict(scorer._kwargs), scorer._sign > 0
+
+
 __all__ = [
     "PAIRWISE_METRICS",
     "CallbackSupportMixin",
@@ -71,6 +76,7 @@ __all__ = [
     "device",
     "has_valid_parameters",
     "limit_threads",
+    "metric_of_scorer",
     "num_samples",
     "params_of_rows",
     "safe_indexing",

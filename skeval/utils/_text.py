@@ -1,14 +1,23 @@
 """Aligned lines for people, shared by the results."""
 
 from collections.abc import Iterable
+from html import escape
+from typing import Any
 
-__all__ = ["align_text", "mean_loss_name"]
+__all__ = ["ShownAsText", "align_text", "mean_loss_name", "name_estimators"]
 
 MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
     "absolute": "mean absolute error",
 }
+
+
+class ShownAsText:
+    """A result that a notebook shows as it is printed, not as Python writes its fields."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -21,3 +30,26 @@ def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
 def mean_loss_name(loss: str) -> str:
     """Return what the mean of a loss is called."""
     return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
+
+
+def name_estimators(*estimators: Any) -> list[str]:
+    """Return the names of some estimators: a pipeline goes by its last step.
+
+    Where two would have one name, pipelines go by all their steps, and what still has the same name
+    is numbered.
+    """
+    names = [_name_steps(estimator)[-1] for estimator in estimators]
+    if len(set(names)) < len(names):
+        names = [" + ".join(_name_steps(estimator)) for estimator in estimators]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
+    return names
+
+
+def _name_steps(estimator: Any) -> list[str]:
+    """Return the class names of an estimator's steps, or its own."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list) or not steps:
+        return [type(estimator).__name__]
+    used = [step for _, step in steps if step is not None and step != "passthrough"]
+    return [name for step in used for name in _name_steps(step)] or [type(estimator).__name__]

@@ -29,12 +29,14 @@ def test_wilson_and_exact_are_scipys(count, level):
 @given(counts, levels)
 def test_all_are_statsmodels(count, level):
     k, n = count
-    names = {"wilson": "wilson", "exact": "beta", "wald": "normal", "jeffreys": "jeffreys"}
+    names = {"wilson": "wilson", "exact": "beta", "wald": "normal"}
+    names |= {"agresti_coull": "agresti_coull", "jeffreys": "jeffreys"}
+    assert set(names) == set(PROPORTION_INTERVALS)
     for method, name in names.items():
         expected = np.array(proportion_confint(k, n, alpha=1 - level, method=name))
-        if method == "jeffreys":  # of 0 and of n errors statsmodels takes the quantile, too
-            expected = np.where([k == 0, k == n], [0, 1], expected)
         interval = PROPORTION_INTERVALS[method](k, n, level)
+        if method == "jeffreys":  # nothing seen excludes 0, nor everything 1
+            expected = np.where([k == 0, k == n], [0, 1], expected)
         assert interval == pytest.approx(np.clip(expected, 0, 1), abs=1e-9)
 
 

@@ -17,8 +17,8 @@ from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()
 KMEANS = KMeans(n_init=2)
-# Ruspini (1970), 75 points in four groups, and what R 4 with cluster 2.1 prints for
-# clusGap(ruspini, FUNcluster = pam1, K.max = 8, B = 60), the example of its help page.
+# Ruspini (1970), 75 points in four groups, and what clusGap(ruspini, FUNcluster = pam1, K.max = 8,
+# B = 60), the example of the help page of R's cluster, is known to print; R was not run for it.
 RUSPINI = """4 53 5 63 10 59 9 77 13 49 13 69 12 88 15 75 18 61 19 65 22 74 27 72 28 76 24 58 27 55
 28 60 30 52 31 60 32 61 36 72 28 147 32 149 35 153 33 154 38 151 41 150 38 145 38 143 32 143 34 141
 44 156 44 149 44 143 46 142 47 149 49 152 50 142 53 144 52 152 55 155 54 124 60 136 63 139 86 132

@@ -9,7 +9,7 @@ from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection import holdout_error, holdout_size
 
 
-@pytest.mark.parametrize("method", ["wilson", "exact", "jeffreys", "wald"])
+@pytest.mark.parametrize("method", ["wilson", "agresti_coull", "jeffreys", "exact", "wald"])
 @pytest.mark.parametrize(
     ("error", "half_width"), [(0.1, 0.05), (0.5, 0.1), (0.02, 0.04), (0.3, 0.4)]
 )
@@ -23,7 +23,7 @@ def test_random_sampling_is_the_first_that_suffices(method, error, half_width, l
 
 
 @pytest.mark.parametrize("error", [0.0, 1.0])
-@pytest.mark.parametrize("method", ["wilson", "exact"])
+@pytest.mark.parametrize("method", ["wilson", "agresti_coull", "jeffreys", "exact"])
 def test_no_errors_expected(error, method):
     expected = smallest_size(error, 0.02, PROPORTION_INTERVALS[method], 0.95)
     assert holdout_size(error, 0.02, method=method).n_samples == expected

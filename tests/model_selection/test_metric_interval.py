@@ -504,7 +504,7 @@ def test_result_reads_and_pickles():
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
-        ("accuracy", {}, "'metric' parameter"),
+        ("nonsense", {}, "one of get_scorer_names"),
         (partial(f1_score, average="samples"), {"method": "delta"}, "Samplewise metrics"),
     ],
 )

@@ -48,6 +48,8 @@ def test_exact_coverage_of_the_proportion_intervals(n):
     assert coverage["exact"].min() >= 0.95
     assert abs(coverage["wilson"].mean() - 0.95) < 0.01
     assert coverage["wilson"].min() > 0.83
+    assert abs(coverage["jeffreys"].mean() - 0.95) < 0.015
+    assert coverage["agresti_coull"].min() > 0.91
     assert coverage["wald"].mean() < coverage["wilson"].mean() - 0.005
 
 

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from skeval.utils._text import name_estimators
+
 __all__ = ["ScoreDisplay"]
 
 
@@ -56,5 +58,5 @@ class ScoreDisplay:
         display : object of this class
         """
         score, positive = _positive_scores(estimator, X, pos_label)
-        kwargs.setdefault("name", type(estimator).__name__)
+        kwargs.setdefault("name", name_estimators(estimator)[0])
         return cls.from_predictions(y, score, pos_label=positive, **kwargs)

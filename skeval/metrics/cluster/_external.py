@@ -17,7 +17,7 @@ from skeval.metrics.cluster._pair_scores import precision_recall_f
 from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = [
     "ExternalIndices",
@@ -192,7 +192,7 @@ def class_f_measure(
 
 
 @dataclass(frozen=True)
-class ExternalIndices:
+class ExternalIndices(ShownAsText):
     """Every external index of a clustering against a reference.
 
     Attributes

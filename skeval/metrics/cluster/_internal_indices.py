@@ -20,6 +20,7 @@ from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
 
 __all__ = ["InternalIndices", "internal_indices"]
 
@@ -36,7 +37,7 @@ SCALARS = (
 
 
 @dataclass(frozen=True)
-class InternalIndices:
+class InternalIndices(ShownAsText):
     """Every internal index of one clustering.
 
     Attributes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.utils._text import align_text
+from skeval.utils._text import ShownAsText, align_text
 
 __all__ = [
     "Contingency",
@@ -60,7 +60,7 @@ class Contingency:
 
 
 @dataclass(frozen=True)
-class PairCounts:
+class PairCounts(ShownAsText):
     """Pairs of samples by whether two partitions put them together.
 
     Attributes

@@ -17,6 +17,7 @@ from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples, has
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
 
 __all__ = [
     "BetweenClusterDistances",
@@ -27,7 +28,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class ClusterDistances:
+class ClusterDistances(ShownAsText):
     """The mean and the largest of some distances of each cluster.
 
     Attributes
@@ -59,7 +60,7 @@ class ClusterDistances:
 
 
 @dataclass(frozen=True)
-class BetweenClusterDistances:
+class BetweenClusterDistances(ShownAsText):
     """The distances between every two clusters.
 
     Attributes
