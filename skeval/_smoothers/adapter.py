@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._smoothers.transformers import ignores_labels
@@ -18,8 +18,11 @@ __all__ = ["LabelFreeAdapter", "Learn", "Outcome", "Part", "Rule", "label_free_a
 FEWEST_REPETITIONS = 10
 """Label vectors for which a rule that serves all of them takes less time than fits to each."""
 
-KEPT_ELEMENTS = 2**23
+KEPT_ELEMENTS = 2**24
 """Numbers in all rules that are kept from block to block."""
+
+SMALL_BLOCK = 256
+"""Fits of a block where each is shown or kept."""
 
 
 class Part(NamedTuple):
@@ -113,8 +116,16 @@ class LabelFreeAdapter:
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
         if last.order is None or not same or last.train.dtype.kind not in "iu":
             return None
+        if not (self._keeps_rules(last) or holds_repetitions(plan)):
+            return None
         self.n_repetitions = plan.n_repetitions
         return self
+
+    def _keeps_rules(self, parts: PlanBlock) -> bool:
+        """Whether the rules of all training parts, or larger ones, can be kept."""
+        m = int(parts.train.sum(axis=1).max())
+        width = self.X.shape[1] if len(getattr(self.X, "shape", ())) == 2 else m
+        return len(parts) * m * min(m, width + 1) <= KEPT_ELEMENTS
 
     def __call__(self, block: PlanBlock) -> Responses:
         """Return the responses of a block."""
@@ -168,6 +179,12 @@ class LabelFreeAdapter:
             train = before.fit_transform(train)
             test = before.transform(test)
         return Part(train, test, self.n_repetitions, example)
+
+
+def holds_repetitions(plan: ResamplingPlan) -> bool:
+    """Whether each block holds so many repetitions that rules need not be kept."""
+    fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
+    return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
 
 
 class Answers:
