@@ -21,6 +21,9 @@ FEWEST_REPETITIONS = 10
 KEPT_ELEMENTS = 2**24
 """Numbers in all rules that are kept from block to block."""
 
+MOST_CLASSES = 32
+"""The answers of a block hold a number for each class."""
+
 SMALL_BLOCK = 256
 """Fits of a block where each is shown or kept."""
 
@@ -81,12 +84,11 @@ def label_free_adapter(
     learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> "LabelFreeAdapter | None":
     """Return the adapter of an estimator whose rules `learn` finds, None behind other steps."""
-    if (
-        not all(ignores_labels(step) for step in transformers)
-        or target.y.dtype.kind not in "iufbUSO"
-    ):
-        return None
-    if target.classes is None and target.y.dtype.kind not in "iuf":
+    if target.classes is None:
+        served = target.y.dtype.kind in "iuf"
+    else:
+        served = len(target.classes) <= MOST_CLASSES
+    if not served or not all(ignores_labels(step) for step in transformers):
         return None
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     return LabelFreeAdapter(learn, transformers, estimator, X, target)
@@ -223,10 +225,8 @@ class Answers:
 
 
 def compact(target: Target) -> np.ndarray:
-    """Return the codes of few classes in one byte each; numbers as they are."""
-    if target.classes is None or len(target.classes) > np.iinfo(np.int8).max:
-        return target.codes
-    return target.codes.astype(np.int8)
+    """Return codes in one byte each; numbers as they are."""
+    return target.codes if target.classes is None else target.codes.astype(np.int8)
 
 
 def group_fits(block: PlanBlock) -> Iterator[tuple[bytes, np.ndarray]]:

@@ -439,6 +439,22 @@ def test_scorers_of_numbers(scoring, kind, monkeypatch):
     assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)
 
 
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error"])
+def test_scorers_of_numbers_that_are_classes(scoring, monkeypatch):
+    """They score the labels, not their codes."""
+    X, y = some_samples("plain"), np.random.default_rng(0).choice([1, 5, 20], size=48)
+    options = {"cv": KFold(3), "permutations": some_orders(48, 12), "scoring": scoring}
+    expected = loop(monkeypatch, RidgeClassifier(), X, y, **options)
+    found = permutation_test(RidgeClassifier(), X, y, **options)
+    assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-12)
+
+
+def test_scorers_of_classes_refuse_numbers():
+    X, y = some_samples("plain"), np.random.default_rng(0).normal(size=48)
+    with pytest.raises(ValueError, match="continuous"):
+        permutation_test(Ridge(), X, y, cv=KFold(3), scoring="accuracy", n_permutations=12)
+
+
 def test_scorers_that_look_at_the_model_get_it():
     def slope(model, X, y):
         return float(np.abs(model.coef_).sum())
