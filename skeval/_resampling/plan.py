@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["PlanBlock", "ResamplingPlan", "concatenate_blocks", "whole_plan"]
+__all__ = ["BLOCK_ELEMENTS", "PlanBlock", "ResamplingPlan", "concatenate_blocks", "whole_plan"]
 
 BLOCK_ELEMENTS = 2**22
 """Elements of a (fits, n_samples) array in one block: 32 MB of float64."""

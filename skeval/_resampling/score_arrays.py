@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["SCORES_OF_FITS"]
+__all__ = ["SCORES_OF_CLASSES", "SCORES_OF_NUMBERS", "ScoresOfFits"]
 
 
 def sums_of_fits(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -42,8 +42,10 @@ def negative_mean_squared_error(
     return error
 
 
-SCORES_OF_FITS: dict[str | None, Callable[..., np.ndarray]] = {
-    "accuracy": accuracy,
+ScoresOfFits = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+SCORES_OF_CLASSES: dict[str | None, ScoresOfFits] = {"accuracy": accuracy}
+SCORES_OF_NUMBERS: dict[str | None, ScoresOfFits] = {
     "r2": r2,
     "neg_mean_squared_error": negative_mean_squared_error,
 }

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.replay import RESPONSES, ReplayedEstimator
-from skeval._resampling.score_arrays import SCORES_OF_FITS
+from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS, ScoresOfFits
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
@@ -59,7 +59,7 @@ def takes_responses(estimator: Any, scorer: Any, scoring: Any, tags: Any, target
     A scorer that scikit-learn made uses its samples only through the methods of the
     estimator; which methods it needs is tried on two samples of each class.
     """
-    if name_metric(scoring, target) in SCORES_OF_FITS:
+    if find_scores(scoring, target) is not None:
         return True
     if not all(isinstance(part, str | Scorer) for part in list_parts(scoring)):
         return False
@@ -102,6 +102,12 @@ def name_metric(scoring: Any, target: Target) -> str | None:
     return scoring if isinstance(scoring, str) else None
 
 
+def find_scores(scoring: Any, target: Target) -> ScoresOfFits | None:
+    """Return what computes a metric of many fits at once, None where nothing does."""
+    known = SCORES_OF_NUMBERS if target.classes is None else SCORES_OF_CLASSES
+    return known.get(name_metric(scoring, target))
+
+
 def list_parts(scoring: Any) -> list[Any]:
     """Return the scorers that an argument `scoring` names."""
     if isinstance(scoring, dict):
@@ -116,9 +122,9 @@ def add_solved_scores(
     """Return the scores of all fits of a block, those that a solver did included."""
     block, decisions, findings = fitted
     scores, waiting = list(findings), decisions.solved.copy()
-    name = name_metric(scoring, target)
-    if name in SCORES_OF_FITS:  # the usual cases are computed without a loop
-        found = SCORES_OF_FITS[name](
+    score_fits = find_scores(scoring, target)
+    if score_fits is not None:  # the usual cases are computed without a loop
+        found = score_fits(
             block.tested_labels(target.codes, decisions.solved),
             decisions.answers(block),
             block.test[decisions.solved].sum(axis=1),
@@ -126,7 +132,7 @@ def add_solved_scores(
         for r, score in zip(np.flatnonzero(decisions.solved), found.tolist(), strict=True):
             scores[r] = score
         waiting[decisions.solved] = np.isnan(found)
-        scorer = get_scorer(name)
+        scorer = get_scorer(name_metric(scoring, target))
     if not waiting.any():
         return scores
     for fit, rows, responses in decisions.each_fit(block):

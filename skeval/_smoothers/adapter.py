@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
 from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._smoothers.transformers import ignores_labels
@@ -18,8 +18,14 @@ __all__ = ["LabelFreeAdapter", "Learn", "Outcome", "Part", "Rule", "label_free_a
 FEWEST_REPETITIONS = 10
 """Label vectors for which a rule that serves all of them takes less time than fits to each."""
 
-KEPT_ELEMENTS = 2**23
+KEPT_ELEMENTS = 2**24
 """Numbers in all rules that are kept from block to block."""
+
+MOST_CLASSES = 32
+"""The answers of a block hold a number for each class."""
+
+SMALL_BLOCK = 256
+"""Fits of a block where each is shown or kept."""
 
 
 class Part(NamedTuple):
@@ -78,12 +84,11 @@ def label_free_adapter(
     learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> "LabelFreeAdapter | None":
     """Return the adapter of an estimator whose rules `learn` finds, None behind other steps."""
-    if (
-        not all(ignores_labels(step) for step in transformers)
-        or target.y.dtype.kind not in "iufbUSO"
-    ):
-        return None
-    if target.classes is None and target.y.dtype.kind not in "iuf":
+    if target.classes is None:
+        served = target.y.dtype.kind in "iuf"
+    else:
+        served = len(target.classes) <= MOST_CLASSES
+    if not served or not all(ignores_labels(step) for step in transformers):
         return None
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     return LabelFreeAdapter(learn, transformers, estimator, X, target)
@@ -113,8 +118,16 @@ class LabelFreeAdapter:
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
         if last.order is None or not same or last.train.dtype.kind not in "iu":
             return None
+        if not (self._keeps_rules(last) or holds_repetitions(plan)):
+            return None
         self.n_repetitions = plan.n_repetitions
         return self
+
+    def _keeps_rules(self, parts: PlanBlock) -> bool:
+        """Whether the rules of all training parts, or larger ones, can be kept."""
+        m = int(parts.train.sum(axis=1).max())
+        width = self.X.shape[1] if len(getattr(self.X, "shape", ())) == 2 else m
+        return len(parts) * m * min(m, width + 1) <= KEPT_ELEMENTS
 
     def __call__(self, block: PlanBlock) -> Responses:
         """Return the responses of a block."""
@@ -170,6 +183,12 @@ class LabelFreeAdapter:
         return Part(train, test, self.n_repetitions, example)
 
 
+def holds_repetitions(plan: ResamplingPlan) -> bool:
+    """Whether each block holds so many repetitions that rules need not be kept."""
+    fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
+    return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
+
+
 class Answers:
     """The answers of a block, fit after fit, of which some are still to be written."""
 
@@ -206,10 +225,8 @@ class Answers:
 
 
 def compact(target: Target) -> np.ndarray:
-    """Return the codes of few classes in one byte each; numbers as they are."""
-    if target.classes is None or len(target.classes) > np.iinfo(np.int8).max:
-        return target.codes
-    return target.codes.astype(np.int8)
+    """Return codes in one byte each; numbers as they are."""
+    return target.codes if target.classes is None else target.codes.astype(np.int8)
 
 
 def group_fits(block: PlanBlock) -> Iterator[tuple[bytes, np.ndarray]]:

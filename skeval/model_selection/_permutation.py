@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -330,7 +331,7 @@ def make_permutation_plan(
 
     def find_folds(labels: np.ndarray) -> PlanBlock:
         folds = list(splitter.split(X, labels, groups))
-        key = tuple(id(part) for fold in folds for part in fold)
+        key = tuple(map(id, chain.from_iterable(folds)))
         if key not in planned:  # Folds given once as arrays come back as the same arrays.
             planned.clear()
             plan = fold_plan(len(target), folds)
@@ -340,7 +341,8 @@ def make_permutation_plan(
     def draw(repetition: int) -> PlanBlock:
         order = order_of(repetition - 1) if repetition else unpermuted
         folds = find_folds(target.y[order])
-        return PlanBlock(folds.train, folds.test, np.tile(order, (len(folds), 1)))
+        orders = np.broadcast_to(order, (len(folds), len(order)))
+        return PlanBlock(folds.train, folds.test, orders)
 
     n_folds = splitter.get_n_splits(X, target.y, groups)
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
