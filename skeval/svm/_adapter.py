@@ -1,169 +1,147 @@
-"""Which fits go to the solvers: those of a linear two-class SVC, plain, standardised or selecting.
+"""Which fits go to the solvers: those of an SVC, alone or behind transformers of its columns.
 
 The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
 """
 
-from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest, f_classif
+from scipy.sparse import csr_array, issparse
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import check_array
 
 from skeval._resampling.adapters import Adapter, Decisions, adapter_for
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
-from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.svm import (
-    LinearSVMBatch,
-    solve_feature_svms,
-    solve_training_svms,
-    uses_features,
-)
+from skeval._solvers.kernel_svm import is_positive
+from skeval._solvers.kernels import KernelForm
+from skeval.svm._boxes import Boxes, make_boxes
+from skeval.svm._columns import make_column_steps
 from skeval.svm._costs import FitShape, batch_pays
-from skeval.utils._checks import warn_user
+from skeval.svm._kbest import KBestSVMAdapter, selects_as_we_do
+from skeval.svm._machines import (
+    GramMachine,
+    KernelMachine,
+    LinearMachine,
+    Machine,
+    PairProblems,
+)
 
-__all__ = ["KBestSVMAdapter", "LinearSVMAdapter"]
+__all__ = ["SVCAdapter"]
 
-BLOCK_ELEMENTS = 2**22
-"""Numbers in one stack of selected columns or Gram matrices."""
+MOST_SAMPLES = 4096
+"""Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
+
+TIED = 1e-8
+"""A sample this near to the boundary may lie on either side of it after rounding."""
 
 
 @adapter_for.register
 def svc_adapter(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Adapter | None:
-    """Return the adapter of an SVC alone, behind a StandardScaler, or behind SelectKBest."""
-    if not is_served(estimator, target) or issparse(X) or len(transformers) > 1:
+    """Return the adapter of an SVC and the transformers before it."""
+    boxes = make_boxes(estimator, target) if is_served(estimator, target) else None
+    if boxes is None:
         return None
-    step = transformers[0] if transformers else None
-    if type(step) is SelectKBest:
-        return KBestSVMAdapter(step, estimator, X, target) if selects_as_we_do(step, X) else None
-    if step is not None:
-        plain = type(step) is StandardScaler and step.with_mean and step.with_std
-        # A scaler keeps single precision, which the solver does not.
-        if not plain or np.asarray(X).dtype == np.float32:
-            return None
-    X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    return LinearSVMAdapter(make_pipeline(*transformers, estimator), X, target)
+    if transformers and type(transformers[-1]) is SelectKBest:
+        *before, selector = transformers
+        served = not before and estimator.kernel == "linear" and selects_as_we_do(selector, X)
+        return KBestSVMAdapter(selector, estimator, X, target, boxes) if served else None
+    machine = make_machine(estimator, X, transformers)
+    if machine is None:
+        return None
+    return SVCAdapter(make_pipeline(*transformers, estimator), X, target, boxes, machine)
 
 
 def is_served(estimator: SVC, target: Target) -> bool:
-    """Whether the solver reaches the optimum that this classifier looks for."""
+    """Whether a solver reaches the optimum that this classifier looks for."""
     return (
         type(estimator) is SVC
-        and estimator.kernel == "linear"
         and estimator.max_iter == -1
-        and estimator.class_weight in (None, {})
         and estimator.probability is not True  # "deprecated" is its newer default
         and target.classes is not None
         and len(target.classes) == 2
     )
 
 
-def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
-    """Whether the F statistics of these columns are computed here as `f_classif` does."""
-    return (
-        selector.score_func is f_classif
-        and type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in (np.float64, np.int64)
-        and isinstance(selector.k, Integral)
-        and 1 <= int(selector.k) <= X.shape[1]
-        and bool(np.isfinite(X).all())
-    )
+def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | None:
+    """Return what solves the problems of an SVC, None where the data are not served."""
+    if callable(estimator.kernel) or estimator.kernel == "precomputed":
+        K = compute_gram(estimator, X) if not transformers and len(X) <= MOST_SAMPLES else None
+        return None if K is None or not is_positive(K) else GramMachine(K)
+    if issparse(X):
+        served = not transformers and X.shape[0] <= MOST_SAMPLES
+        return make_kernel_machine(estimator, csr_array(X, dtype=float), None) if served else None
+    if transformers and not takes_columns(X):
+        return None
+    X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
+    steps = make_column_steps(transformers, X)
+    if steps is None:
+        return None
+    if estimator.kernel == "linear":
+        return LinearMachine(steps)
+    return make_kernel_machine(estimator, X, steps if transformers else None)
 
 
-class LinearSVMAdapter:
-    """The fits of a StandardScaler (or none) and an SVC, on samples that are prepared once."""
+def takes_columns(X: Any) -> bool:
+    """Whether transformers compute with columns of X as a solver does.
 
-    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target) -> None:
-        self.pipeline = pipeline
-        self.X = X
-        self.target = target
-
-    @cached_property
-    def _batch(self) -> LinearSVMBatch:
-        return LinearSVMBatch(self.X)
-
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
-        """Whether so many fits, to labels like these, take less time here than in a loop."""
-        n, p = self.X.shape
-        shape = FitShape(n, p, p, scaled=len(self.pipeline) > 1)
-        return batch_pays(self.pipeline, self.X, codes, shape, n_fits)
-
-    def __call__(self, block: PlanBlock) -> Decisions:
-        """Return the decisions of a block."""
-        weights = block.train.astype(float)
-        codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        solution = self._batch.solve(
-            signs=2.0 * codes - 1.0,
-            box=self.pipeline[-1].C * weights,
-            scale_weights=weights if len(self.pipeline) > 1 else None,
-        )
-        return Decisions(solution.decision, solution.converged)
+    They keep single precision, which a solver does not, and may mend missing values.
+    """
+    X = np.asarray(X)
+    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
-class KBestSVMAdapter:
-    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects."""
+def make_kernel_machine(estimator: SVC, X: Any, steps: Any) -> Machine | None:
+    """Return the machine on Gram matrices of a kernel that scikit-learn has."""
+    if X.shape[0] > MOST_SAMPLES:
+        return None
+    form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
+    return KernelMachine(X, steps, form, estimator.gamma)
+
+
+def compute_gram(estimator: SVC, X: Any) -> np.ndarray | None:
+    """Return the kernel values of all pairs of samples; None if they depend on other samples."""
+    if estimator.kernel == "precomputed":
+        K = None if issparse(X) else check_array(X, dtype=np.float64, input_name="X")
+    else:
+        K = np.asarray(estimator.kernel(X, X), dtype=float)
+        odd, even = X[1::2], X[::2]
+        parts = (odd, odd, K[1::2, 1::2]), (even, odd, K[::2, 1::2])
+        if not all(are_close(estimator.kernel(a, b), part) for a, b, part in parts):
+            return None
+    return K if K is not None and K.shape == (len(X), len(X)) and are_close(K, K.T) else None
+
+
+def are_close(one: Any, other: np.ndarray) -> bool:
+    """Whether kernel values are equal but for rounding."""
+    one = np.asarray(one)
+    size = np.abs(other).max(initial=0.0)
+    return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= 1e-12 * size)
+
+
+class SVCAdapter:
+    """The fits of an SVC and of the transformers before it."""
 
     def __init__(
-        self, selector: SelectKBest, classifier: SVC, X: np.ndarray, target: Target
+        self, pipeline: Pipeline, X: Any, target: Target, boxes: Boxes, machine: Machine
     ) -> None:
-        self.selector = selector
-        self.classifier = classifier
-        self.X = X
-        self.target = target
-        numbers = X.astype(float)
-        self._statistics = TwoClassF(numbers)
-        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+        self.pipeline, self.X, self.target = pipeline, X, target
+        self.boxes, self.machine = boxes, machine
 
     def pays(self, n_fits: int, codes: np.ndarray) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
-        pipeline = make_pipeline(self.selector, self.classifier)
         n, p = self.X.shape
-        shape = FitShape(n, p, int(self.selector.k), selects=True)
-        return batch_pays(pipeline, self.X, codes, shape, n_fits)
+        grams = not isinstance(self.machine, LinearMachine)
+        shape = FitShape(n, p, p, scaled=len(self.pipeline) > 1, grams=grams)
+        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
     def __call__(self, block: PlanBlock) -> Decisions:
         """Return the decisions of a block."""
-        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
-        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
-        values = np.full(block.train.shape, np.nan)
-        if solved.any():
-            values[solved] = self._solve(block.train[solved], positive[solved])
-        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
-
-    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Return the features (n_fits, k) that the selector selects in each fit."""
-        # SelectKBest takes no weights: counts repeat samples, other positive weights count as 1.
-        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
-        selection = self._statistics.select(counts, positive, self.selector.k)
-        if selection.constant.any():
-            constant = np.flatnonzero(selection.constant)
-            warn_user(f"Features {constant} are constant in a training set.")
-        features = selection.features.copy()  # (n_fits, k)
-        for r in np.flatnonzero(~selection.certain):
-            rows = np.repeat(np.arange(len(self.X)), counts[r])
-            fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
-            features[r] = fitted.get_support(indices=True)
-        return features
-
-    def _solve(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Return the decision values of all samples, nan for fits that are not settled."""
-        features = self.select(train, positive)
-        n, k = train.shape[1], features.shape[1]
-        few = uses_features(n, k)
-        solve = solve_feature_svms if few else solve_training_svms
-        values = np.empty(train.shape)
-        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
-        for start in range(0, len(train), size):
-            part = slice(start, start + size)
-            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
-            signs = np.where(positive[part], 1.0, -1.0)
-            values[part] = solve(columns, signs, float(self.classifier.C) * train[part]).decision
-        return values
+        codes = self.target.codes if block.order is None else self.target.codes[block.order]
+        rows = np.arange(len(self.target))
+        box = self.boxes(block)
+        values, alpha = self.machine.solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        tied = np.isnan(values) | ((np.abs(values) <= TIED) & block.test)
+        return Decisions(values, self.boxes.settles(box, alpha) & ~tied.any(axis=1))

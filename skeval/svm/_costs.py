@@ -5,7 +5,7 @@ much the same on other machines. Nothing is timed, so the choice depends on the 
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skeval._solvers.svm import uses_features
+from skeval.utils._compat import safe_split
 
 __all__ = ["FitShape", "batch_pays"]
 
@@ -28,7 +29,7 @@ class FitShape(NamedTuple):
     """The size of one fit.
 
     `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
-    fit selects its columns, `scaled` that it scales them.
+    fit selects its columns, `scaled` that it scales them, `grams` that fits share a Gram matrix.
     """
 
     n_samples: int
@@ -36,11 +37,14 @@ class FitShape(NamedTuple):
     n_solved: int
     selects: bool = False
     scaled: bool = False
+    grams: bool = False
 
     def batch_seconds(self, n_fits: int) -> float:
         """Return the time of one of so many fits: Newton systems in features or in samples."""
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
+        if self.grams:
+            return start + 2.5e-6 * n + 4e-9 * n**2 + 4e-10 * n**3 / n_fits
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
@@ -62,7 +66,7 @@ class FitShape(NamedTuple):
 
 
 def batch_pays(
-    pipeline: Pipeline, X: np.ndarray, codes: np.ndarray, shape: FitShape, n_fits: int
+    pipeline: Pipeline, X: Any, labels: np.ndarray, shape: FitShape, n_fits: int
 ) -> bool:
     """Whether a batch of fits takes less time than a loop of them.
 
@@ -76,12 +80,13 @@ def batch_pays(
     budget = int(batch / (_GROWTH * _STEP * shape.n_samples)) + 1
     pilot = clone(pipeline)
     pilot[-1].set_params(max_iter=budget, verbose=False)
-    half = np.concatenate([np.flatnonzero(codes == code)[::2] for code in np.unique(codes)])
+    half = np.concatenate([np.flatnonzero(labels == name)[::2] for name in np.unique(labels)])
+    samples, names = safe_split(pilot, X, labels, half)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", ConvergenceWarning)
         try:
-            svc = pilot.fit(X[half], codes[half])[-1]
+            svc = pilot.fit(samples, names)[-1]
         except ConvergenceWarning:
             return True
     n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
