@@ -17,7 +17,7 @@ FLOORS = [
     ["_version", "utils"],
     ["_inference", "_solvers", "metrics", "datasets"],
     ["_resampling"],
-    ["model_selection", "cluster"],
+    ["model_selection", "cluster", "_smoothers"],
     ["svm"],
     ["feature_selection"],
     ["report"],

@@ -7,10 +7,21 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.responses import Responses, SolvedFits
 from skeval._resampling.target import Target
 from skeval.utils._compat import has_valid_parameters
 
-__all__ = ["Adapter", "CostedAdapter", "Decisions", "adapter_for", "find_adapter"]
+__all__ = [
+    "Adapter",
+    "CostedAdapter",
+    "Decisions",
+    "PlannedAdapter",
+    "adapter_for",
+    "find_adapter",
+]
+
+DECIMALS = 9
+"""Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
 
 
 class Decisions(NamedTuple):
@@ -27,12 +38,28 @@ class Decisions(NamedTuple):
     values: np.ndarray
     solved: np.ndarray
 
+    def answers(self, block: PlanBlock) -> np.ndarray:
+        """Return the codes predicted for the tested samples of the solved fits, fit after fit."""
+        codes: np.ndarray = self.values[block.test & self.solved[:, None]] >= 0
+        return codes
+
+    def each_fit(self, block: PlanBlock) -> SolvedFits:
+        """Yield the responses of each solved fit; 0 is the second class, as in libsvm."""
+        for r in np.flatnonzero(self.solved):
+            rows = np.flatnonzero(block.test[r])
+            values = np.round(self.values[r, rows], DECIMALS)
+            predicted = (values >= 0).astype(np.intp)
+            yield int(r), rows, {"predict": predicted, "decision_function": values}
+
 
 class Adapter(Protocol):
-    """Solves all fits of a block of a two-class problem at once."""
+    """Solves all fits of a block at once.
 
-    def __call__(self, block: PlanBlock) -> Decisions:
-        """Return the decisions of a block."""
+    It answers each of predict, decision_function and predict_proba that its estimator has.
+    """
+
+    def __call__(self, block: PlanBlock) -> Decisions | Responses:
+        """Return the decisions of two classes, or the responses of any estimator."""
 
 
 @runtime_checkable
@@ -44,6 +71,17 @@ class CostedAdapter(Protocol):
 
         The answer depends on the data and on the number of fits, and on nothing that is timed:
         the numbers are the same on every machine and for any `n_jobs`.
+        """
+
+
+@runtime_checkable
+class PlannedAdapter(Protocol):
+    """An adapter that serves some plans only."""
+
+    def prepare(self, plan: ResamplingPlan) -> Adapter | None:
+        """Return the adapter for a plan, None if a loop does it as fast.
+
+        The answer depends on the plan and the data, and on nothing that is timed.
         """
 
 
@@ -65,6 +103,8 @@ def find_adapter(estimator: Any, X: Any, target: Target, plan: ResamplingPlan) -
     if not has_valid_parameters(estimator):
         return None
     adapter = adapter_of_steps(estimator, X, target)
+    if isinstance(adapter, PlannedAdapter):
+        return adapter.prepare(plan)
     if not isinstance(adapter, CostedAdapter):
         return adapter
     # The last repetition, since the first one of a permutation test has the true labels.

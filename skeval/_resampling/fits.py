@@ -12,6 +12,7 @@ from sklearn.exceptions import FitFailedWarning
 from skeval._resampling.adapters import Adapter, Decisions, find_adapter
 from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.weights import Params, check_params, fit_arguments
 from skeval.utils._checks import warn_user
@@ -32,14 +33,14 @@ class FittedBlock(NamedTuple):
     Attributes
     ----------
     block : PlanBlock
-    decisions : Decisions
+    decisions : Decisions or Responses
         Of the fits that a solver did.
     findings : list of length n_fits
         What was read off the models of the other fits; `FAILED` where they failed.
     """
 
     block: PlanBlock
-    decisions: Decisions
+    decisions: Decisions | Responses
     findings: list[Any]
 
     @property
@@ -81,7 +82,7 @@ def resampled_fits(
     n_failed = n_done = 0
     with open_jobs(fit_and_read, *task, total=plan.n_fits, **options) as run:
         for block in plan.blocks(run.max_batch if adapter else None, first_block):
-            decisions = make_no_decisions(block)
+            decisions: Decisions | Responses = make_no_decisions(block)
             if adapter is not None:
                 decisions = run.batch(partial(solve_block, adapter), block)
                 run.parallel.advance(int(decisions.solved.sum()))
@@ -98,8 +99,8 @@ def resampled_fits(
 
 # The many matrix products of a block are too small to gain from several threads.
 @limit_threads(limits=1, user_api="blas")
-def solve_block(adapter: Adapter, block: PlanBlock) -> Decisions:
-    """Return the decisions of a block."""
+def solve_block(adapter: Adapter, block: PlanBlock) -> Decisions | Responses:
+    """Return the decisions, or the responses, of a block."""
     return adapter(block)
 
 

@@ -40,6 +40,11 @@ class PlanBlock:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
         return np.broadcast_to(y, self.train.shape) if self.order is None else y[self.order]
 
+    def tested_labels(self, y: np.ndarray, fits: np.ndarray) -> np.ndarray:
+        """Return the labels of the tested samples of some fits (a mask), fit after fit."""
+        test = self.test & fits[:, None]
+        return y[np.nonzero(test)[1] if self.order is None else self.order[test]]
+
 
 @dataclass(frozen=True, eq=False)
 class ResamplingPlan:

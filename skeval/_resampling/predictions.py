@@ -34,11 +34,12 @@ def resampled_predictions(
 ) -> Iterator[PredictedBlock]:
     """Yield the predictions of every fit of a plan; `options` are those of `resampled_fits`."""
     for fitted in resampled_fits(estimator, X, target, plan, predict, **options):
-        block, (values, solved), findings = fitted
+        block, decisions, findings = fitted
+        solved = decisions.solved
         predictions = target.empty_predictions(len(block))
         if solved.any():
             settled = block.test & solved[:, None]
-            predictions[settled] = values[settled] >= 0
+            predictions[settled] = decisions.answers(block)
         failed = fitted.failed
         for r in np.flatnonzero(~solved & ~failed):
             tested = block.test[r]

@@ -29,12 +29,6 @@ class ReplayedEstimator:
         if classes is not None:
             self.classes_ = classes
 
-    @classmethod
-    def from_decisions(cls, values: np.ndarray, tags: Any, classes: Any) -> "ReplayedEstimator":
-        """Return the classifier of some decision values; 0 is the second class, as in libsvm."""
-        predicted = classes[(values >= 0).astype(np.intp)]
-        return cls({"predict": predicted, "decision_function": values}, tags, classes)
-
     @available_if(lambda self: "predict" in self.responses)
     def predict(self, rows: np.ndarray) -> np.ndarray:
         return self.responses["predict"][rows]

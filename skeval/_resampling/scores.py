@@ -5,12 +5,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.utils import get_tags
 
 from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.replay import ReplayedEstimator
+from skeval._resampling.replay import RESPONSES, ReplayedEstimator
+from skeval._resampling.score_arrays import SCORES_OF_FITS
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
@@ -18,8 +19,6 @@ __all__ = ["Scores", "resampled_scores"]
 
 Scores = float | dict[str, float]
 Scorer = type(make_scorer(accuracy_score))
-DECIMALS = 9
-"""Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
 
 
 def resampled_scores(
@@ -37,7 +36,7 @@ def resampled_scores(
     `scorer` is what `scoring` names; `options` are those of `resampled_fits`.
     """
     tags = get_tags(estimator)
-    adapted = takes_decisions(scorer, scoring, tags, target)
+    adapted = takes_responses(estimator, scorer, scoring, tags, target)
     read = partial(read_score, scorer)
     for fitted in resampled_fits(estimator, X, target, plan, read, adapted=adapted, **options):
         scores = fitted.findings
@@ -54,21 +53,22 @@ def read_score(scorer: Any, model: Any, X: Any, y: Any) -> Scores:
     return score
 
 
-def takes_decisions(scorer: Any, scoring: Any, tags: Any, target: Target) -> bool:
-    """Whether a scorer needs no more than the decision values of two classes.
+def takes_responses(estimator: Any, scorer: Any, scoring: Any, tags: Any, target: Target) -> bool:
+    """Whether a scorer needs no more than the responses of an estimator to the tested samples.
 
     A scorer that scikit-learn made uses its samples only through the methods of the
     estimator; which methods it needs is tried on two samples of each class.
     """
-    if target.classes is None or len(target.classes) != 2:
-        return False
-    if is_accuracy(scoring):
+    if name_metric(scoring, target) in SCORES_OF_FITS:
         return True
     if not all(isinstance(part, str | Scorer) for part in list_parts(scoring)):
         return False
-    replayed = ReplayedEstimator.from_decisions(np.array([-2.0, -1, 1, 2]), tags, target.classes)
+    codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
+    methods = [method for method in RESPONSES if hasattr(estimator, method)]
+    found = {method: make_response(method, codes, target) for method in methods}
+    replayed = ReplayedEstimator(found, tags, target.classes)
     try:
-        scorer(replayed, np.arange(4), target.classes[[0, 0, 1, 1]])
+        scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
     except AttributeError:
         return False
     except ValueError:  # the scorer refuses these labels, and will raise for the real ones too
@@ -76,9 +76,30 @@ def takes_decisions(scorer: Any, scoring: Any, tags: Any, target: Target) -> boo
     return True
 
 
-def is_accuracy(scoring: Any) -> bool:
-    """Whether a metric is the default one of classifiers."""
-    return scoring is None or (isinstance(scoring, str) and scoring == "accuracy")
+def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
+    """Return what a method might answer to samples of these classes."""
+    if target.classes is None:
+        return codes + 1.0
+    if method == "predict":
+        return target.decode(codes)
+    if method == "decision_function" and len(target.classes) == 2:
+        return np.array([-2.0, -1, 1, 2])
+    # Rows that add up to 1 with the largest value at the class, no two of them equal.
+    n_classes, n_samples = len(target.classes), len(codes)
+    share = 0.6 + 0.3 * np.arange(n_samples) / n_samples
+    rest = np.broadcast_to((1 - share[:, None]) / (n_classes - 1), (n_samples, n_classes)).copy()
+    rest[np.arange(n_samples), codes] = share
+    return rest
+
+
+def name_metric(scoring: Any, target: Target) -> str | None:
+    """Return the name of a single metric, None where it has none.
+
+    The default is the `score` of an estimator, which is that of all that a solver serves.
+    """
+    if scoring is None:
+        return "r2" if target.classes is None else "accuracy"
+    return scoring if isinstance(scoring, str) else None
 
 
 def list_parts(scoring: Any) -> list[Any]:
@@ -93,17 +114,27 @@ def add_solved_scores(
     fitted: FittedBlock, scorer: Any, scoring: Any, tags: Any, target: Target
 ) -> list[Any]:
     """Return the scores of all fits of a block, those that a solver did included."""
-    block, (values, solved), scores = fitted
-    codes = block.order_labels(target.codes)
-    if is_accuracy(scoring):  # the usual case is computed without a loop
-        correct = ((values >= 0) == codes) & block.test
-        accuracy = (correct.sum(axis=1) / block.test.sum(axis=1)).tolist()
-        return [a if done else s for a, s, done in zip(accuracy, scores, solved, strict=True)]
-    scores, values = list(scores), np.round(values, DECIMALS)
-    for r in np.flatnonzero(solved):
-        rows = np.flatnonzero(block.test[r])
-        replayed = ReplayedEstimator.from_decisions(values[r], tags, target.classes)
-        scores[r] = scorer(replayed, rows, target.decode(codes[r, rows]))
+    block, decisions, findings = fitted
+    scores, waiting = list(findings), decisions.solved.copy()
+    name = name_metric(scoring, target)
+    if name in SCORES_OF_FITS:  # the usual cases are computed without a loop
+        found = SCORES_OF_FITS[name](
+            block.tested_labels(target.codes, decisions.solved),
+            decisions.answers(block),
+            block.test[decisions.solved].sum(axis=1),
+        )
+        for r, score in zip(np.flatnonzero(decisions.solved), found.tolist(), strict=True):
+            scores[r] = score
+        waiting[decisions.solved] = np.isnan(found)
+        scorer = get_scorer(name)
+    if not waiting.any():
+        return scores
+    for fit, rows, responses in decisions.each_fit(block):
+        if waiting[fit]:
+            codes = target.codes[rows if block.order is None else block.order[fit, rows]]
+            responses["predict"] = target.decode(responses["predict"])
+            replayed = ReplayedEstimator(responses, tags, target.classes)
+            scores[fit] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
     return scores
 
 

@@ -1,0 +1,229 @@
+"""The adapter of label-free fits: what a training part gives is made once for all labels."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.responses import Responses
+from skeval._resampling.target import Target
+from skeval._smoothers.transformers import ignores_labels
+from skeval.utils._compat import safe_split
+
+__all__ = ["LabelFreeAdapter", "Learn", "Outcome", "Part", "Rule", "label_free_adapter"]
+
+FEWEST_REPETITIONS = 10
+"""Label vectors for which a rule that serves all of them takes less time than fits to each."""
+
+KEPT_ELEMENTS = 2**23
+"""Numbers in all rules that are kept from block to block."""
+
+
+class Part(NamedTuple):
+    """A training part and the samples that it predicts, as the last step of a pipeline sees them.
+
+    Attributes
+    ----------
+    train, test : {array-like, sparse matrix, dataframe}
+    n_repetitions : int
+        Number of label vectors of the whole plan.
+    example : ndarray of shape (n_trained,)
+        One label vector: codes or numbers.
+    """
+
+    train: Any
+    test: Any
+    n_repetitions: int
+    example: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """What a rule answers for some label vectors.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_fits, n_tested)
+        Codes or numbers.
+    certain : bool ndarray of shape (n_fits,)
+        Where rounding errors decide on no label. The others are left to the estimator.
+    decision : ndarray of shape (n_fits, n_tested) or (n_fits, n_tested, n_classes), or None
+    probability : ndarray of shape (n_fits, n_tested, n_classes) or None
+    """
+
+    predicted: np.ndarray
+    certain: np.ndarray
+    decision: np.ndarray | None = None
+    probability: np.ndarray | None = None
+
+
+class Rule(Protocol):
+    """What a training part gives: predictions for any labels of it."""
+
+    @property
+    def size(self) -> int:
+        """Numbers that are kept."""
+
+    def __call__(self, labels: np.ndarray) -> Outcome:
+        """Return the answers for label vectors (n_fits, n_trained) of codes or numbers."""
+
+
+Learn = Callable[[Any, Part, Target], Rule | None]
+"""``learn(estimator, part, target)`` returns a rule, None where there is no exact one."""
+
+
+def label_free_adapter(
+    learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
+) -> "LabelFreeAdapter | None":
+    """Return the adapter of an estimator whose rules `learn` finds, None behind other steps."""
+    if (
+        not all(ignores_labels(step) for step in transformers)
+        or target.y.dtype.kind not in "iufbUSO"
+    ):
+        return None
+    if target.classes is None and target.y.dtype.kind not in "iuf":
+        return None
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    return LabelFreeAdapter(learn, transformers, estimator, X, target)
+
+
+class LabelFreeAdapter:
+    """The fits of an estimator, alone or behind label-free steps, to many labels of few parts."""
+
+    def __init__(
+        self, learn: Learn, transformers: tuple, estimator: Any, X: Any, target: Target
+    ) -> None:
+        self.learn = learn
+        self.transformers = transformers
+        self.estimator = estimator
+        self.X = X
+        self.target = target
+        self.labels = compact(target)
+        self.n_repetitions = 0
+        self._rules: dict[bytes, Rule | None] = {}
+        self._n_kept = 0
+
+    def prepare(self, plan: ResamplingPlan) -> "LabelFreeAdapter | None":
+        """Return the adapter for a plan that repeats the same training parts with other labels."""
+        if plan.n_repetitions < FEWEST_REPETITIONS:
+            return None
+        last, before = plan.draw(plan.n_repetitions - 1), plan.draw(plan.n_repetitions - 2)
+        same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
+        if last.order is None or not same or last.train.dtype.kind not in "iu":
+            return None
+        self.n_repetitions = plan.n_repetitions
+        return self
+
+    def __call__(self, block: PlanBlock) -> Responses:
+        """Return the responses of a block."""
+        labels = block.order_labels(self.labels)  # (n_fits, n)
+        answers = Answers(block.test)
+        for key, fits in group_fits(block):
+            train = block.train[fits[0]]
+            rows = np.repeat(np.arange(len(train)), train)
+            given = labels[even_slice(fits)].take(rows, axis=1)  # (fits, m)
+            whole = self._has_all_classes(given)
+            if not whole.all():
+                fits, given = fits[whole], given[whole]
+            if not len(fits):
+                continue
+            rule = self._find_rule(key, rows, np.flatnonzero(block.test[fits[0]]), given[0])
+            if rule is not None:
+                answers.write(fits, rule(given))
+        return answers.collect()
+
+    def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
+        """Return which label vectors hold every class; the others are left to the estimator."""
+        if self.target.classes is None:
+            return np.ones(len(labels), dtype=bool)
+        codes = range(len(self.target.classes))
+        return np.all([(labels == code).any(axis=1) for code in codes], axis=0)
+
+    def _find_rule(
+        self, key: bytes, rows: np.ndarray, tested: np.ndarray, example: np.ndarray
+    ) -> Rule | None:
+        """Return the rule of a training part, None where the estimator is to do its fits."""
+        if key in self._rules:
+            return self._rules[key]
+        try:
+            part = self._transform(rows, tested, example)
+            rule = self.learn(self.estimator, part, self.target)
+        except Exception:  # The estimator raises the same in its loop, or does what is asked for.
+            rule = None
+        size = 0 if rule is None else rule.size
+        if self._n_kept + size <= KEPT_ELEMENTS:
+            self._rules[key] = rule
+            self._n_kept += size
+        return rule
+
+    def _transform(self, rows: np.ndarray, tested: np.ndarray, example: np.ndarray) -> Part:
+        """Return a training part as the last step sees it."""
+        steps = make_pipeline(*self.transformers, self.estimator)
+        train, _ = safe_split(steps, self.X, None, rows)
+        test, _ = safe_split(steps, self.X, None, tested, rows)
+        if self.transformers:
+            before = clone(steps[:-1])
+            train = before.fit_transform(train)
+            test = before.transform(test)
+        return Part(train, test, self.n_repetitions, example)
+
+
+class Answers:
+    """The answers of a block, fit after fit, of which some are still to be written."""
+
+    def __init__(self, test: np.ndarray) -> None:
+        self._sizes = test.sum(axis=1)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._solved = np.zeros(len(test), dtype=bool)
+        self._found: dict[str, np.ndarray] = {}
+
+    def write(self, fits: np.ndarray, outcome: Outcome) -> None:
+        """Write what some fits, which are tested on the same samples, answer."""
+        at = (self._starts[fits][:, None] + np.arange(self._sizes[fits[0]])).ravel()
+        for name in ("predicted", "decision", "probability"):
+            values = getattr(outcome, name)
+            if values is None:
+                continue
+            values = values.reshape(len(at), *values.shape[2:])
+            if name not in self._found:
+                n_answers = int(self._sizes.sum())
+                self._found[name] = np.zeros((n_answers, *values.shape[1:]), values.dtype)
+            self._found[name][at] = values
+        self._solved[fits] = outcome.certain
+
+    def collect(self) -> Responses:
+        """Return the answers of the fits that are solved."""
+        if not self._solved.any():
+            return Responses(np.empty(0), self._solved)
+        if self._solved.all():
+            return Responses(solved=self._solved, **self._found)
+        kept = np.repeat(self._solved, self._sizes)
+        return Responses(
+            solved=self._solved, **{name: values[kept] for name, values in self._found.items()}
+        )
+
+
+def compact(target: Target) -> np.ndarray:
+    """Return the codes of few classes in one byte each; numbers as they are."""
+    if target.classes is None or len(target.classes) > np.iinfo(np.int8).max:
+        return target.codes
+    return target.codes.astype(np.int8)
+
+
+def group_fits(block: PlanBlock) -> Iterator[tuple[bytes, np.ndarray]]:
+    """Yield the fits that share a training part and a test part, with a key of both."""
+    once = block.train.max(initial=0) <= 1
+    trains = np.packbits(block.train > 0, axis=1) if once else block.train
+    groups: dict[bytes, list[int]] = {}
+    for r, (train, test) in enumerate(zip(trains, np.packbits(block.test, axis=1), strict=True)):
+        groups.setdefault(train.tobytes() + test.tobytes(), []).append(r)
+    for key, fits in groups.items():
+        yield key, np.array(fits)
+
+
+def even_slice(fits: np.ndarray) -> np.ndarray | slice:
+    """Return fits in even steps as a slice, which copies nothing; others as they are."""
+    step = int(fits[1] - fits[0]) if len(fits) > 1 else 1
+    return slice(fits[0], fits[-1] + 1, step) if np.all(np.diff(fits) == step) else fits

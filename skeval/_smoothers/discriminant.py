@@ -1,0 +1,127 @@
+"""Linear discriminant analysis of two classes, which sees the labels by way of two means."""
+
+from functools import cache
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.target import Target
+from skeval._smoothers.adapter import Outcome, Part, Rule, label_free_adapter
+from skeval._solvers.discriminant import Discriminant
+from skeval._solvers.smoothers import EPSILON, decide
+
+__all__ = ["learn_discriminant"]
+
+AGREEMENT = 1e-6
+"""How far decision values may lie from those of a single fit: scikit-learn squares the samples."""
+
+MARGIN = 100.0
+"""Decision values of so many times the difference seen from 0 are certain of their sign."""
+
+ROOM = 2.0
+"""By how much the smallest singular value must exceed the tolerance of the estimator."""
+
+
+@adapter_for.register
+def discriminant_adapter(
+    estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
+) -> Adapter | None:
+    """Return the adapter of a linear discriminant analysis of two classes."""
+    if not is_served(estimator, target):
+        return None
+    return label_free_adapter(learn_discriminant, estimator, X, target, transformers)
+
+
+def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
+    """Whether the covariance within classes is the total one less what the two means explain.
+
+    With priors of its own the least-squares solver weighs the classes' covariances by them.
+    """
+    if type(estimator) is not LinearDiscriminantAnalysis or estimator.covariance_estimator:
+        return False
+    if target.classes is None or len(target.classes) != 2:
+        return False
+    if estimator.n_components not in (None, 1):
+        return False
+    priors = estimator.priors
+    if estimator.solver == "lsqr":
+        return priors is None and isinstance(estimator.shrinkage, Real | None)
+    if estimator.solver != "svd" or estimator.shrinkage is not None:
+        return False
+    return priors is None or (
+        np.shape(priors) == (2,) and np.min(priors) > 0 and abs(np.sum(priors) - 1) < 4 * EPSILON
+    )
+
+
+def learn_discriminant(
+    estimator: LinearDiscriminantAnalysis, part: Part, target: Target
+) -> Rule | None:
+    """Return the rule of a training part, None where it does not agree with a single fit."""
+    if issparse(part.train):
+        return None
+    train, test = np.asarray(part.train), np.asarray(part.test)
+    if train.dtype == np.float32 or train.dtype.kind not in "iuf":
+        return None
+    if not (np.isfinite(train).all() and np.isfinite(test).all()):
+        return None
+    single = clone(estimator).fit(part.train, part.example)
+    expected = single.decision_function(part.test)
+    shrinkage = float(estimator.shrinkage or 0.0)
+    m, priors = len(train), estimator.priors
+    divisor = m - classes_taken_off() if estimator.solver == "svd" else m
+    solver = Discriminant(
+        train.astype(float),
+        test.astype(float),
+        shrinkage,
+        float(divisor),
+        None if priors is None else (float(priors[0]), float(priors[1])),
+    )
+    if shrinkage == 0.0 and not (
+        solver.full_rank or (estimator.solver == "svd" and solver.in_span)
+    ):
+        return None
+    rule = DiscriminantRule(solver, estimator.tol if estimator.solver == "svd" else 0.0)
+    found = solver.solve(part.example[None]).values[0]
+    difference = float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
+    if not difference <= AGREEMENT:
+        return None
+    rule.noise = MARGIN * max(difference, EPSILON)
+    return rule
+
+
+@cache
+def classes_taken_off() -> int:
+    """Return 2 where this scikit-learn divides the scatter by n - 2, as it once did, else 0."""
+    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
+    return 0 if model.coef_[0, 0] > 3 else 2  # a difference of 4, a scatter of 4
+
+
+class DiscriminantRule:
+    """Decision values by the total scatter of the training part."""
+
+    def __init__(self, solver: Discriminant, tolerance: float) -> None:
+        self.solver = solver
+        self.tolerance = tolerance
+        self.noise = EPSILON
+
+    @property
+    def size(self) -> int:
+        """Numbers that are kept."""
+        return self.solver.size
+
+    def __call__(self, labels: np.ndarray) -> Outcome:
+        """Return the answers for label vectors (n_fits, n_trained) of codes."""
+        values, bound, solved = self.solver.solve(labels)
+        noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
+        predicted, certain = decide(values, noise)
+        if self.tolerance:  # (8): no singular value is cut off
+            certain &= bound * (ROOM * self.tolerance) ** 2 < 1
+        probability = expit(values)
+        shares = np.stack([1 - probability, probability], axis=-1)
+        return Outcome(predicted, certain & solved, values, shares)
