@@ -3,6 +3,7 @@
 The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
 """
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils import check_array
 
 from skeval._resampling.adapters import Adapter, Decisions, adapter_for
 from skeval._resampling.plan import PlanBlock
+from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._solvers.kernel_svm import is_positive
 from skeval._solvers.kernels import KernelForm
@@ -46,7 +48,9 @@ def svc_adapter(estimator: SVC, X: Any, target: Target, transformers: tuple) -> 
         return None
     if transformers and type(transformers[-1]) is SelectKBest:
         *before, selector = transformers
-        served = not before and estimator.kernel == "linear" and selects_as_we_do(selector, X)
+        two = target.codes.max() == 1
+        served = two and not before and estimator.kernel == "linear"
+        served = served and selects_as_we_do(selector, X)
         return KBestSVMAdapter(selector, estimator, X, target, boxes) if served else None
     machine = make_machine(estimator, X, transformers)
     if machine is None:
@@ -61,7 +65,6 @@ def is_served(estimator: SVC, target: Target) -> bool:
         and estimator.max_iter == -1
         and estimator.probability is not True  # "deprecated" is its newer default
         and target.classes is not None
-        and len(target.classes) == 2
     )
 
 
@@ -129,19 +132,74 @@ class SVCAdapter:
     ) -> None:
         self.pipeline, self.X, self.target = pipeline, X, target
         self.boxes, self.machine = boxes, machine
+        self._n_classes = int(target.codes.max()) + 1
 
     def pays(self, n_fits: int, codes: np.ndarray) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
-        n, p = self.X.shape
+        n, p = shape_of(self.X)
         grams = not isinstance(self.machine, LinearMachine)
-        shape = FitShape(n, p, p, scaled=len(self.pipeline) > 1, grams=grams)
+        scaled = len(self.pipeline) > 1
+        shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
         return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
-    def __call__(self, block: PlanBlock) -> Decisions:
-        """Return the decisions of a block."""
-        codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        rows = np.arange(len(self.target))
+    def __call__(self, block: PlanBlock) -> Decisions | Responses:
+        """Return the decisions of two classes, or the votes of more."""
         box = self.boxes(block)
-        values, alpha = self.machine.solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
-        tied = np.isnan(values) | ((np.abs(values) <= TIED) & block.test)
-        return Decisions(values, self.boxes.settles(box, alpha) & ~tied.any(axis=1))
+        if self._n_classes > 2:
+            return self._vote(block, box)
+        codes = self._codes(block)
+        rows = np.arange(len(self.target))
+        values, solved = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        return Decisions(values, solved)
+
+    def _codes(self, block: PlanBlock) -> np.ndarray:
+        """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
+        codes = self.target.codes
+        return codes if block.order is None else codes[block.order]
+
+    def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray]:
+        """Return decision values of all samples, and which fits they hold for."""
+        values, alpha = self.machine.solve(problems)
+        tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
+        return values, self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
+
+    def _vote(self, block: PlanBlock, box: np.ndarray) -> Responses:
+        """Solve one class against one, for all pairs, and let the machines vote."""
+        codes, classes = self._codes(block), range(self._n_classes)
+        present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
+        solved = np.all(present, axis=0)
+        values = []
+        for first, second in combinations(classes, 2):
+            member = (codes == first) | (codes == second)
+            rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
+            signs = np.where(codes == first, 1.0, -1.0)[..., rows]
+            pair_box = np.where(member, box, 0.0)[:, rows]
+            found, settled = self._solve(PairProblems(block, rows, signs, pair_box))
+            solved &= settled
+            values.append(found[block.test])
+        answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
+        return count_votes(np.stack(values, 1)[answered], self.pipeline[-1], solved)
+
+
+def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Responses:
+    """Return what SVC makes of the decision values (n_answers, n_pairs), which favour the first.
+
+    Of classes with as many votes the first is predicted; `break_ties` looks at the sums of the
+    values, which decision values of one against the rest have in them, less than half a vote.
+    """
+    n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
+    votes, sums = np.zeros((2, len(values), n_classes))
+    for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
+        votes[:, first] += value > 0
+        votes[:, second] += value <= 0
+        sums[:, first] += value
+        sums[:, second] -= value
+    rest = votes + sums / (3.0 * (np.abs(sums) + 1.0))
+    one_to_rest = classifier.decision_function_shape == "ovr"
+    ranked = rest if classifier.break_ties and one_to_rest else votes
+    return Responses(ranked.argmax(axis=1), solved, rest if one_to_rest else values)
+
+
+def shape_of(X: Any) -> tuple[int, int]:
+    """Return the numbers of samples and features; those of lists are counted."""
+    return X.shape if hasattr(X, "shape") else np.asarray(X).shape

@@ -30,6 +30,7 @@ class FitShape(NamedTuple):
 
     `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
     fit selects its columns, `scaled` that it scales them, `grams` that fits share a Gram matrix.
+    Of `n_classes` each two are a problem on their own samples.
     """
 
     n_samples: int
@@ -38,9 +39,19 @@ class FitShape(NamedTuple):
     selects: bool = False
     scaled: bool = False
     grams: bool = False
+    n_classes: int = 2
+
+    @property
+    def _pair_samples(self) -> int:
+        """Number of samples of two classes."""
+        return max(2, 2 * self.n_samples // self.n_classes)
 
     def batch_seconds(self, n_fits: int) -> float:
         """Return the time of one of so many fits: Newton systems in features or in samples."""
+        if self.n_classes > 2:
+            n_pairs = self.n_classes * (self.n_classes - 1) // 2
+            pair = self._replace(n_samples=self._pair_samples, n_classes=2)
+            return n_pairs * pair.batch_seconds(n_fits)
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
         if self.grams:
@@ -58,11 +69,12 @@ class FitShape(NamedTuple):
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
         """Return the time of one fit by scikit-learn, given what libsvm went through."""
-        n, cells = float(self.n_samples), float(self.n_samples * self.n_features)
+        cells = float(self.n_samples * self.n_features)
         transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
         transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
-        kernel = _KERNEL * n_support * n * (self.n_solved + _CELL)
-        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n
+        n_pair, n_machines = float(self._pair_samples), self.n_classes - 1  # that share a sample
+        kernel = _KERNEL * n_machines * n_support * n_pair * (self.n_solved + _CELL)
+        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
 
 def batch_pays(

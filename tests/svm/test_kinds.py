@@ -109,8 +109,9 @@ def compare(model, X, y, train, *, order=None, atol=1e-4):
     labels = target.y if order is None else target.y[order]
     n_compared = 0
     for r in np.flatnonzero(decisions.solved):
-        expected = tight_decisions(model, given, labels, train[r])
-        if expected is not None:
+        tight = fit_tightly(model, given, labels, train[r], np.arange(len(y)))
+        if tight is not None:
+            expected = tight[0].decision_function(tight[1])
             clear = np.abs(expected) > atol
             values = decisions.values[r]
             assert np.array_equal((values >= 0)[clear], (expected >= 0)[clear])
@@ -118,22 +119,22 @@ def compare(model, X, y, train, *, order=None, atol=1e-4):
     return n_compared, int(decisions.solved.sum())
 
 
-def tight_decisions(model, X, labels, train):
-    """Decision values of the estimator itself, None where libsvm does not come to an end."""
+def fit_tightly(model, X, labels, train, tested):
+    """The fitted estimator and the tested samples, None where libsvm does not come to an end."""
     rows = np.flatnonzero(train)
     weights = train[rows] if train.dtype.kind == "f" else None
     rows = rows if weights is not None else np.repeat(rows, train[rows])
     model = clone(model)
     (model[-1] if hasattr(model, "steps") else model).set_params(tol=1e-8, max_iter=50_000)
     inputs, y = safe_split(model, X, labels, rows)
-    others, _ = safe_split(model, X, labels, np.arange(len(labels)), rows)
+    others, _ = safe_split(model, X, labels, tested, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
             model.fit(inputs, y, **fit_arguments(model, X, None, weights, rows))
         except ConvergenceWarning:
             return None
-    return model.decision_function(others)
+    return model, others
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -196,6 +197,66 @@ def test_precomputed(kernel):
     X, y = overlapping(rng, 50, 4), np.resize(["a", "b"], 50)
     for train in TRAIN:
         assert compare(SVC(**kernel), rbf_kernel(X), y, train(rng, 50)) == (3, 3)
+
+
+THREE = {
+    "linear": SVC(kernel="linear"),
+    "rbf": SVC(),
+    "one against one": SVC(decision_function_shape="ovo"),
+    "ties broken": SVC(C=0.1, break_ties=True),
+    "balanced": SVC(class_weight="balanced"),
+    "weighted": SVC(kernel="linear", class_weight={"a": 2.0, "b": 1.0, "c": 0.3, "d": 1.0}),
+    "poly": SVC(kernel="poly", coef0=1.0),
+    "scaled": make_pipeline(StandardScaler(), SVC()),
+    "scaled linear": make_pipeline(MinMaxScaler(), SVC(kernel="linear")),
+    "precomputed": SVC(kernel="precomputed"),
+}
+
+
+def compare_votes(model, X, y, train, order=None):
+    """Compare predictions and decision values of solved fits; return how many were solved."""
+    given, target, _ = check_task(model, X, y)
+    tested = np.arange(len(y)) % 2 == np.arange(len(train))[:, None] % 2
+    orders = None if order is None else np.tile(order, (len(train), 1))
+    labels = target.y if order is None else target.y[order]
+    block = PlanBlock(train, tested, orders)
+    n_compared = 0
+    for r, rows, found in adapter_of_steps(model, given, target)(block).each_fit(block):
+        tight = fit_tightly(model, given, labels, train[r], rows)
+        if tight is None:
+            continue
+        tight, others = tight
+        assert target.classes[found["predict"]].tolist() == tight.predict(others).tolist()
+        expected = tight.decision_function(others)
+        np.testing.assert_allclose(found["decision_function"], expected, atol=1e-4)
+        n_compared += 1
+    return n_compared
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+@pytest.mark.parametrize("name", THREE)
+def test_more_classes(name, n_classes):
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.arange(60) % n_classes)
+    y = np.array(list("abcd"))[codes]
+    X = rng.normal(size=(60, 3)) + rng.normal(size=(n_classes, 3))[codes]
+    model = clone(THREE[name])
+    if name == "weighted" and n_classes == 3:
+        model.set_params(class_weight={"a": 2.0, "b": 1.0, "c": 0.3})
+    X = rbf_kernel(X) if name == "precomputed" else X
+    trains = [(train(rng, 60), None) for train in TRAIN] + [(folds(rng, 60), rng.permutation(60))]
+    n_compared = [compare_votes(model, X, y, *train) for train in trains]
+    # Where no sample is free, weighted classes are left to libsvm; it does not always end.
+    assert sum(n_compared) >= 6
+
+
+def test_a_training_part_that_lacks_a_class_is_left_to_svc():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.resize(["a", "b", "c"], 30)
+    train = np.stack([y != "c", np.ones(30, bool)]).astype(int)
+    given, target, _ = check_task(SVC(), X, y)
+    found = adapter_of_steps(SVC(), given, target)(PlanBlock(train, train >= 0))
+    assert found.solved.tolist() == [False, True]
 
 
 FORMS = {
@@ -263,6 +324,25 @@ def test_indefinite_kernels_are_left_to_libsvm():
     train = folds(rng, 40)
     found = adapter_of_steps(model, given, target)(PlanBlock(train, train == 0))
     assert not found.solved.any()
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_labels_left_out_do_not_matter_to_votes(name):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.resize(list("abcd"), 60))
+    X = rng.normal(size=(60, 3)) + 2.0 * (y == "b")[:, None]
+    X = rbf_kernel(X) if name == "precomputed" else X
+    train = folds(rng, 60)
+    for row in train:
+        found = []
+        for labels in (y, np.where(row == 0, rng.permutation(y), y)):
+            given, target, _ = check_task(THREE[name], X, labels)
+            block = PlanBlock(row[None], row[None] == 0)
+            found.append(adapter_of_steps(THREE[name], given, target)(block))
+        assert found[0].solved.all()
+        assert found[1].solved.all()
+        np.testing.assert_array_equal(found[0].predicted, found[1].predicted)
+        np.testing.assert_allclose(found[0].decision, found[1].decision, atol=1e-7)
 
 
 @pytest.mark.parametrize("before", BEFORE)
