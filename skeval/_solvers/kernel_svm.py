@@ -66,20 +66,18 @@ class KernelSVMBatch:
         point, penalty = self._splitting.start(block.signs, box), self._splitting.penalty(box)
         n_free, n_done, due = box.size, 0, 0
         while n_done < _MOST_STEPS:
-            penalty = self._splitting.steps(point, block.signs, penalty, _STEPS)
+            penalty = self._splitting.steps(point, penalty, _STEPS)
             n_done += _STEPS
-            before, n_free = n_free, np.count_nonzero(point.between())
+            before, n_free = n_free, point.count_free()
             if (n_free < _FALLING * before or n_done < due) and n_done < _MOST_STEPS:
                 continue
             due = 2 * n_done
-            margin = -penalty * block.signs * point.push  # (4)
-            alpha = np.minimum(np.abs(point.beta) / self._unit, block.box)
-            block.finish(alpha, margin, solution)
+            block.finish(point.fraction, point.margin(penalty), solution)
             again = ~solution.converged[block.problems]
             if not again.any():
                 return
             block, point = block.take(again), point.take(again)
-            n_free = np.count_nonzero(point.between())
+            n_free = point.count_free()
 
 
 @dataclass(frozen=True)
@@ -102,32 +100,33 @@ class _Block:
         rest = self.signs[:, at], self.box[:, at]
         return _Block(self.kernels, self.rows[at], self.problems, *rest)
 
-    def finish(self, alpha: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
-        """Solve from the sets that alpha (b, m) tells, and store what is a solution."""
-        free = np.count_nonzero((alpha > 0) & (alpha < self.box), axis=1).max()
-        widest = free if self.kernels.same else np.count_nonzero(alpha.any(axis=0))
+    def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
+        """Solve from the sets that alpha / C (b, m) tells, and store what is a solution."""
+        between = (fraction > 0) & (fraction < 1)
+        widest = np.count_nonzero(between, axis=1).max()
+        if not self.kernels.same:
+            widest = len(self._find_near(fraction, margin))
         size = max(8, min(_BLOCK // len(self.rows), _GRAM_BLOCK // max(1, widest) ** 2))
         for start in range(0, len(self.problems), size):
             part = slice(start, start + size)
             block = self.take(part)
-            near = block._find_near(alpha[part], margin[part])
+            near = block._find_near(fraction[part], margin[part])
             inner = block.take_rows(near)
-            found, beta = inner._solve_sets(alpha[part][:, near])
+            found, beta = inner._solve_sets(fraction[part][:, near])
             block._store(found, beta, near, solution)
 
-    def _find_near(self, alpha: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    def _find_near(self, fraction: np.ndarray, margin: np.ndarray) -> np.ndarray:
         """Return the places (r,) in `rows` of the samples that may be support vectors (7)."""
-        near = (alpha > 0) | ((margin < _NEAR) & (self.box > 0))
+        near = (fraction > 0) | ((margin < _NEAR) & (self.box > 0))
         return np.flatnonzero(near.any(axis=0))
 
-    def _solve_sets(self, alpha: np.ndarray) -> tuple[SetSolution, np.ndarray]:
-        """Return solutions from the sets of alpha (b, r), and their beta (b, r), 0 if unsettled."""
+    def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
+        """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
         K, unit = standardise(self.kernels.stack(self.problems, self.rows))
         unit = np.reshape(unit, (-1, 1))
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
-        fraction = np.divide(alpha, self.box, out=np.zeros_like(alpha), where=self.box > 0)
-        sets = ActiveSets(alpha <= 0, alpha >= self.box, fraction, np.zeros(len(alpha)))
-        found = active_set(duals, sets, max_iter=_ROUNDS, patience=alpha.shape[1])
+        sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
+        found = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
         found.settled &= optimal(duals, found)
         beta = self.signs * self.box * found.fraction
         beta[~found.settled] = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 __all__ = [
     "FixedKernel",
+    "GroupedKernels",
     "KernelForm",
     "Kernels",
     "ScaledKernels",
@@ -72,6 +73,21 @@ class FixedKernel:
 
     def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
         return self.K[rows]
+
+
+class GroupedKernels:
+    """Several Gram matrices K (g, n, n), and which of them (B,) each problem has."""
+
+    same = False
+
+    def __init__(self, K: np.ndarray, group: np.ndarray) -> None:
+        self.K, self.group = K, group
+
+    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return self.K[self.group[problems][:, None, None], rows[:, None], rows]
+
+    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        return self.K[self.group[problem], rows]
 
 
 class SharedKernels:

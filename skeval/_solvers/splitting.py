@@ -20,20 +20,31 @@ _LEVEL = 4.0  # penalties are powers of this number
 
 @dataclass
 class SplitPoint(ProblemRows):
-    """Where B problems over n samples stand.
+    """Where B problems over n samples stand, in single precision.
 
     beta (B, n): y alpha, in the boxes. push (B, n): at the end, (y - f) / penalty. low, high
-    (B, n): the bounds of beta.
+    (B, n): the bounds of beta. signs (B, n): the labels y.
     """
 
     beta: np.ndarray
     push: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    signs: np.ndarray
 
-    def between(self) -> np.ndarray:
-        """Return which samples (B, n) are at neither bound."""
-        return (self.beta > self.low) & (self.beta < self.high)
+    @property
+    def fraction(self) -> np.ndarray:
+        """Return alpha / C (B, n): 0 and 1 are the bounds."""
+        room = self.high - self.low
+        return np.divide(np.abs(self.beta), room, out=np.zeros(room.shape), where=room > 0)
+
+    def margin(self, penalty: float) -> np.ndarray:
+        """Return about ``y f - 1`` (B, n)."""
+        return np.asarray(-penalty * self.signs * self.push, dtype=float)  # (4)
+
+    def count_free(self) -> int:
+        """Return how many samples are at neither bound, in all problems."""
+        return int(np.count_nonzero((self.beta > self.low) & (self.beta < self.high)))
 
 
 class Splitting:
@@ -50,24 +61,30 @@ class Splitting:
 
     def start(self, signs: np.ndarray, box: np.ndarray) -> SplitPoint:
         """Return the point where every beta is 0."""
-        ends = signs * box
-        zeros = np.zeros(box.shape)
-        return SplitPoint(zeros, zeros.copy(), np.minimum(ends, 0.0), np.maximum(ends, 0.0))
+        ends = (signs * box).astype(np.float32)
+        zeros = np.zeros_like(ends)
+        low, high = np.minimum(ends, 0.0), np.maximum(ends, 0.0)
+        return SplitPoint(zeros, zeros.copy(), low, high, signs.astype(np.float32))
 
-    def steps(self, point: SplitPoint, signs: np.ndarray, penalty: float, n_steps: int) -> float:
+    def steps(self, point: SplitPoint, penalty: float, n_steps: int) -> float:
         """Move a point on, in place; return the penalty that suits it from there (6)."""
         step = self._map(penalty)
         for _ in range(n_steps):
             before = point.beta
-            free = (signs + penalty * (before - point.push)) @ step  # (2)
-            target = _RELAXED * free + (1.0 - _RELAXED) * before + point.push
-            point.beta = np.clip(target, point.low, point.high)  # (3)
+            right = before - point.push
+            right *= np.float32(penalty)
+            right += point.signs
+            free = right @ step  # (2)
+            target = free * np.float32(_RELAXED)
+            target += np.float32(1.0 - _RELAXED) * before
+            target += point.push
+            point.beta = np.minimum(np.maximum(target, point.low), point.high)  # (3)
             point.push = target - point.beta
-        primal = size_of(free - point.beta) * size_of(point.push)
-        dual = size_of(point.beta - before) * size_of(point.beta)
+        primal = _size(free - point.beta) * _size(point.push)
+        dual = _size(point.beta - before) * _size(point.beta)
         if primal > 0 and dual > 0:
             change = _nearest_level(np.sqrt(primal / dual))  # (6)
-            point.push /= change
+            point.push /= np.float32(change)
             penalty *= change
         return penalty
 
@@ -77,11 +94,11 @@ class Splitting:
             inverse = np.linalg.inv(self._K + penalty * np.eye(len(self._K)))  # (1)
             total = inverse.sum(axis=0)
             inverse -= np.outer(total, total / total.sum())
-            self._maps[penalty] = inverse
+            self._maps[penalty] = inverse.astype(np.float32)
         return self._maps[penalty]
 
 
-def size_of(values: np.ndarray) -> float:
+def _size(values: np.ndarray) -> float:
     """Return the root of the sum of squares."""
     return float(np.sqrt(np.vdot(values, values)))
 

@@ -10,6 +10,7 @@ from skeval._resampling.plan import PlanBlock, whole_plan
 from skeval._solvers.kernel_svm import KernelSVMBatch, is_positive
 from skeval._solvers.kernels import (
     FixedKernel,
+    GroupedKernels,
     KernelForm,
     Kernels,
     ScaledKernels,
@@ -23,6 +24,9 @@ __all__ = ["GramMachine", "KernelMachine", "LinearMachine", "Machine", "PairProb
 
 FITS_OF_KERNEL = 4
 """So many fits with the same kernel, on average, are worth a Gram matrix of all samples."""
+
+SMALL_KERNELS = 2**18
+"""So many numbers in the Gram matrices of all groups of fits, and groups are solved at once."""
 
 
 class PairProblems(NamedTuple):
@@ -118,19 +122,34 @@ class KernelMachine:
         maps = None if self._steps is None else self._steps.maps(problems.block)
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
-        shared = len(groups) * FITS_OF_KERNEL <= len(gamma) or not self._form.positive
+        if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
+            return self._near.solve_with(self._kernels(gamma, maps), problems)
+        if self._form.positive and len(groups) * self._n**2 <= SMALL_KERNELS:
+            firsts = np.array([fits[0] for fits in groups])
+            K = self._kernels(gamma, maps).stack(firsts, np.arange(self._n))
+            group = np.empty(len(gamma), dtype=np.intp)
+            for number, fits in enumerate(groups):
+                group[fits] = number
+            kernels = GroupedKernels(K, group) if len(groups) > 1 else FixedKernel(K[0])
+            return self._near.solve_with(kernels, problems)
+        return self._solve_groups(problems, groups, gamma, maps)
+
+    def _solve_groups(
+        self,
+        problems: PairProblems,
+        groups: list[np.ndarray],
+        gamma: np.ndarray,
+        maps: ColumnMaps | None,
+    ) -> Solutions:
+        """Solve the fits that share a kernel, group after group."""
         found = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        if not shared:
-            groups = [np.arange(len(gamma))]
+        kernels = self._kernels(gamma, maps)
         for fits in groups:
-            kernels = self._kernels(gamma[fits], maps and ColumnMaps(*(m[fits] for m in maps)))
-            if shared:
-                K = kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0]
-                if not self._form.positive and not is_positive(K):
-                    continue  # where it ends depends on the steps of libsvm
-                kernels = FixedKernel(K)
-            part = self._near.solve_with(kernels, take_fits(problems, fits))
-            found.decision[fits], found.alpha[fits] = part
+            K = kernels.stack(fits[:1], np.arange(self._n))[0]
+            # Else where it ends depends on the steps of libsvm.
+            if self._form.positive or is_positive(K):
+                part = self._near.solve_with(FixedKernel(K), take_fits(problems, fits))
+                found.decision[fits], found.alpha[fits] = part
         return found
 
     @cached_property
