@@ -54,6 +54,8 @@ class KernelSVMBatch:
         trained, positive = box > 0, signs > 0
         both = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         problems = np.flatnonzero(both)
+        alike = [problems[group] for group in kernels.groups(problems)]
+        problems = np.concatenate([problems[:0], *alike])
         size = max(32, _BLOCK // len(self._rows))
         for start in range(0, len(problems), size):
             at = problems[start : start + size]
@@ -90,7 +92,7 @@ class _Block:
     signs: np.ndarray
     box: np.ndarray
 
-    def take(self, which: np.ndarray | slice) -> "_Block":
+    def take(self, which: np.ndarray) -> "_Block":
         """Return some of the problems."""
         rest = self.problems[which], self.signs[which], self.box[which]
         return _Block(self.kernels, self.rows, *rest)
@@ -102,18 +104,16 @@ class _Block:
 
     def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
         """Solve from the sets that alpha / C (b, m) tells, and store what is a solution."""
-        between = (fraction > 0) & (fraction < 1)
-        widest = np.count_nonzero(between, axis=1).max()
-        if not self.kernels.same:
-            widest = len(self._find_near(fraction, margin))
+        widest = np.count_nonzero((fraction > 0) & (fraction < 1), axis=1).max()
         size = max(8, min(_BLOCK // len(self.rows), _GRAM_BLOCK // max(1, widest) ** 2))
-        for start in range(0, len(self.problems), size):
-            part = slice(start, start + size)
-            block = self.take(part)
-            near = block._find_near(fraction[part], margin[part])
-            inner = block.take_rows(near)
-            found, beta = inner._solve_sets(fraction[part][:, near])
-            block._store(found, beta, near, solution)
+        for group in self.kernels.groups(self.problems):
+            for start in range(0, len(group), size):
+                part = group[start : start + size]
+                block = self.take(part)
+                near = block._find_near(fraction[part], margin[part])
+                inner = block.take_rows(near)
+                found, beta = inner._solve_sets(fraction[part][:, near])
+                block._store(found, beta, near, solution)
 
     def _find_near(self, fraction: np.ndarray, margin: np.ndarray) -> np.ndarray:
         """Return the places (r,) in `rows` of the samples that may be support vectors (7)."""
@@ -153,7 +153,7 @@ class _Block:
 
     def _scores(self, rows: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the decision values (b, n) of all samples without intercept."""
-        if self.kernels.same:
+        if self.kernels.stack(self.problems, rows[:1]).ndim == 2:
             support = beta.any(axis=0)
             return beta[:, support] @ self.kernels.cross(self.problems[0], rows[support])
         scores = []

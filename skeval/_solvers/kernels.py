@@ -8,8 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 __all__ = [
-    "FixedKernel",
-    "GroupedKernels",
+    "FixedKernels",
     "KernelForm",
     "Kernels",
     "ScaledKernels",
@@ -51,52 +50,43 @@ class KernelForm(NamedTuple):
 class Kernels(Protocol):
     """The kernels of B problems over n samples."""
 
-    same: bool  # whether all problems have the same
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        """Return the places in `problems` of those that share a kernel, or are solved as if."""
 
     def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the Gram matrices of some samples: (r, r) if all are the same, else (b, r, r)."""
+        """Return the Gram matrices of a group on some samples: (r, r) if all are the same, else
+        (b, r, r).
+        """
 
     def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
         """Return the kernel values (r, n) of some samples and all."""
 
 
-class FixedKernel:
-    """One Gram matrix K (n, n) for all problems."""
+class FixedKernels:
+    """Some Gram matrices K (g, n, n), and which of them (B,) each problem has."""
 
-    same = True
+    def __init__(self, K: np.ndarray, which: np.ndarray) -> None:
+        self.K, self.which = K, which
 
-    def __init__(self, K: np.ndarray) -> None:
-        self.K = K
-
-    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return self.K[np.ix_(rows, rows)]
-
-    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        return self.K[rows]
-
-
-class GroupedKernels:
-    """Several Gram matrices K (g, n, n), and which of them (B,) each problem has."""
-
-    same = False
-
-    def __init__(self, K: np.ndarray, group: np.ndarray) -> None:
-        self.K, self.group = K, group
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        which = self.which[problems]
+        return [np.flatnonzero(which == number) for number in np.unique(which)]
 
     def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return self.K[self.group[problems][:, None, None], rows[:, None], rows]
+        return self.K[self.which[problems[0]]][np.ix_(rows, rows)]
 
     def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        return self.K[self.group[problem], rows]
+        return self.K[self.which[problem], rows]
 
 
 class SharedKernels:
     """One matrix of products or squared distances (n, n), and gamma (B,) of each problem."""
 
-    same = False
-
     def __init__(self, pairs: np.ndarray, form: KernelForm, gamma: np.ndarray) -> None:
         self.pairs, self.form, self.gamma = pairs, form, gamma
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        return [np.arange(len(problems))]
 
     def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
         pairs = self.pairs[np.ix_(rows, rows)]
@@ -109,8 +99,6 @@ class SharedKernels:
 class ScaledKernels:
     """Columns X (n, p) of which problem `b` sees ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
 
-    same = False
-
     def __init__(
         self,
         X: np.ndarray,
@@ -120,6 +108,9 @@ class ScaledKernels:
         gamma: np.ndarray,
     ) -> None:
         self.X, self.shift, self.scale, self.form, self.gamma = X, shift, scale, form, gamma
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        return [np.arange(len(problems))]
 
     def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.stack([self._values(problem, rows, rows) for problem in problems])

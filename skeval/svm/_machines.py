@@ -9,8 +9,7 @@ from scipy.sparse import issparse
 from skeval._resampling.plan import PlanBlock, whole_plan
 from skeval._solvers.kernel_svm import KernelSVMBatch, is_positive
 from skeval._solvers.kernels import (
-    FixedKernel,
-    GroupedKernels,
+    FixedKernels,
     KernelForm,
     Kernels,
     ScaledKernels,
@@ -25,8 +24,8 @@ __all__ = ["GramMachine", "KernelMachine", "LinearMachine", "Machine", "PairProb
 FITS_OF_KERNEL = 4
 """So many fits with the same kernel, on average, are worth a Gram matrix of all samples."""
 
-SMALL_KERNELS = 2**18
-"""So many numbers in the Gram matrices of all groups of fits, and groups are solved at once."""
+KEPT_KERNELS = 2**23
+"""Numbers in the Gram matrices that are kept at a time."""
 
 
 class PairProblems(NamedTuple):
@@ -95,7 +94,8 @@ class GramMachine:
         self._batches: dict[bytes, KernelSVMBatch] = {}
 
     def solve(self, problems: PairProblems) -> Solutions:
-        return self.solve_with(FixedKernel(self._K), problems)
+        kernels = FixedKernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
+        return self.solve_with(kernels, problems)
 
     def solve_with(self, kernels: Kernels, problems: PairProblems) -> Solutions:
         """Solve with kernels that are near the matrix."""
@@ -124,33 +124,24 @@ class KernelMachine:
         groups = group_equal(gamma, maps)
         if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
             return self._near.solve_with(self._kernels(gamma, maps), problems)
-        if self._form.positive and len(groups) * self._n**2 <= SMALL_KERNELS:
-            firsts = np.array([fits[0] for fits in groups])
-            K = self._kernels(gamma, maps).stack(firsts, np.arange(self._n))
-            group = np.empty(len(gamma), dtype=np.intp)
-            for number, fits in enumerate(groups):
-                group[fits] = number
-            kernels = GroupedKernels(K, group) if len(groups) > 1 else FixedKernel(K[0])
-            return self._near.solve_with(kernels, problems)
-        return self._solve_groups(problems, groups, gamma, maps)
-
-    def _solve_groups(
-        self,
-        problems: PairProblems,
-        groups: list[np.ndarray],
-        gamma: np.ndarray,
-        maps: ColumnMaps | None,
-    ) -> Solutions:
-        """Solve the fits that share a kernel, group after group."""
+        size = max(1, KEPT_KERNELS // self._n**2)
+        parts = [groups[start : start + size] for start in range(0, len(groups), size)]
         found = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        kernels = self._kernels(gamma, maps)
-        for fits in groups:
-            K = kernels.stack(fits[:1], np.arange(self._n))[0]
-            # Else where it ends depends on the steps of libsvm.
-            if self._form.positive or is_positive(K):
-                part = self._near.solve_with(FixedKernel(K), take_fits(problems, fits))
-                found.decision[fits], found.alpha[fits] = part
+        for part in parts:
+            fits = np.concatenate(part)
+            kernels = self._fix(part, self._kernels(gamma, maps))
+            solved = self._near.solve_with(kernels, take_fits(problems, fits))
+            found.decision[fits], found.alpha[fits] = solved
         return found
+
+    def _fix(self, groups: list[np.ndarray], kernels: Kernels) -> FixedKernels:
+        """Return a Gram matrix for each group of fits; nan where it is not positive."""
+        firsts = np.array([fits[0] for fits in groups])
+        K = kernels.stack(firsts, np.arange(self._n))
+        if not self._form.positive:
+            # Where SVC ends depends on its steps.
+            K[[not is_positive(one) for one in K]] = np.nan
+        return FixedKernels(K, np.repeat(np.arange(len(groups)), [len(fits) for fits in groups]))
 
     @cached_property
     def _near(self) -> GramMachine:
