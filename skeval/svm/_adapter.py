@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import check_array
 
-from skeval._resampling.adapters import Adapter, Decisions, adapter_for
+from skeval._resampling.adapters import Adapter, Decisions, Unserved, adapter_for
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
@@ -41,50 +41,63 @@ TIED = 1e-8
 
 
 @adapter_for.register
-def svc_adapter(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Adapter | None:
+def svc_adapter(
+    estimator: SVC, X: Any, target: Target, transformers: tuple
+) -> Adapter | Unserved | None:
     """Return the adapter of an SVC and the transformers before it."""
-    boxes = make_boxes(estimator, target) if is_served(estimator, target) else None
-    if boxes is None:
+    if type(estimator) is not SVC or target.classes is None:
         return None
+    if estimator.max_iter != -1:
+        return Unserved("max_iter may end a fit before the optimum")
+    if estimator.probability is True:  # "deprecated" is its newer default
+        return Unserved("probability=True cross-validates every fit")
+    boxes = make_boxes(estimator, target)
+    if boxes is None:
+        return Unserved("class_weight does not give every class a positive weight")
     if transformers and type(transformers[-1]) is SelectKBest:
         *before, selector = transformers
         two = target.codes.max() == 1
-        served = two and not before and estimator.kernel == "linear"
-        served = served and selects_as_we_do(selector, X)
-        return KBestSVMAdapter(selector, estimator, X, target, boxes) if served else None
+        if before or not two or estimator.kernel != "linear" or not selects_as_we_do(selector, X):
+            return Unserved(
+                "features selected in each fit are served before a linear SVC of two "
+                "classes on an array, by SelectKBest(f_classif) alone"
+            )
+        return KBestSVMAdapter(selector, estimator, X, target, boxes)
     machine = make_machine(estimator, X, transformers)
-    if machine is None:
-        return None
+    if isinstance(machine, str):
+        return Unserved(machine)
     return SVCAdapter(make_pipeline(*transformers, estimator), X, target, boxes, machine)
 
 
-def is_served(estimator: SVC, target: Target) -> bool:
-    """Whether a solver reaches the optimum that this classifier looks for."""
-    return (
-        type(estimator) is SVC
-        and estimator.max_iter == -1
-        and estimator.probability is not True  # "deprecated" is its newer default
-        and target.classes is not None
-    )
-
-
-def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | None:
-    """Return what solves the problems of an SVC, None where the data are not served."""
+def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | str:
+    """Return what solves the problems of an SVC, or why the data are not served."""
+    few = shape_of(X)[0] <= MOST_SAMPLES
+    too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
     if callable(estimator.kernel) or estimator.kernel == "precomputed":
-        K = compute_gram(estimator, X) if not transformers and len(X) <= MOST_SAMPLES else None
-        return None if K is None or not is_positive(K) else GramMachine(K)
+        if transformers or not few:
+            return "a kernel of your own is served without transformers" if few else too_many
+        K = compute_gram(estimator, X)
+        if isinstance(K, str):
+            return K
+        return GramMachine(K) if is_positive(K) else "the kernel is not positive semi-definite"
     if issparse(X):
-        served = not transformers and X.shape[0] <= MOST_SAMPLES
-        return make_kernel_machine(estimator, csr_array(X, dtype=float), None) if served else None
+        if transformers or not few:
+            return "sparse samples are served without transformers" if few else too_many
+        return make_kernel_machine(estimator, csr_array(X, dtype=float), None)
     if transformers and not takes_columns(X):
-        return None
+        return "transformers are served on finite numbers in double precision"
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
     steps = make_column_steps(transformers, X)
     if steps is None:
-        return None
+        return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
     if estimator.kernel == "linear":
         return LinearMachine(steps)
-    return make_kernel_machine(estimator, X, steps if transformers else None)
+    return make_kernel_machine(estimator, X, steps if transformers else None) if few else too_many
+
+
+def name_type(step: Any) -> str:
+    """Return the name of the type of a step."""
+    return type(step).__name__
 
 
 def takes_columns(X: Any) -> bool:
@@ -96,25 +109,28 @@ def takes_columns(X: Any) -> bool:
     return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
-def make_kernel_machine(estimator: SVC, X: Any, steps: Any) -> Machine | None:
+def make_kernel_machine(estimator: SVC, X: Any, steps: Any) -> Machine:
     """Return the machine on Gram matrices of a kernel that scikit-learn has."""
-    if X.shape[0] > MOST_SAMPLES:
-        return None
     form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
     return KernelMachine(X, steps, form, estimator.gamma)
 
 
-def compute_gram(estimator: SVC, X: Any) -> np.ndarray | None:
-    """Return the kernel values of all pairs of samples; None if they depend on other samples."""
+def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
+    """Return the kernel values of all pairs of samples, or why they do not serve."""
     if estimator.kernel == "precomputed":
-        K = None if issparse(X) else check_array(X, dtype=np.float64, input_name="X")
+        if issparse(X):
+            return "SVC takes no sparse kernel"
+        K = check_array(X, dtype=np.float64, input_name="X")
     else:
         K = np.asarray(estimator.kernel(X, X), dtype=float)
         odd, even = X[1::2], X[::2]
         parts = (odd, odd, K[1::2, 1::2]), (even, odd, K[::2, 1::2])
         if not all(are_close(estimator.kernel(a, b), part) for a, b, part in parts):
-            return None
-    return K if K is not None and K.shape == (len(X), len(X)) and are_close(K, K.T) else None
+            return "the kernel of two samples depends on the others that it is given"
+    size = shape_of(X)[0]
+    if K.shape != (size, size) or not are_close(K, K.T):
+        return "the kernel is not symmetric"
+    return K
 
 
 def are_close(one: Any, other: np.ndarray) -> bool:
@@ -136,7 +152,7 @@ class SVCAdapter:
 
     def pays(self, n_fits: int, codes: np.ndarray) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
-        n, p = shape_of(self.X)
+        n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.machine, LinearMachine)
         scaled = len(self.pipeline) > 1
         shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
@@ -200,6 +216,7 @@ def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Resp
     return Responses(ranked.argmax(axis=1), solved, rest if one_to_rest else values)
 
 
-def shape_of(X: Any) -> tuple[int, int]:
+def shape_of(X: Any) -> tuple[int, ...]:
     """Return the numbers of samples and features; those of lists are counted."""
-    return X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return shape

@@ -20,6 +20,7 @@ from skeval._resampling.adapters import adapter_of_steps
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import fit_arguments
+from skeval.model_selection import cross_val_error
 from skeval.utils._compat import safe_split
 
 pytestmark = pytest.mark.usefixtures("always_solve")
@@ -367,3 +368,19 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
             found.append(adapter_of_steps(model, given, target)(block).values[0])
         values.append(found)
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:Solver terminated early")
+def test_verbose_says_which_path_and_why(capsys):
+    rng = np.random.default_rng(0)
+    X, y = overlapping(rng, 30, 3), np.resize(["a", "b"], 30)
+    said, told = {}, {"served": SVC()} | NOT_SERVED
+    del told["a class without weight"], told["a class that is not there"]
+    for name, model in told.items():
+        cross_val_error(model, X, y, cv=3, verbose=1)
+        (said[name],) = [line for line in capsys.readouterr().err.splitlines() if "skeval" in line]
+    assert said["served"] == "skeval does 3 fits by a solver, many at once"
+    assert "one by one: max_iter may end" in said["an end before the optimum"]
+    assert "depends on the others" in said["a kernel that depends on the other samples"]
+    assert "not positive semi-definite" in said["a kernel that is not positive"]
+    assert "StandardScaler, MinMaxScaler" in said["two scalers"]
