@@ -63,6 +63,25 @@ ROWS = {
     "boot-generic": Row(
         ".632, B=200, LogisticRegression, 569 x 30", "bootstrap.py --case generic", 1
     ),
+    "perturb-rbf": Row(
+        "perturbed cross-validation, RBF SVC, 569 x 30, R=200", "svm_kinds.py --case perturb-rbf", 5
+    ),
+    "perturb-balanced": Row(
+        "the same, linear, class_weight='balanced'", "svm_kinds.py --case perturb-balanced", 5
+    ),
+    "perturb-iris": Row(
+        "the same, linear, three classes, 150 x 4", "svm_kinds.py --case perturb-iris", 5
+    ),
+    "boot-rbf": Row(".632+, B=200, RBF SVC, 569 x 30", "svm_kinds.py --case boot-rbf", 5),
+    "permute-linear": Row(
+        "P=20, 10 folds, standardised linear SVC, 569 x 30",
+        "svm_kinds.py --case permute-linear --repeats 20",
+        15,
+    ),
+    "nested-svm": Row(
+        "nested folds K=5 R=10, linear SVC, 100 x 20", "svm_kinds.py --case nested-svm", 20
+    ),
+    "nested-svm-colon": Row("the same, 62 x 2000", "svm_kinds.py --case nested-svm-colon", 20),
     "internal-pass": Row("all internal indices, n=20000 d=10 K=8", "internal_pass.py", 8),
     "internal-memory": Row(
         "the same, n=50000, memory",

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.svm import LinearSVMBatch, solve_gram_svms
 
 
@@ -77,7 +78,8 @@ def gram_svc_loop(grams, signs, box):
 
 
 def batch(X, signs, box, scale_weights=None):
-    return LinearSVMBatch(X).solve(signs, box, scale_weights=scale_weights)
+    scales = None if scale_weights is None else ColumnScales(X).deviations(scale_weights)
+    return LinearSVMBatch(X).solve(signs, box, scales=scales)
 
 
 def check(ours, peer):

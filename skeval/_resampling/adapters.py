@@ -1,5 +1,6 @@
 """What hands the fits of an estimator to a solver, where one serves it."""
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -16,6 +17,7 @@ __all__ = [
     "CostedAdapter",
     "Decisions",
     "PlannedAdapter",
+    "Unserved",
     "adapter_for",
     "find_adapter",
 ]
@@ -52,6 +54,12 @@ class Decisions(NamedTuple):
             yield int(r), rows, {"predict": predicted, "decision_function": values}
 
 
+class Unserved(NamedTuple):
+    """What stands for an adapter where there is none, and why."""
+
+    why: str
+
+
 class Adapter(Protocol):
     """Solves all fits of a block at once.
 
@@ -86,36 +94,68 @@ class PlannedAdapter(Protocol):
 
 
 @singledispatch
-def adapter_for(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
+def adapter_for(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> Adapter | Unserved | None:
     """Return the adapter that serves an estimator behind some transformers, None if none does.
 
     The subpackage of an estimator registers an implementation for its type; it returns None for
-    parameters, subclasses, transformers or data that its solver does not serve.
+    parameters, subclasses, transformers or data that its solver does not serve, or says why.
     """
     return None
 
 
-def find_adapter(estimator: Any, X: Any, target: Target, plan: ResamplingPlan) -> Adapter | None:
+def find_adapter(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    plan: ResamplingPlan,
+    tell: Callable[[str], object] = str,
+) -> Adapter | None:
     """Return the adapter that does a plan faster than a loop, None if there is none.
 
     Parameters that the estimator itself would refuse are left to it: it raises, as in a loop.
+    What is done, and why, is told.
     """
-    if not has_valid_parameters(estimator):
+    found: Adapter | Unserved | None = Unserved("its parameters are not valid")
+    if has_valid_parameters(estimator):
+        found = choose_adapter(estimator, X, target, plan)
+    if isinstance(found, Unserved):
+        tell(f"{plan.n_fits} fits one by one: {found.why}")
         return None
-    adapter = adapter_of_steps(estimator, X, target)
+    tell(f"{plan.n_fits} fits by a solver, many at once")
+    return found
+
+
+def choose_adapter(
+    estimator: Any, X: Any, target: Target, plan: ResamplingPlan
+) -> Adapter | Unserved:
+    """Return the adapter that does a plan faster than a loop, or why there is none."""
+    adapter = ask_steps(estimator, X, target)
+    slower = Unserved("a loop is as fast as a solver for these data and so many fits")
     if isinstance(adapter, PlannedAdapter):
-        return adapter.prepare(plan)
+        return adapter.prepare(plan) or slower
+    if adapter is None:
+        return Unserved("no solver serves this estimator")
     if not isinstance(adapter, CostedAdapter):
         return adapter
     # The last repetition, since the first one of a permutation test has the true labels.
     order = plan.draw(plan.n_repetitions - 1).order
     codes = target.codes if order is None else target.codes[order[0]]
-    return adapter if adapter.pays(plan.n_fits, codes) else None
+    return adapter if adapter.pays(plan.n_fits, codes) else slower
 
 
 def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
     """Return the adapter of a bare estimator or of a pipeline that ends in one."""
-    if type(estimator) is not Pipeline or estimator.memory is not None:
+    found = ask_steps(estimator, X, target)
+    return None if isinstance(found, Unserved) else found
+
+
+def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | Unserved | None:
+    """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
+    if type(estimator) is not Pipeline:
         return adapter_for(estimator, X, target, ())
+    if estimator.memory is not None:
+        return Unserved("the pipeline keeps its fitted transformers in memory")
     *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
     return adapter_for(final, X, target, tuple(before))

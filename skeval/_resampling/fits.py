@@ -1,5 +1,6 @@
 """The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from numbers import Real
@@ -75,8 +76,11 @@ def resampled_fits(
     check_error_score(error_score)
     check_params(params, len(target))
     adapter = None
-    if adapted and not params:
-        adapter = find_adapter(estimator, X, target, plan)
+    tell = tell_path if verbose and plan.n_fits > 1 else str
+    if not adapted or params:
+        tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
+    else:
+        adapter = find_adapter(estimator, X, target, plan, tell)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     task = clone(estimator), X, target.given, params, read, error_score
     n_failed = n_done = 0
@@ -95,6 +99,11 @@ def resampled_fits(
             n_done += len(block)
             yield fitted
     report_failures(n_failed, n_done)
+
+
+def tell_path(what: str) -> None:
+    """Say on standard error how the fits are done."""
+    print(f"skeval does {what}", file=sys.stderr)
 
 
 # The many matrix products of a block are too small to gain from several threads.

@@ -16,12 +16,14 @@ class ColumnScales:
     A linear SVM with an intercept does not see shifts, so the columns can be centred on all
     samples whatever a problem trains on, and a column that is constant can be dropped.
     Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2`` (4).
-    raw, standard (n, p): the columns before and after. mean, scale (p,): what they differ by.
+    varies (p,): which columns they are. raw, standard (n, q): these before and after. mean, scale
+    (q,): what they differ by.
     """
 
     def __init__(self, X: np.ndarray) -> None:
-        varies = X.max(axis=0) > X.min(axis=0)
-        self.raw = X[:, varies]
+        self.varies = X.max(axis=0) > X.min(axis=0)
+        self._first = X[0]
+        self.raw = X[:, self.varies]
         self.mean = self.raw.mean(axis=0)
         self.standard = self.raw - self.mean
         self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
@@ -48,6 +50,23 @@ class ColumnScales:
         raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
         rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
         return np.where(raw_variance <= rounding, unscaled, variance)
+
+    def ridge_of(self, scales: np.ndarray) -> np.ndarray:
+        """Return the ridge (B, q) of columns that are divided by scales (B, p) (4)."""
+        return (scales[:, self.varies] / self.scale) ** 2
+
+    def means(self, weights: np.ndarray) -> np.ndarray:
+        """Return the means (B, p) under weights (B, n)."""
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        means = np.tile(self._first, (len(weights), 1))
+        means[:, self.varies] = self.mean + self.scale * (shares @ self.standard)
+        return means
+
+    def deviations(self, weights: np.ndarray) -> np.ndarray:
+        """Return what a StandardScaler divides by under weights (B, n): 1 for a constant column."""
+        deviations = np.ones((len(weights), len(self.varies)))
+        deviations[:, self.varies] = np.sqrt(self.ridge(weights)) * self.scale
+        return deviations
 
     def _recompute(self, variance: np.ndarray, weights: np.ndarray, suspect: np.ndarray) -> None:
         """Compute in two passes the variances that cancellation has spoilt, in place."""

@@ -26,6 +26,7 @@ __all__ = [
     "solve_feature_svms",
     "solve_gram_svms",
     "solve_training_svms",
+    "unit_of",
     "uses_features",
 ]
 
@@ -101,33 +102,47 @@ class LinearSVMBatch:
         signs: np.ndarray,
         box: np.ndarray,
         *,
-        scale_weights: np.ndarray | None = None,
+        scales: np.ndarray | None = None,
         max_iter: int = 120,
     ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
-        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Given `scale_weights` (B, n), problem
-        ``b`` sees the columns as a StandardScaler fitted with these sample weights leaves them.
+        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Problem ``b`` sees the columns divided
+        by `scales` (B, p), if given.
         """
-        system, weights = self._system, scale_weights
-        unit = self._unit if weights is None else 1.0
+        system = self._system
+        ridge = None if scales is None else self._columns.ridge_of(scales)
+        unit = self._unit if ridge is None else 1.0
         if isinstance(system, FeatureSystem):
 
             def features_of(problems: np.ndarray) -> FeatureSystem:
-                if weights is None:
-                    return system
-                return system.with_ridge(self._columns.ridge(weights[problems]))
+                return system if ridge is None else system.with_ridge(ridge[problems])
 
             solution = _FeatureProblems(features_of, signs, unit * box, max_iter).solve_all()
         else:
 
             def gram_of(problems: np.ndarray) -> GramSystem:
-                if weights is None:
+                if ridge is None:
                     return system
-                return GramSystem(self._columns.gram(self._columns.ridge(weights[problems])))
+                return GramSystem(self._columns.gram(ridge[problems]))
 
-            solution = _solve_grams(gram_of, weights is None, signs, unit * box, max_iter)
+            solution = _solve_grams(gram_of, ridge is None, signs, unit * box, max_iter)
         return solution.in_units(unit, box)
+
+    def decide(
+        self,
+        X: np.ndarray,
+        signs: np.ndarray,
+        solution: BatchSolution,
+        *,
+        scales: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the decision values (B, m) of other samples X (m, p)."""
+        columns = self._columns
+        ridge = columns.ridge() if scales is None else columns.ridge_of(scales)
+        coef = (signs * solution.alpha) @ columns.standard / ridge  # (4)
+        standard = (X[:, columns.varies] - columns.mean) / columns.scale
+        return coef @ standard.T + solution.intercept[:, None]
 
 
 @np.errstate(all="ignore")

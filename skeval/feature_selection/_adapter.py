@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.target import Target
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 
@@ -12,7 +12,7 @@ __all__ = ["cv2_adapter"]
 @adapter_for.register(CV2FeatureSelectionPipeline)
 def cv2_adapter(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
-) -> Adapter | None:
+) -> Adapter | Unserved | None:
     """Return the adapter of the two steps: inner rounds do not change what a refit predicts."""
     if transformers or type(pipeline) is not CV2FeatureSelectionPipeline:
         return None

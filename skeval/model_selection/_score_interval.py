@@ -241,7 +241,8 @@ def score_interval(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
+        lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"

@@ -1,169 +1,222 @@
-"""Which fits go to the solvers: those of a linear two-class SVC, plain, standardised or selecting.
+"""Which fits go to the solvers: those of an SVC, alone or behind transformers of its columns.
 
 The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
 """
 
-from functools import cached_property
-from numbers import Integral
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest, f_classif
+from scipy.sparse import csr_array, issparse
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import check_array
 
-from skeval._resampling.adapters import Adapter, Decisions, adapter_for
+from skeval._resampling.adapters import Adapter, Decisions, Unserved, adapter_for
 from skeval._resampling.plan import PlanBlock
+from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
-from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.svm import (
-    LinearSVMBatch,
-    solve_feature_svms,
-    solve_training_svms,
-    uses_features,
-)
+from skeval._solvers.kernel_svm import is_positive
+from skeval._solvers.kernels import KernelForm
+from skeval.svm._boxes import Boxes, make_boxes
+from skeval.svm._columns import make_column_steps
 from skeval.svm._costs import FitShape, batch_pays
-from skeval.utils._checks import warn_user
+from skeval.svm._kbest import KBestSVMAdapter, selects_as_we_do
+from skeval.svm._machines import (
+    GramMachine,
+    KernelMachine,
+    LinearMachine,
+    Machine,
+    PairProblems,
+)
 
-__all__ = ["KBestSVMAdapter", "LinearSVMAdapter"]
+__all__ = ["SVCAdapter"]
 
-BLOCK_ELEMENTS = 2**22
-"""Numbers in one stack of selected columns or Gram matrices."""
+MOST_SAMPLES = 4096
+"""Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
+
+TIED = 1e-8
+"""A sample this near to the boundary may lie on either side of it after rounding."""
 
 
 @adapter_for.register
-def svc_adapter(estimator: SVC, X: Any, target: Target, transformers: tuple) -> Adapter | None:
-    """Return the adapter of an SVC alone, behind a StandardScaler, or behind SelectKBest."""
-    if not is_served(estimator, target) or issparse(X) or len(transformers) > 1:
+def svc_adapter(
+    estimator: SVC, X: Any, target: Target, transformers: tuple
+) -> Adapter | Unserved | None:
+    """Return the adapter of an SVC and the transformers before it."""
+    if type(estimator) is not SVC or target.classes is None:
         return None
-    step = transformers[0] if transformers else None
-    if type(step) is SelectKBest:
-        return KBestSVMAdapter(step, estimator, X, target) if selects_as_we_do(step, X) else None
-    if step is not None:
-        plain = type(step) is StandardScaler and step.with_mean and step.with_std
-        # A scaler keeps single precision, which the solver does not.
-        if not plain or np.asarray(X).dtype == np.float32:
-            return None
+    if estimator.max_iter != -1:
+        return Unserved("max_iter may end a fit before the optimum")
+    if estimator.probability is True:  # "deprecated" is its newer default
+        return Unserved("probability=True cross-validates every fit")
+    boxes = make_boxes(estimator, target)
+    if boxes is None:
+        return Unserved("class_weight does not give every class a positive weight")
+    if transformers and type(transformers[-1]) is SelectKBest:
+        *before, selector = transformers
+        two = target.codes.max() == 1
+        if before or not two or estimator.kernel != "linear" or not selects_as_we_do(selector, X):
+            return Unserved(
+                "features selected in each fit are served before a linear SVC of two "
+                "classes on an array, by SelectKBest(f_classif) alone"
+            )
+        return KBestSVMAdapter(selector, estimator, X, target, boxes)
+    machine = make_machine(estimator, X, transformers)
+    if isinstance(machine, str):
+        return Unserved(machine)
+    return SVCAdapter(make_pipeline(*transformers, estimator), X, target, boxes, machine)
+
+
+def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | str:
+    """Return what solves the problems of an SVC, or why the data are not served."""
+    few = shape_of(X)[0] <= MOST_SAMPLES
+    too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
+    if callable(estimator.kernel) or estimator.kernel == "precomputed":
+        if transformers or not few:
+            return "a kernel of your own is served without transformers" if few else too_many
+        K = compute_gram(estimator, X)
+        if isinstance(K, str):
+            return K
+        return GramMachine(K) if is_positive(K) else "the kernel is not positive semi-definite"
+    if issparse(X):
+        if transformers or not few:
+            return "sparse samples are served without transformers" if few else too_many
+        return make_kernel_machine(estimator, csr_array(X, dtype=float), None)
+    if transformers and not takes_columns(X):
+        return "transformers are served on finite numbers in double precision"
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    return LinearSVMAdapter(make_pipeline(*transformers, estimator), X, target)
+    steps = make_column_steps(transformers, X)
+    if steps is None:
+        return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
+    if estimator.kernel == "linear":
+        return LinearMachine(steps)
+    return make_kernel_machine(estimator, X, steps if transformers else None) if few else too_many
 
 
-def is_served(estimator: SVC, target: Target) -> bool:
-    """Whether the solver reaches the optimum that this classifier looks for."""
-    return (
-        type(estimator) is SVC
-        and estimator.kernel == "linear"
-        and estimator.max_iter == -1
-        and estimator.class_weight in (None, {})
-        and estimator.probability is not True  # "deprecated" is its newer default
-        and target.classes is not None
-        and len(target.classes) == 2
-    )
+def name_type(step: Any) -> str:
+    """Return the name of the type of a step."""
+    return type(step).__name__
 
 
-def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
-    """Whether the F statistics of these columns are computed here as `f_classif` does."""
-    return (
-        selector.score_func is f_classif
-        and type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in (np.float64, np.int64)
-        and isinstance(selector.k, Integral)
-        and 1 <= int(selector.k) <= X.shape[1]
-        and bool(np.isfinite(X).all())
-    )
+def takes_columns(X: Any) -> bool:
+    """Whether transformers compute with columns of X as a solver does.
+
+    They keep single precision, which a solver does not, and may mend missing values.
+    """
+    X = np.asarray(X)
+    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
-class LinearSVMAdapter:
-    """The fits of a StandardScaler (or none) and an SVC, on samples that are prepared once."""
-
-    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target) -> None:
-        self.pipeline = pipeline
-        self.X = X
-        self.target = target
-
-    @cached_property
-    def _batch(self) -> LinearSVMBatch:
-        return LinearSVMBatch(self.X)
-
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
-        """Whether so many fits, to labels like these, take less time here than in a loop."""
-        n, p = self.X.shape
-        shape = FitShape(n, p, p, scaled=len(self.pipeline) > 1)
-        return batch_pays(self.pipeline, self.X, codes, shape, n_fits)
-
-    def __call__(self, block: PlanBlock) -> Decisions:
-        """Return the decisions of a block."""
-        weights = block.train.astype(float)
-        codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        solution = self._batch.solve(
-            signs=2.0 * codes - 1.0,
-            box=self.pipeline[-1].C * weights,
-            scale_weights=weights if len(self.pipeline) > 1 else None,
-        )
-        return Decisions(solution.decision, solution.converged)
+def make_kernel_machine(estimator: SVC, X: Any, steps: Any) -> Machine:
+    """Return the machine on Gram matrices of a kernel that scikit-learn has."""
+    form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
+    return KernelMachine(X, steps, form, estimator.gamma)
 
 
-class KBestSVMAdapter:
-    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects."""
+def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
+    """Return the kernel values of all pairs of samples, or why they do not serve."""
+    if estimator.kernel == "precomputed":
+        if issparse(X):
+            return "SVC takes no sparse kernel"
+        K = check_array(X, dtype=np.float64, input_name="X")
+    else:
+        K = np.asarray(estimator.kernel(X, X), dtype=float)
+        odd, even = X[1::2], X[::2]
+        parts = (odd, odd, K[1::2, 1::2]), (even, odd, K[::2, 1::2])
+        if not all(are_close(estimator.kernel(a, b), part) for a, b, part in parts):
+            return "the kernel of two samples depends on the others that it is given"
+    size = shape_of(X)[0]
+    if K.shape != (size, size) or not are_close(K, K.T):
+        return "the kernel is not symmetric"
+    return K
+
+
+def are_close(one: Any, other: np.ndarray) -> bool:
+    """Whether kernel values are equal but for rounding."""
+    one = np.asarray(one)
+    size = np.abs(other).max(initial=0.0)
+    return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= 1e-12 * size)
+
+
+class SVCAdapter:
+    """The fits of an SVC and of the transformers before it."""
 
     def __init__(
-        self, selector: SelectKBest, classifier: SVC, X: np.ndarray, target: Target
+        self, pipeline: Pipeline, X: Any, target: Target, boxes: Boxes, machine: Machine
     ) -> None:
-        self.selector = selector
-        self.classifier = classifier
-        self.X = X
-        self.target = target
-        numbers = X.astype(float)
-        self._statistics = TwoClassF(numbers)
-        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+        self.pipeline, self.X, self.target = pipeline, X, target
+        self.boxes, self.machine = boxes, machine
+        self._n_classes = int(target.codes.max()) + 1
 
     def pays(self, n_fits: int, codes: np.ndarray) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
-        pipeline = make_pipeline(self.selector, self.classifier)
-        n, p = self.X.shape
-        shape = FitShape(n, p, int(self.selector.k), selects=True)
-        return batch_pays(pipeline, self.X, codes, shape, n_fits)
+        n, p = len(self.target), shape_of(self.X)[-1]
+        grams = not isinstance(self.machine, LinearMachine)
+        scaled = len(self.pipeline) > 1
+        shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
+        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
-    def __call__(self, block: PlanBlock) -> Decisions:
-        """Return the decisions of a block."""
-        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
-        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
-        values = np.full(block.train.shape, np.nan)
-        if solved.any():
-            values[solved] = self._solve(block.train[solved], positive[solved])
-        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
+    def __call__(self, block: PlanBlock) -> Decisions | Responses:
+        """Return the decisions of two classes, or the votes of more."""
+        box = self.boxes(block)
+        if self._n_classes > 2:
+            return self._vote(block, box)
+        codes = self._codes(block)
+        rows = np.arange(len(self.target))
+        values, solved = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        return Decisions(values, solved)
 
-    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Return the features (n_fits, k) that the selector selects in each fit."""
-        # SelectKBest takes no weights: counts repeat samples, other positive weights count as 1.
-        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
-        selection = self._statistics.select(counts, positive, self.selector.k)
-        if selection.constant.any():
-            constant = np.flatnonzero(selection.constant)
-            warn_user(f"Features {constant} are constant in a training set.")
-        features = selection.features.copy()  # (n_fits, k)
-        for r in np.flatnonzero(~selection.certain):
-            rows = np.repeat(np.arange(len(self.X)), counts[r])
-            fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
-            features[r] = fitted.get_support(indices=True)
-        return features
+    def _codes(self, block: PlanBlock) -> np.ndarray:
+        """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
+        codes = self.target.codes
+        return codes if block.order is None else codes[block.order]
 
-    def _solve(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Return the decision values of all samples, nan for fits that are not settled."""
-        features = self.select(train, positive)
-        n, k = train.shape[1], features.shape[1]
-        few = uses_features(n, k)
-        solve = solve_feature_svms if few else solve_training_svms
-        values = np.empty(train.shape)
-        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
-        for start in range(0, len(train), size):
-            part = slice(start, start + size)
-            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
-            signs = np.where(positive[part], 1.0, -1.0)
-            values[part] = solve(columns, signs, float(self.classifier.C) * train[part]).decision
-        return values
+    def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray]:
+        """Return decision values of all samples, and which fits they hold for."""
+        values, alpha = self.machine.solve(problems)
+        tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
+        return values, self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
+
+    def _vote(self, block: PlanBlock, box: np.ndarray) -> Responses:
+        """Solve one class against one, for all pairs, and let the machines vote."""
+        codes, classes = self._codes(block), range(self._n_classes)
+        present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
+        solved = np.all(present, axis=0)
+        values = []
+        for first, second in combinations(classes, 2):
+            member = (codes == first) | (codes == second)
+            rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
+            signs = np.where(codes == first, 1.0, -1.0)[..., rows]
+            pair_box = np.where(member, box, 0.0)[:, rows]
+            found, settled = self._solve(PairProblems(block, rows, signs, pair_box))
+            solved &= settled
+            values.append(found[block.test])
+        answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
+        return count_votes(np.stack(values, 1)[answered], self.pipeline[-1], solved)
+
+
+def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Responses:
+    """Return what SVC makes of the decision values (n_answers, n_pairs), which favour the first.
+
+    Of classes with as many votes the first is predicted; `break_ties` looks at the sums of the
+    values, which decision values of one against the rest have in them, less than half a vote.
+    """
+    n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
+    votes, sums = np.zeros((2, len(values), n_classes))
+    for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
+        votes[:, first] += value > 0
+        votes[:, second] += value <= 0
+        sums[:, first] += value
+        sums[:, second] -= value
+    rest = votes + sums / (3.0 * (np.abs(sums) + 1.0))
+    one_to_rest = classifier.decision_function_shape == "ovr"
+    ranked = rest if classifier.break_ties and one_to_rest else votes
+    return Responses(ranked.argmax(axis=1), solved, rest if one_to_rest else values)
+
+
+def shape_of(X: Any) -> tuple[int, ...]:
+    """Return the numbers of samples and features; those of lists are counted."""
+    shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return shape

@@ -5,7 +5,7 @@ much the same on other machines. Nothing is timed, so the choice depends on the 
 """
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from skeval._solvers.svm import uses_features
+from skeval.utils._compat import safe_split
 
 __all__ = ["FitShape", "batch_pays"]
 
@@ -28,7 +29,8 @@ class FitShape(NamedTuple):
     """The size of one fit.
 
     `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
-    fit selects its columns, `scaled` that it scales them.
+    fit selects its columns, `scaled` that it scales them, `grams` that fits share a Gram matrix.
+    Of `n_classes` each two are a problem on their own samples.
     """
 
     n_samples: int
@@ -36,11 +38,24 @@ class FitShape(NamedTuple):
     n_solved: int
     selects: bool = False
     scaled: bool = False
+    grams: bool = False
+    n_classes: int = 2
+
+    @property
+    def _pair_samples(self) -> int:
+        """Number of samples of two classes."""
+        return max(2, 2 * self.n_samples // self.n_classes)
 
     def batch_seconds(self, n_fits: int) -> float:
         """Return the time of one of so many fits: Newton systems in features or in samples."""
+        if self.n_classes > 2:
+            n_pairs = self.n_classes * (self.n_classes - 1) // 2
+            pair = self._replace(n_samples=self._pair_samples, n_classes=2)
+            return n_pairs * pair.batch_seconds(n_fits)
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
+        if self.grams:
+            return start + 2.5e-6 * n + 4e-9 * n**2 + 4e-10 * n**3 / n_fits
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
@@ -54,15 +69,16 @@ class FitShape(NamedTuple):
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
         """Return the time of one fit by scikit-learn, given what libsvm went through."""
-        n, cells = float(self.n_samples), float(self.n_samples * self.n_features)
+        cells = float(self.n_samples * self.n_features)
         transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
         transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
-        kernel = _KERNEL * n_support * n * (self.n_solved + _CELL)
-        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n
+        n_pair, n_machines = float(self._pair_samples), self.n_classes - 1  # that share a sample
+        kernel = _KERNEL * n_machines * n_support * n_pair * (self.n_solved + _CELL)
+        return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
 
 def batch_pays(
-    pipeline: Pipeline, X: np.ndarray, codes: np.ndarray, shape: FitShape, n_fits: int
+    pipeline: Pipeline, X: Any, labels: np.ndarray, shape: FitShape, n_fits: int
 ) -> bool:
     """Whether a batch of fits takes less time than a loop of them.
 
@@ -76,12 +92,13 @@ def batch_pays(
     budget = int(batch / (_GROWTH * _STEP * shape.n_samples)) + 1
     pilot = clone(pipeline)
     pilot[-1].set_params(max_iter=budget, verbose=False)
-    half = np.concatenate([np.flatnonzero(codes == code)[::2] for code in np.unique(codes)])
+    half = np.concatenate([np.flatnonzero(labels == name)[::2] for name in np.unique(labels)])
+    samples, names = safe_split(pilot, X, labels, half)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", ConvergenceWarning)
         try:
-            svc = pilot.fit(X[half], codes[half])[-1]
+            svc = pilot.fit(samples, names)[-1]
         except ConvergenceWarning:
             return True
     n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))

@@ -122,6 +122,11 @@ def check_like_svc(X, y, box, decision, alpha, tol=1e-6):
     assert ours <= theirs * (1 + 1e-5)  # `check_optimal` says that it cannot be lower
 
 
+def scales_of(X, weights):
+    """What a StandardScaler divides by under these weights."""
+    return None if weights is None else ColumnScales(X).deviations(weights)
+
+
 def check_all(X, y, box, solution, scale_weights=None):
     assert solution.converged.all()
     labels = np.broadcast_to(y, box.shape)
@@ -183,7 +188,7 @@ def test_hard_margins_with_counts():
     """Separable classes and a huge C, where a warm start can stick to a bound."""
     X, y = iris((0, 1))
     box = 1e3 * counts(np.random.default_rng(0), 200, len(y))
-    check_all(X, y, box, LinearSVMBatch(X).solve(y, box, scale_weights=box), box)
+    check_all(X, y, box, LinearSVMBatch(X).solve(y, box, scales=scales_of(X, box)), box)
 
 
 @pytest.mark.parametrize("weights", ["exponential", "counts", "folds"])
@@ -193,7 +198,7 @@ def test_like_svc_behind_a_standard_scaler(data, weights):
     rng = np.random.default_rng(3)
     scale_weights = WEIGHTS[weights](rng, 4, len(y))
     box = scale_weights * np.where(y > 0, 0.5, 2.0)  # class weights are not the scaler's
-    solution = LinearSVMBatch(X).solve(y, box, scale_weights=scale_weights)
+    solution = LinearSVMBatch(X).solve(y, box, scales=scales_of(X, scale_weights))
     check_all(X, y, box, solution, scale_weights)
 
 
@@ -257,7 +262,7 @@ def test_constant_and_duplicate_columns(p, scaled):
     X = np.column_stack([X, X[:, 0], np.full(50, 3.0), X[:, 1] * 1e-9, X[:, 2] + 1e3])
     box = counts(rng, 5, 50)
     scale_weights = box if scaled else None
-    solution = LinearSVMBatch(X).solve(y, box, scale_weights=scale_weights)
+    solution = LinearSVMBatch(X).solve(y, box, scales=scales_of(X, scale_weights))
     check_all(X, y, box, solution, scale_weights)
 
 
@@ -335,7 +340,7 @@ def test_read_only_inputs_are_left_alone(p):
     box = counts(np.random.default_rng(11), 3, 40)
     for array in (X, y, box):
         array.setflags(write=False)
-    assert LinearSVMBatch(X).solve(y, box, scale_weights=box).converged.all()
+    assert LinearSVMBatch(X).solve(y, box, scales=scales_of(X, box)).converged.all()
     assert solve_gram_svms(X @ X.T, y, box).converged.all()
 
 

@@ -22,7 +22,7 @@ from skeval.model_selection import (
     cross_val_error,
     permutation_test,
 )
-from skeval.svm._adapter import KBestSVMAdapter
+from skeval.svm._kbest import KBestSVMAdapter
 
 pytestmark = pytest.mark.usefixtures("always_solve")
 
@@ -213,14 +213,13 @@ class SubclassedSVC(SVC):
 
 NOT_SERVED = {
     "kernel": make_pipeline(SelectKBest(), SVC()),
-    "weights": make_pipeline(SelectKBest(), SVC(kernel="linear", class_weight="balanced")),
     "iterations": make_pipeline(SelectKBest(), SVC(kernel="linear", max_iter=3)),
     "subclass": make_pipeline(SelectKBest(), SubclassedSVC(kernel="linear")),
     "score": make_pipeline(SelectKBest(f_regression), SVC(kernel="linear")),
     "all": make_pipeline(SelectKBest(k="all"), SVC(kernel="linear")),
     "none": make_pipeline(SelectKBest(k=0), SVC(kernel="linear")),
     "too many": make_pipeline(SelectKBest(k=121), SVC(kernel="linear")),
-    "another selector": make_pipeline(VarianceThreshold(), SVC(kernel="linear")),
+    "another selector": make_pipeline(VarianceThreshold(0.5), SVC(kernel="linear")),
     "another classifier": make_pipeline(SelectKBest(), LogisticRegression()),
     "scaled before": make_pipeline(StandardScaler(), SelectKBest(), SVC(kernel="linear")),
     "scaled after": make_pipeline(SelectKBest(), StandardScaler(), SVC(kernel="linear")),

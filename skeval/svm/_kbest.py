@@ -1,0 +1,102 @@
+"""The fits of SelectKBest and a linear SVC: each selects its own columns."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from skeval._resampling.adapters import Decisions
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import Target
+from skeval._solvers.f_statistics import TwoClassF
+from skeval._solvers.svm import solve_feature_svms, solve_training_svms, uses_features
+from skeval.svm._boxes import Boxes
+from skeval.svm._costs import FitShape, batch_pays
+from skeval.utils._checks import warn_user
+
+__all__ = ["KBestSVMAdapter", "selects_as_we_do"]
+
+BLOCK_ELEMENTS = 2**22
+"""Numbers in one stack of selected columns or Gram matrices."""
+
+
+def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
+    """Whether the F statistics of these columns are computed here as `f_classif` does."""
+    return (
+        selector.score_func is f_classif
+        and type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.int64)
+        and isinstance(selector.k, Integral)
+        and 1 <= int(selector.k) <= X.shape[1]
+        and bool(np.isfinite(X).all())
+    )
+
+
+class KBestSVMAdapter:
+    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects."""
+
+    def __init__(
+        self, selector: SelectKBest, classifier: SVC, X: np.ndarray, target: Target, boxes: Boxes
+    ) -> None:
+        self.selector = selector
+        self.classifier = classifier
+        self.X = X
+        self.target = target
+        self.boxes = boxes
+        numbers = X.astype(float)
+        self._statistics = TwoClassF(numbers)
+        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+
+    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+        """Whether so many fits, to labels like these, take less time here than in a loop."""
+        pipeline = make_pipeline(self.selector, self.classifier)
+        n, p = self.X.shape
+        shape = FitShape(n, p, int(self.selector.k), selects=True)
+        return batch_pays(pipeline, self.X, self.target.decode(codes), shape, n_fits)
+
+    def __call__(self, block: PlanBlock) -> Decisions:
+        """Return the decisions of a block."""
+        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
+        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        values = np.full(block.train.shape, np.nan)
+        if solved.any():
+            box = self.boxes(block)[solved]
+            values[solved] = self._solve(block.train[solved], positive[solved], box)
+        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
+
+    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """Return the features (n_fits, k) that the selector selects in each fit."""
+        # SelectKBest takes no weights: counts repeat samples, other positive weights count as 1.
+        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
+        selection = self._statistics.select(counts, positive, self.selector.k)
+        if selection.constant.any():
+            constant = np.flatnonzero(selection.constant)
+            warn_user(f"Features {constant} are constant in a training set.")
+        features = selection.features.copy()  # (n_fits, k)
+        for r in np.flatnonzero(~selection.certain):
+            rows = np.repeat(np.arange(len(self.X)), counts[r])
+            fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
+            features[r] = fitted.get_support(indices=True)
+        return features
+
+    def _solve(self, train: np.ndarray, positive: np.ndarray, box: np.ndarray) -> np.ndarray:
+        """Return the decision values of all samples, nan for fits that are not settled."""
+        features = self.select(train, positive)
+        n, k = train.shape[1], features.shape[1]
+        few = uses_features(n, k)
+        solve = solve_feature_svms if few else solve_training_svms
+        values = np.empty(train.shape)
+        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
+        for start in range(0, len(train), size):
+            part = slice(start, start + size)
+            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
+            signs = np.where(positive[part], 1.0, -1.0)
+            found = solve(columns, signs, box[part])
+            found.decision[~self.boxes.settles(box[part], found.alpha)] = np.nan
+            values[part] = found.decision
+        return values

@@ -1,0 +1,106 @@
+"""Machines on shared Gram matrices: optimal, like SVC, whatever the labels, boxes and kernels."""
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
+from sklearn.svm import SVC
+
+from skeval._solvers.kernel_svm import KernelSVMBatch, is_positive
+from skeval._solvers.kernels import FixedKernels, KernelForm, ScaledKernels, SharedKernels
+
+
+def overlapping(seed, n=60, p=3):
+    rng = np.random.default_rng(seed)
+    y = np.resize([-1.0, 1.0], n)
+    return rng, rng.normal(size=(n, p)) + 0.5 * y[:, None], y
+
+
+def fixed(K, n_problems):
+    return FixedKernels(K[None], np.zeros(n_problems, dtype=np.intp))
+
+
+def relative_gap(K, y, box, alpha, decision):
+    """Primal minus dual, over dual, in a box of which twice the largest alpha is enough."""
+    box = np.minimum(box, 2.0 * alpha.max())
+    norm = (y * alpha) @ K @ (y * alpha)
+    dual = alpha.sum() - 0.5 * norm
+    return (norm - alpha.sum() + box @ np.maximum(0.0, 1.0 - y * decision)) / dual
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e5])
+@pytest.mark.parametrize("gamma", [1e-3, 0.3, 30.0])
+@pytest.mark.parametrize("own_labels", [False, True])
+def test_solutions_are_optimal(C, gamma, own_labels):
+    rng, X, y = overlapping(0)
+    K, everyone = rbf_kernel(X, gamma=gamma), np.arange(60)
+    box = C * rng.multinomial(60, np.full(60, 1 / 60), size=10)
+    signs = rng.permuted(np.tile(y, (10, 1)), axis=1) if own_labels else y
+    found = KernelSVMBatch(K, everyone).solve(fixed(K, 10), signs, box, 60)
+    # Where C K is tiny, hardly anything but the intercept is learnt, and little is settled.
+    assert found.converged.sum() >= (8 if C * gamma >= 1e-3 else 1)
+    for r in np.flatnonzero(found.converged):
+        labels = np.broadcast_to(signs, box.shape)[r]
+        alpha, decision = found.alpha[r], found.decision[r]
+        assert np.all((alpha >= 0) & (alpha <= box[r]))
+        assert abs(labels @ alpha) <= 1e-8 * alpha.sum()
+        assert relative_gap(K, labels, box[r], alpha, decision) <= 2e-6
+        values = K @ (labels * alpha) + found.intercept[r]
+        np.testing.assert_allclose(values, decision, rtol=1e-6, atol=1e-8)
+
+
+def test_other_samples_are_decided_as_by_svc():
+    """A batch on some of the samples decides all of them."""
+    rng, X, y = overlapping(1)
+    K, rows = polynomial_kernel(X, degree=2, gamma=0.5, coef0=1.0), np.arange(0, 60, 2)
+    y = rng.permutation(y)
+    box = rng.exponential(size=(4, 30))
+    found = KernelSVMBatch(K[np.ix_(rows, rows)], rows).solve(fixed(K, 4), y[rows], box, 60)
+    assert found.converged.all()
+    for weights, decision in zip(box, found.decision, strict=True):
+        svc = SVC(kernel="precomputed", tol=1e-8)
+        svc.fit(K[np.ix_(rows, rows)], y[rows], sample_weight=weights)
+        np.testing.assert_allclose(svc.decision_function(K[:, rows]), decision, atol=1e-4)
+
+
+def test_kernels_that_differ_from_problem_to_problem():
+    rng, X, y = overlapping(2)
+    everyone = np.arange(60)
+    gamma = rng.uniform(0.25, 0.35, 6)
+    box = rng.exponential(size=(6, 60))
+    scale = rng.uniform(0.9, 1.1, size=(6, 3))
+    distances, form = euclidean_distances(X, squared=True), KernelForm("rbf")
+    batch = KernelSVMBatch(np.exp(-0.3 * distances), everyone)
+    shared = batch.solve(SharedKernels(distances, form, gamma), y, box, 60)
+    scaled = batch.solve(ScaledKernels(X, np.zeros((6, 3)), scale, form, gamma), y, box, 60)
+    for r in range(6):
+        for found, Z in ((shared, X), (scaled, X / scale[r])):
+            svc = SVC(gamma=gamma[r], tol=1e-8).fit(Z, y, sample_weight=box[r])
+            assert found.converged[r]
+            np.testing.assert_allclose(svc.decision_function(Z), found.decision[r], atol=1e-4)
+
+
+def test_repeated_samples_and_a_class_too_few():
+    _, X, y = overlapping(3)
+    K = rbf_kernel(np.repeat(X[:20], 3, axis=0))
+    box = np.ones((3, 60))
+    box[1, y > 0] = 0.0  # one class only: no solution
+    box[2, 5:] = 0.0
+    found = KernelSVMBatch(K, np.arange(60)).solve(fixed(K, 3), y, box, 60)
+    assert found.converged.tolist() == [True, False, True]
+    assert np.isnan(found.decision[1]).all()
+
+
+def test_nothing_is_made_of_a_matrix_that_is_not_finite():
+    _, X, y = overlapping(4)
+    K = rbf_kernel(X)
+    broken = fixed(np.full_like(K, np.nan), 2)
+    assert (
+        not KernelSVMBatch(K, np.arange(60)).solve(broken, y, np.ones((2, 60)), 60).converged.any()
+    )
+
+
+def test_a_matrix_may_be_positive_on_vectors_that_sum_to_zero():
+    _, X, _ = overlapping(5)
+    assert is_positive(rbf_kernel(X))
+    assert is_positive(-euclidean_distances(X, squared=True))
+    assert not is_positive(np.tanh(2.0 * X @ X.T - 1.0))
