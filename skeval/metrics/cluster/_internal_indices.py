@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
-from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
+from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_from_pass
 from skeval.metrics.cluster._davies_bouldin import davies_bouldin_index
 from skeval.metrics.cluster._dunn import dunn_ratio
 from skeval.metrics.cluster._kernels.distance_pass import add_to_totals, mean_between, mean_within
-from skeval.metrics.cluster._kernels.distances import squared_norms
-from skeval.metrics.cluster._kernels.neighbours import neighbour_reach
+from skeval.metrics.cluster._kernels.euclidean import squared_norms
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
 from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._checks import warn_undefined
@@ -177,13 +176,11 @@ def internal_indices(
     calinski_harabasz              487.331
     connectivity                    23.071
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition = samples.partition
     check_n_neighbors(n_neighbors, partition.n_samples)
-    n, tiles = partition.n_samples, samples.tiles
-    reach = neighbour_reach(tiles, n, n_neighbors)
-    reduced, strips = samples.reduce_distances(reach=reach, n_jobs=n_jobs)
-    silhouette, totals = np.empty(n), np.zeros_like(reduced.smallest)
+    reduced, strips = samples.reduce_distances(n_neighbors=n_neighbors, n_jobs=n_jobs)
+    silhouette, totals = np.empty(partition.n_samples), np.zeros_like(reduced.smallest)
     for rows, sums in strips:
         silhouette[rows] = silhouettes(sums, partition, rows)
         add_to_totals(totals, sums, rows, partition.starts)
@@ -194,7 +191,7 @@ def internal_indices(
         silhouette=float(silhouette.mean()),
         silhouette_samples=partition.unsort(silhouette),
         dunn=dunn,
-        connectivity=connectivity_of(samples, reduced.border, n_neighbors, n_jobs=n_jobs),
+        connectivity=connectivity_from_pass(samples, reduced.nearest, n_neighbors, n_jobs=n_jobs),
         mean_within=within,
         max_within=reduced.largest,
         mean_between=mean_between(totals, partition.sizes),
