@@ -12,7 +12,12 @@ from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_sam
 from skeval.utils._checks import check_count
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["check_n_neighbors", "connectivity_from_pass", "connectivity_of", "connectivity_score"]
+__all__ = [
+    "check_n_neighbors",
+    "connectivity_by_tree",
+    "connectivity_from_pass",
+    "connectivity_score",
+]
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -25,18 +30,13 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
         )
 
 
-def connectivity_of(samples: Samples, n_neighbors: int, *, n_jobs: int | None) -> float:
-    """Return the connectivity alone: by a tree where it prunes, else by a pass over all pairs."""
-    partition = samples.partition
-    if samples.is_dense_euclidean:
-        workers = effective_n_jobs(n_jobs)
-        tree = PlaceTree(samples.points, partition.cluster, n_jobs=workers)
-        if tree.prunes(n_neighbors):
-            return tree.foreign_weight(n_neighbors)
-    reduced, _ = samples.reduce_distances(
-        sums=False, extremes=False, n_neighbors=n_neighbors, n_jobs=n_jobs
-    )
-    return connectivity_from_pass(samples, reduced.nearest, n_neighbors, n_jobs=n_jobs)
+def connectivity_by_tree(samples: Samples, n_neighbors: int, *, n_jobs: int | None) -> float | None:
+    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    workers = effective_n_jobs(n_jobs)
+    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
+    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
 
 
 def connectivity_from_pass(
@@ -114,4 +114,10 @@ def connectivity_score(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, by_place=True)
     check_n_neighbors(n_neighbors, samples.partition.n_samples)
-    return connectivity_of(samples, n_neighbors, n_jobs=n_jobs)
+    found = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
+    if found is not None:
+        return found
+    reduced, _ = samples.reduce_distances(
+        sums=False, extremes=False, n_neighbors=n_neighbors, n_jobs=n_jobs
+    )
+    return connectivity_from_pass(samples, reduced.nearest, n_neighbors, n_jobs=n_jobs)

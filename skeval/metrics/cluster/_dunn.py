@@ -10,7 +10,7 @@ from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_sam
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import validate_params
 
-__all__ = ["dunn_ratio", "dunn_score", "extremes_of"]
+__all__ = ["dunn_ratio", "dunn_score", "extremes_by_bounds"]
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
@@ -92,16 +92,18 @@ def dunn_score(
     2.0
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    return dunn_ratio(*extremes_of(samples, n_jobs=n_jobs))
+    extremes = extremes_by_bounds(samples, n_jobs=n_jobs)
+    if extremes is None:
+        reduced, _ = samples.reduce_distances(sums=False, by_pair=False, n_jobs=n_jobs)
+        extremes = float(reduced.smallest.min()), float(reduced.largest.max())
+    return dunn_ratio(*extremes)
 
 
-def extremes_of(samples: Samples, *, n_jobs: int | None) -> tuple[float, float]:
-    """Return the nearest pair and the diameter: by bounds where they prune, else by a pass."""
+def extremes_by_bounds(samples: Samples, *, n_jobs: int | None) -> tuple[float, float] | None:
+    """Return the nearest pair and the diameter; None where bounds do not prune."""
+    if not samples.is_dense_euclidean:
+        return None
     partition, points = samples.partition, samples.points
-    if samples.is_dense_euclidean:
-        budget = partition.n_samples / VISIT_COST
-        nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=n_jobs)
-        if nearest is not None:
-            return nearest, largest_diameter(points, partition.members)
-    reduced, _ = samples.reduce_distances(sums=False, by_pair=False, n_jobs=n_jobs)
-    return float(reduced.smallest.min()), float(reduced.largest.max())
+    budget = partition.n_samples / VISIT_COST
+    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=n_jobs)
+    return None if nearest is None else (nearest, largest_diameter(points, partition.members))
