@@ -288,12 +288,12 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
 def compute_internal(
     X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
 ) -> np.ndarray:
-    """Return the internal indices of every partition, one distance pass each."""
+    """Return the internal indices of every partition, no more than are asked for."""
     rows = []
     for partition, labels in partitions.items():
         with warnings.catch_warnings():  # check_defined raises for undefined ones
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            result = call_index(partition, internal_indices, X, labels, **options)
+            result = call_index(partition, internal_indices, X, labels, indices=names, **options)
         rows.append([getattr(result, name) for name in names])
     return np.array(rows, dtype=np.float64)
 

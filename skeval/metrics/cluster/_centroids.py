@@ -9,12 +9,10 @@ from scipy.sparse import csr_matrix, issparse, vstack
 
 from skeval.metrics.cluster._kernels.distances import (
     EUCLIDEAN,
-    Points,
     check_distances,
     distance_function,
-    euclidean,
-    squared_norms,
 )
+from skeval.metrics.cluster._kernels.euclidean import Points, euclidean, squared_norms
 from skeval.metrics.cluster._partition import Partition
 
 __all__ = [

@@ -3,23 +3,21 @@
 from collections.abc import Callable
 from numbers import Integral
 
-import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._centroids import NOISE
-from skeval.metrics.cluster._kernels.neighbours import (
-    ROUNDING,
-    foreign_weight_by_tiles,
-    foreign_weight_by_tree,
-)
+from skeval.metrics.cluster._kernels.neighbours import Nearest, foreign_weight_by_rows
+from skeval.metrics.cluster._kernels.place_tree import PlaceTree
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
 from skeval.utils._checks import check_count
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["check_n_neighbors", "connectivity_of", "connectivity_score"]
-
-TREE_FEATURES = 10  # with more, a k-d tree visits nearly every point
+__all__ = [
+    "check_n_neighbors",
+    "connectivity_by_tree",
+    "connectivity_from_pass",
+    "connectivity_score",
+]
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -32,20 +30,23 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
         )
 
 
-def connectivity_of(
-    samples: Samples, wanted: np.ndarray, n_neighbors: int, *, n_jobs: int | None
+def connectivity_by_tree(samples: Samples, n_neighbors: int, *, n_jobs: int | None) -> float | None:
+    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    workers = effective_n_jobs(n_jobs)
+    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
+    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
+
+
+def connectivity_from_pass(
+    samples: Samples, nearest: Nearest | None, n_neighbors: int, *, n_jobs: int | None
 ) -> float:
-    """Sum over the wanted rows; the others must be known to add nothing."""
+    """Return the connectivity from the neighbours that a pass has kept, if it could."""
+    if nearest is not None:
+        return nearest.foreign_weight()
     cluster = samples.partition.cluster
-    if not samples.suits_trees(TREE_FEATURES):
-        # most metrics, and a given matrix, are exact at 0; a far row must not make all others tie
-        is_exact = isinstance(samples.metric, str) and samples.metric not in NOISE
-        rounding = 0.0 if is_exact else ROUNDING
-        return foreign_weight_by_tiles(
-            samples.tiles, cluster, wanted, n_neighbors, rounding=rounding, n_jobs=n_jobs
-        )
-    rows, workers = np.flatnonzero(wanted), effective_n_jobs(n_jobs)
-    return foreign_weight_by_tree(samples.points, cluster, rows, n_neighbors, n_jobs=workers)
+    return foreign_weight_by_rows(samples.tiles, cluster, samples.zero, n_neighbors, n_jobs=n_jobs)
 
 
 @validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
@@ -111,7 +112,12 @@ def connectivity_score(
     >>> connectivity_score(X, [0, 0, 0, 1, 1], n_neighbors=2)
     1.0
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise)
+    samples = check_samples(X, labels, metric=metric, noise=noise, by_place=True)
     check_n_neighbors(n_neighbors, samples.partition.n_samples)
-    everyone = np.ones(samples.partition.n_samples, dtype=bool)
-    return connectivity_of(samples, everyone, n_neighbors, n_jobs=n_jobs)
+    found = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
+    if found is not None:
+        return found
+    reduced, _ = samples.reduce_distances(
+        sums=False, extremes=False, n_neighbors=n_neighbors, n_jobs=n_jobs
+    )
+    return connectivity_from_pass(samples, reduced.nearest, n_neighbors, n_jobs=n_jobs)

@@ -198,7 +198,7 @@ def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
     m = members.stop - members.start
     core = np.empty(m)
     for rows in _strips(members, m):
-        distances = tiles(rows)(members)
+        distances = tiles(rows)(members).distances
         own = np.arange(rows.start, rows.stop) - members.start
         with np.errstate(divide="ignore"):
             logs = -dimension * np.log(distances)
@@ -218,7 +218,9 @@ def _spanning_tree(tiles: Tiles, members: slice, core: np.ndarray) -> tuple[np.n
     ends, weights, last = np.empty((m - 1, 2), dtype=np.intp), np.empty(m - 1), 0
     for step in range(m - 1):
         outside[last] = False
-        distance = tiles(slice(members.start + last, members.start + last + 1))(members)[0]
+        distance = tiles(slice(members.start + last, members.start + last + 1))(members).distances[
+            0
+        ]
         reach = np.maximum(np.maximum(distance, core), core[last])
         edges = np.stack([reach, np.minimum(core, core[last]), distance])
         closer = _is_before(edges, best)
@@ -252,7 +254,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
         others = slice(members.stop, partition.n_samples)
         starts = partition.starts[k + 1 :] - members.stop
         for rows in _strips(members, others.stop - others.start):
-            distances = samples.tiles(rows)(others)
+            distances = samples.tiles(rows)(others).distances
             weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
             by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
             smallest[k] = min(smallest[k], by_cluster.min())

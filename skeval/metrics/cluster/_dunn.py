@@ -4,15 +4,13 @@ from collections.abc import Callable
 
 from numpy.typing import ArrayLike
 
-from skeval.metrics.cluster._kernels.distance_pass import distance_pass
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
+from skeval.metrics.cluster._kernels.place_tree import VISIT_COST
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import validate_params
 
-__all__ = ["dunn_ratio", "dunn_score"]
-
-TREE_FEATURES = 15  # with more, k-d trees visit nearly every point
+__all__ = ["dunn_ratio", "dunn_score", "extremes_by_bounds"]
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
@@ -77,9 +75,10 @@ def dunn_score(
 
     Notes
     -----
-    Dense Euclidean data of at most 15 features need no pass over all pairs: k-d trees find the
-    nearest pair, bounds on radii and bounding boxes the diameter; both are exact. The "generalized"
-    indices that some packages call Dunn put mean or centroid distances in either place.
+    Dense Euclidean data need no pass over all pairs where k-d trees prune, which a sample of
+    searches tells: they find the nearest pair, bounds on radii and bounding boxes the diameter;
+    both are exact. The "generalized" indices that some packages call Dunn put mean or centroid
+    distances in either place.
 
     References
     ----------
@@ -93,20 +92,18 @@ def dunn_score(
     2.0
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    return dunn_ratio(*_extremes(samples, n_jobs=n_jobs))
+    extremes = extremes_by_bounds(samples, n_jobs=n_jobs)
+    if extremes is None:
+        reduced, _ = samples.reduce_distances(sums=False, by_pair=False, n_jobs=n_jobs)
+        extremes = float(reduced.smallest.min()), float(reduced.largest.max())
+    return dunn_ratio(*extremes)
 
 
-def _extremes(samples: Samples, *, n_jobs: int | None) -> tuple[float, float]:
-    partition = samples.partition
-    if samples.suits_trees(TREE_FEATURES):
-        nearest = nearest_between(samples.points, partition.cluster, n_jobs=n_jobs)
-        return nearest, largest_diameter(samples.points, partition.members)
-    reduced = distance_pass(
-        samples.tiles,
-        partition.starts,
-        partition.n_samples,
-        sums=False,
-        by_pair=False,
-        n_jobs=n_jobs,
-    )
-    return float(reduced.smallest.min()), float(reduced.largest.max())
+def extremes_by_bounds(samples: Samples, *, n_jobs: int | None) -> tuple[float, float] | None:
+    """Return the nearest pair and the diameter; None where bounds do not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    partition, points = samples.partition, samples.points
+    budget = partition.n_samples / VISIT_COST
+    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=n_jobs)
+    return None if nearest is None else (nearest, largest_diameter(points, partition.members))

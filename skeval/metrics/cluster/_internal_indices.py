@@ -1,22 +1,20 @@
 """Every internal index of a clustering from one pass over its distances."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
 from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
-from skeval.metrics.cluster._connectivity import check_n_neighbors, connectivity_of
+from skeval.metrics.cluster._connectivity import check_n_neighbors
 from skeval.metrics.cluster._davies_bouldin import davies_bouldin_index
-from skeval.metrics.cluster._dunn import dunn_ratio
-from skeval.metrics.cluster._kernels.distance_pass import add_to_totals, mean_between, mean_within
-from skeval.metrics.cluster._kernels.distances import squared_norms
-from skeval.metrics.cluster._kernels.neighbours import neighbour_reach
+from skeval.metrics.cluster._from_pairs import compute_from_pairs
+from skeval.metrics.cluster._kernels.euclidean import squared_norms
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
-from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
@@ -36,9 +34,21 @@ SCALARS = (
 )
 
 
-@dataclass(frozen=True)
+FROM_SSE = {"compactness", "sse", "calinski_harabasz"}
+FROM_CENTROIDS = {"davies_bouldin_pairwise", "davies_bouldin_centroid", "centroid_between"}
+TABLES = (
+    "silhouette_samples",
+    "mean_within",
+    "max_within",
+    "mean_between",
+    "min_between",
+    "centroid_between",
+)
+
+
+@dataclass(frozen=True, repr=False)
 class InternalIndices(ShownAsText):
-    """Every internal index of one clustering.
+    """The internal indices of one clustering that were asked for; others raise AttributeError.
 
     Attributes
     ----------
@@ -81,33 +91,57 @@ class InternalIndices(ShownAsText):
     labels: np.ndarray
     sizes: np.ndarray
 
+    def __post_init__(self) -> None:
+        for name in (*SCALARS, *TABLES):
+            if vars(self)[name] is None:
+                object.__delattr__(self, name)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in (*SCALARS, *TABLES):
+            raise AttributeError(
+                f"{name} was not computed; indices must hold {name!r}, or be None for all of them."
+            )
+        raise AttributeError(f"InternalIndices has no attribute {name!r}.")
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the indices that are one number, by name; those not asked for are absent."""
+        return {name: vars(self)[name] for name in SCALARS if name in vars(self)}
+
     def to_frame(self) -> DataFrame:
-        """Return one row per cluster."""
-        nearest = np.nanmin(self.min_between, axis=1)
-        columns = {
-            "size": self.sizes,
-            "mean_within": self.mean_within,
-            "max_within": self.max_within,
-            "nearest_other": nearest,
-        }
+        """Return one row per cluster; what was not asked for has no column."""
+        columns = {"size": self.sizes}
+        columns |= {name: vars(self)[name] for name in TABLES[1:3] if name in vars(self)}
+        if "min_between" in vars(self):
+            columns["nearest_other"] = np.nanmin(self.min_between, axis=1)
         return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
-        lines = [f"{name:<24}{getattr(self, name):>14.6g}" for name in SCALARS]
+        lines = [f"{name:<24}{value:>14.6g}" for name, value in self.to_dict().items()]
         return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"InternalIndices({len(self.labels)} clusters: {values})"
 
-@validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
+
+@validate_params(
+    PASS_CONSTRAINTS
+    | {
+        "indices": ["array-like", None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
+)
 def internal_indices(
     X: ArrayLike,
     labels: ArrayLike,
     *,
+    indices: Sequence[str] | None = None,
     metric: str | Callable = "euclidean",
     n_neighbors: int = 10,
     noise: str | None = None,
     n_jobs: int | None = None,
 ) -> InternalIndices:
-    """Compute every internal index of a clustering from one pass over the pairs of samples.
+    """Compute internal indices of a clustering from one pass over the pairs of samples.
 
     Each index has its own formula, range and direction: see the functions named below. Larger is
     better for silhouette, Dunn and Calinski-Harabasz; smaller for all the others.
@@ -119,6 +153,10 @@ def internal_indices(
         distances does not store is 0, which a graph of neighbours does not mean and is refused.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
+    indices : sequence of str or None, default=None
+        Names of attributes of the result, all of them by default. Nothing else is computed: the
+        indices of centroids need no pairs, and "dunn" and "connectivity" alone only where trees and
+        bounds do not prune.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     n_neighbors : int, default=10
@@ -132,13 +170,13 @@ def internal_indices(
     Returns
     -------
     indices : InternalIndices
-        All indices by name, with the tables they come from.
+        The indices by name, with the tables they come from.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, ``n_neighbors`` is too large, or the input is
-        malformed.
+        If there are fewer than two clusters, an index is unknown, ``n_neighbors`` is too large, or
+        the input is malformed.
 
     Warns
     -----
@@ -178,64 +216,57 @@ def internal_indices(
     calinski_harabasz              487.331
     connectivity                    23.071
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    partition = samples.partition
-    check_n_neighbors(n_neighbors, partition.n_samples)
-    n, tiles = partition.n_samples, samples.tiles
-    reach = neighbour_reach(tiles, n, n_neighbors)
-    reduced, strips = samples.reduce_distances(reach=reach, n_jobs=n_jobs)
-    silhouette, totals = np.empty(n), np.zeros_like(reduced.smallest)
-    for rows, sums in strips:
-        silhouette[rows] = silhouettes(sums, partition, rows)
-        add_to_totals(totals, sums, rows, partition.starts)
-    within = mean_within(np.diagonal(totals) / 2, partition.sizes)
-    dunn = dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max()))
-    np.fill_diagonal(reduced.smallest, np.nan)
-    indices = InternalIndices(
-        silhouette=float(silhouette.mean()),
-        silhouette_samples=partition.unsort(silhouette),
-        dunn=dunn,
-        connectivity=connectivity_of(samples, reduced.border, n_neighbors, n_jobs=n_jobs),
-        mean_within=within,
-        max_within=reduced.largest,
-        mean_between=mean_between(totals, partition.sizes),
-        min_between=reduced.smallest,
-        labels=partition.names,
-        sizes=partition.sizes,
-        **_centroid_indices(samples, within),
-    )
-    _warn_of_undefined(indices)
-    return indices
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
+    partition, names = samples.partition, _check_indices(indices)
+    if "connectivity" in names:
+        check_n_neighbors(n_neighbors, partition.n_samples)
+    found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
+    found |= _centroid_indices(samples, names, found.get("mean_within"))
+    values: dict[str, Any] = dict.fromkeys((*SCALARS, *TABLES))
+    values |= {name: found[name] for name in names}
+    result = InternalIndices(labels=partition.names, sizes=partition.sizes, **values)
+    _warn_of_undefined(result)
+    return result
 
 
-def _centroid_indices(samples: Samples, within: np.ndarray) -> dict:
-    """Return the indices that need centroids by name; nan where the metric has none."""
+def _check_indices(indices: Sequence[str] | None) -> set[str]:
+    """Return the names of indices and tables asked for, or raise."""
+    known = (*SCALARS, *TABLES)
+    if indices is None:
+        return set(known)
+    names = [indices] if isinstance(indices, str) else list(indices)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        got = repr(unknown[0]) if unknown else "none"
+        raise ValueError(f"indices must be None or names among {', '.join(known)}; got {got}.")
+    return set(names)
+
+
+def _centroid_indices(samples: Samples, names: set[str], within: np.ndarray | None) -> dict:
+    """Return the indices asked for that need centroids by name; nan where the metric has none."""
     partition, points, metric = samples.partition, samples.points, samples.metric
+    found: dict[str, Any] = dict.fromkeys((*FROM_CENTROIDS, *FROM_SSE), np.nan)
     K = partition.n_clusters
-    undefined = np.nan
-    sse = to_centroids(points, partition, "sqeuclidean").sum() if samples.has_points else undefined
-    result = {
-        "calinski_harabasz": _calinski_harabasz(samples, sse),
-        "sse": float(sse),
-        "compactness": float(np.sqrt(sse / partition.n_samples)),
-        "centroid_between": np.full((K, K), undefined),
-        "davies_bouldin_pairwise": undefined,
-        "davies_bouldin_centroid": undefined,
-    }
-    if has_centroids(metric):
+    found["centroid_between"] = np.full((K, K), np.nan)
+    if names & FROM_SSE and samples.has_points:
+        sse = float(to_centroids(points, partition, "sqeuclidean").sum())
+        found |= {"sse": sse, "compactness": float(np.sqrt(sse / partition.n_samples))}
+        found["calinski_harabasz"] = _calinski_harabasz(samples, sse)
+    if names & FROM_CENTROIDS and has_centroids(metric):
         to_centroid, between = centroid_distances_of(points, partition, metric)
         spread = mean_to_centroid(to_centroid, partition)
-        result["centroid_between"] = between
-        result["davies_bouldin_pairwise"] = davies_bouldin_index(within, between)
-        result["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
-    return result
+        found["centroid_between"] = between
+        found["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
+        if within is not None:
+            found["davies_bouldin_pairwise"] = davies_bouldin_index(within, between)
+    return found
 
 
 def _calinski_harabasz(samples: Samples, sse: float) -> float:
     """Return ``[sum_k n_k |mu_k - mu|^2 / (K - 1)] / [sse / (n - K)]``; inf where only sse is 0."""
     points, partition = samples.points, samples.partition
     n, K = partition.n_samples, partition.n_clusters
-    if not samples.has_points or issparse(points) or n == K:
+    if issparse(points) or n == K:
         return float("nan")
     means = np.add.reduceat(points - points[0], partition.starts, axis=0) / partition.sizes[:, None]
     deviations = means - partition.sizes @ means / n
@@ -246,6 +277,7 @@ def _calinski_harabasz(samples: Samples, sse: float) -> float:
 
 
 def _warn_of_undefined(indices: InternalIndices) -> None:
-    names = [name for name in SCALARS if name != "dunn" and np.isnan(getattr(indices, name))]
+    found = indices.to_dict()
+    names = [name for name in found if name != "dunn" and np.isnan(found[name])]
     if names:
         warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")

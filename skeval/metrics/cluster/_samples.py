@@ -1,7 +1,7 @@
 """Samples and their partition, checked: the one door of the internal indices."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
@@ -9,17 +9,17 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
+from skeval.metrics.cluster._centroids import NOISE
 from skeval.metrics.cluster._kernels.distance_pass import (
     ClusterSums,
     Reductions,
     distance_pass,
+    slices,
     sums_by_strips,
     sums_of_matrix,
 )
 from skeval.metrics.cluster._kernels.distances import (
-    DIRECT_FEATURES,
     EUCLIDEAN,
-    Points,
     Tiles,
     check_distances,
     distance_function,
@@ -28,6 +28,8 @@ from skeval.metrics.cluster._kernels.distances import (
     point_tiles,
     sparse_tiles,
 )
+from skeval.metrics.cluster._kernels.euclidean import DIRECT_FEATURES, Points
+from skeval.metrics.cluster._kernels.neighbours import Nearest, order_by_place
 from skeval.metrics.cluster._partition import Partition, make_partition
 from skeval.utils._checks import check_data
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
@@ -47,6 +49,8 @@ TILE = 256
 TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
 # With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
 FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+SCALE_SAMPLE = 64  # rows, at most, whose distances tell the scale of a callable metric
+ROUNDING = 1e-14  # what a callable metric may give between equal points, relative to that scale
 IRRATIONAL = (5**0.5 - 1) / 2
 # What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
 # of the matrix, as scikit-learn allows; to symmetry that, or 1e-10.
@@ -82,10 +86,6 @@ class Samples:
     def is_dense_euclidean(self) -> bool:
         return self.metric in EUCLIDEAN and not issparse(self.points)
 
-    def suits_trees(self, most_features: int) -> bool:
-        """Tell whether k-d trees answer: for dense Euclidean points of few enough features."""
-        return self.is_dense_euclidean and self.points.shape[1] <= most_features
-
     @cached_property
     def tiles(self) -> Tiles:
         if not self.has_points:
@@ -100,24 +100,57 @@ class Samples:
         return point_tiles(distance_function(self.metric, points), points, self._check)
 
     def reduce_distances(
-        self, *, extremes: bool = True, reach: np.ndarray | None = None, n_jobs: int | None = None
+        self,
+        *,
+        sums: bool = True,
+        extremes: bool = True,
+        by_pair: bool = True,
+        n_neighbors: int = 0,
+        n_jobs: int | None = None,
     ) -> tuple[Reductions, ClusterSums]:
-        """Return the extremes of the distances by clusters, and the sums from rows to clusters.
+        """Return the reductions of the distances by clusters, and the sums from rows to clusters.
 
-        Those of points come from the same pass, if a table holds them.
+        Those of points come from the same pass, if a table holds them; so do the nearest
+        neighbours, which are sought if `n_neighbors` is not 0. `by_pair`: as in `distance_pass`.
         """
         partition = self.partition
         starts, n = partition.starts, partition.n_samples
         in_table = n * partition.n_clusters <= TABLE_NUMBERS
-        sums = in_table and self.has_points
+        keeps = 0 < n * n_neighbors <= TABLE_NUMBERS
         reduced = distance_pass(
-            self.tiles, starts, n, sums=sums, extremes=extremes, reach=reach, n_jobs=n_jobs
+            self.tiles,
+            starts,
+            n,
+            sums=sums and in_table and self.has_points,
+            extremes=extremes,
+            by_pair=by_pair,
+            nearest=Nearest(partition.cluster, n_neighbors, self.zero) if keeps else None,
+            n_jobs=n_jobs,
         )
-        if sums:
+        if not sums:
+            return reduced, iter(())
+        if reduced.sums.size:
             return reduced, iter([(slice(0, n), reduced.sums)])
         if in_table:
             return reduced, sums_of_matrix(self.points, partition.order, partition.members)
         return reduced, sums_by_strips(self.tiles, starts, n)
+
+    @cached_property
+    def zero(self) -> np.ndarray:
+        """The (n,) distances up to which rounding may be all that a row's distance is.
+
+        Most metrics, and a given matrix, are exact at 0. Of a callable only the scale is known, by
+        the distances to a sample of rows; one far row must not make all others tie.
+        """
+        n = self.partition.n_samples
+        if isinstance(self.metric, str):
+            return np.full(n, NOISE.get(self.metric, 0.0))
+        distance, some = (
+            distance_function(self.metric, self.points),
+            slice(None, None, -(-n // SCALE_SAMPLE)),
+        )
+        parts = [distance(self.points[rows], self.points[some]) for rows in slices(n, TILE)]
+        return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
 
     def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
         if self.metric in (*EUCLIDEAN, "sqeuclidean"):
@@ -133,8 +166,12 @@ def check_samples(
     metric: str | Callable,
     noise: str | None,
     min_clusters: int = 1,
+    by_place: bool = False,
 ) -> Samples:
-    """Validate data and labels, settle the noise, and sort the points by cluster."""
+    """Validate data and labels, settle the noise, and sort the points by cluster.
+
+    `by_place` sorts dense points of a cluster once more, for a pass that looks for neighbours.
+    """
     precomputed = metric == "precomputed"
     if precomputed:
         data = _check_matrix(X)
@@ -151,6 +188,9 @@ def check_samples(
     if not precomputed:
         order = partition.order
         data = data[order] if issparse(data) else data.take(order, axis=0)
+        if by_place and not issparse(data):
+            again = order_by_place(data, partition.members)
+            data, partition = data.take(again, axis=0), replace(partition, order=order[again])
     return Samples(data, partition, metric)
 
 

@@ -87,7 +87,7 @@ def silhouette_samples(
     >>> silhouette_samples([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).round(3)
     array([0.818, 0.778, 0.778, 0.818])
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition = samples.partition
     _, strips = samples.reduce_distances(extremes=False, n_jobs=n_jobs)
     found = [silhouettes(sums, partition, rows) for rows, sums in strips]

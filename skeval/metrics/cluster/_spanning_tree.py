@@ -98,7 +98,7 @@ def _spanning_edges(tiles: Tiles, members: slice) -> np.ndarray:
     for step in range(n - 1):
         outside[last] = False
         row = slice(members.start + last, members.start + last + 1)
-        np.minimum(to_tree, tiles(row)(members)[0], out=to_tree)
+        np.minimum(to_tree, tiles(row)(members).distances[0], out=to_tree)
         last = int(np.where(outside, to_tree, np.inf).argmin())
         edges[step] = to_tree[last]
     return edges

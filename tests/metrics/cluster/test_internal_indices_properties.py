@@ -16,7 +16,7 @@ from sklearn.metrics import calinski_harabasz_score
 
 from skeval.metrics import cluster as sk
 from skeval.metrics.cluster._internal_indices import SCALARS
-from skeval.metrics.cluster._kernels import distances as _distances
+from skeval.metrics.cluster._kernels import euclidean as _euclidean
 from skeval.metrics.cluster._kernels import nearest_farthest as _nearest_farthest
 
 rng = np.random.default_rng(3)
@@ -223,14 +223,14 @@ def test_cancellation_costs_no_digit(kind, form, exponent, monkeypatch):
 def test_few_pairs_are_computed_one_by_one(kind, monkeypatch):
     """However the data lie, most pairs come from products of matrices, or of a plain pass."""
     one_by_one = []
-    norms = _distances.squared_norms
+    norms = _euclidean.squared_norms
 
     def counted(points):
         one_by_one.append(len(points))
         return norms(points)
 
     points, y = euclidean_case(kind, n=1200, p=12), np.arange(1200) % 3
-    monkeypatch.setattr(_distances, "squared_norms", counted)
+    monkeypatch.setattr(_euclidean, "squared_norms", counted)
     sk.silhouette_score(points, y)
     assert sum(one_by_one) < 0.4 * 1200**2 / 2
 

@@ -5,14 +5,15 @@ A strip of rows is the unit of work; strips are gathered in order, so that the n
 on the number of threads. Equations: doc/derivations/distance_pass.rst.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from skeval.metrics.cluster._kernels.distances import Tiles
+from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles
+from skeval.metrics.cluster._kernels.neighbours import Nearest
 
 __all__ = [
     "TILE_COLUMNS",
@@ -45,18 +46,18 @@ class Reductions:
     largest (K,): the diameter of each cluster, 0 for a singleton (eq. 2).
     smallest (K, K), or (1, 1) over all pairs of clusters: the nearest pair of two clusters, inf on
     the diagonal (eq. 3). Before the end of the pass only its upper triangle is complete.
-    border (n,): whether a row of another cluster lies within the row's reach (eq. 4).
+    nearest: the nearest neighbours of each row, if they are asked for (eq. 4).
     """
 
     sums: np.ndarray
     largest: np.ndarray
     smallest: np.ndarray
-    border: np.ndarray
+    nearest: Nearest | None
 
     def gather(self, strip: "_Strip") -> None:
         """Add what a strip found for its rows and for all later columns (eq. 6)."""
         rows, clusters = strip.rows, strip.segments.clusters
-        later = slice(rows.start, None)
+        later = slice(rows.start, rows.start + strip.column_sums.shape[1])
         if self.sums.size:
             self.sums[:, rows] += strip.row_sums.T
             self.sums[clusters, later] += strip.column_sums
@@ -65,7 +66,8 @@ class Reductions:
             self.smallest[clusters] = np.minimum(self.smallest[clusters], strip.smallest)
         else:
             self.smallest = np.minimum(self.smallest, strip.smallest.min())
-        self.border[later] |= strip.border
+        if self.nearest is not None and strip.nearest is not None:
+            self.nearest.gather(strip.nearest, rows.start)
 
 
 class Segments:
@@ -108,40 +110,42 @@ class _Layout:
     def strips(self) -> Iterator[slice]:
         return map(slice, [0, *self.row_cuts[:-1]], self.row_cuts)
 
-    def columns(self, rows: slice) -> Iterator[slice]:
-        """Yield the strip's own columns, then the later ones."""
-        yield rows
+    def later_columns(self, rows: slice) -> Iterator[slice]:
+        """Yield the columns behind the strip."""
         later = self.column_cuts[self.column_cuts > rows.stop]
         yield from map(slice, [rows.stop, *later[:-1]], later)
 
 
 class _Strip:
-    """The reductions of a strip of r rows, of m clusters, against itself and the c - r later ones.
+    """The reductions of a strip of r rows, of m clusters, against the columns from its first row.
 
     row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
-    and border (c,): eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
+    and nearest: eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
     """
 
-    def __init__(self, layout: "_Layout", reach: np.ndarray, rows: slice) -> None:
-        self.layout, self.reach, self.rows = layout, reach, rows
+    def __init__(self, layout: "_Layout", rows: slice, stop: int, nearest: Nearest | None) -> None:
+        self.layout, self.rows = layout, rows
         self.segments = layout.segments(rows.start, rows.stop)
         n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), layout.n_clusters
-        n_columns = len(reach) - rows.start
         self.row_sums = np.zeros((n_rows, K))
-        self.column_sums = np.zeros((n_runs, n_columns))  # the strip's own columns stay 0
+        self.column_sums = np.zeros((n_runs, stop - rows.start))  # the strip's own columns stay 0
         self.largest = np.zeros(n_runs)
         self.smallest = np.full((n_runs, K), np.inf)
-        self.border = np.zeros(n_columns, dtype=bool)
+        self.nearest = None if nearest is None else nearest.part(slice(rows.start, stop))
 
-    def reduce(self, tiles: Tiles, *, sums: bool, extremes: bool) -> "_Strip":
-        strip = tiles(self.rows)
-        for columns in self.layout.columns(self.rows):
-            block, others = strip(columns), self.layout.segments(columns.start, columns.stop)
+    def reduce(
+        self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
+    ) -> "_Strip":
+        for part in columns:
+            tile, others = strip(part), self.layout.segments(part.start, part.stop)
             if sums:
-                self._add(block, columns, others)
+                self._add(tile.distances, part, others)
             if extremes:
-                self._update_largest(block, others)
-                self._update_smallest(block, columns, others)
+                self._update_largest(tile.distances, others)
+            if self.nearest is not None:
+                self._update_nearest(self.nearest, tile, part)
+            if extremes:
+                self._update_smallest(tile, others)
         return self
 
     def _local(self, columns: slice) -> slice:
@@ -159,24 +163,30 @@ class _Strip:
             here = k - self.segments.clusters.start
             self.largest[here] = max(self.largest[here], block[run, other_run].max())
 
-    def _update_smallest(self, block: np.ndarray, columns: slice, others: Segments) -> None:
+    def _update_nearest(self, nearest: Nearest, tile: Tile, columns: slice) -> None:
+        rows, others = self._local(self.rows), self._local(columns)
+        block, lowest = tile.distances, tile.lowest
+        if columns == self.rows:
+            np.fill_diagonal(block, np.inf)
+        nearest.look(block, rows, others, lowest)
+        if columns != self.rows and lowest.min() <= nearest.reach[others].max():  # eq. 7
+            nearest.look(block, others, rows, block.min(axis=0), axis=1)
+
+    def _update_smallest(self, tile: Tile, others: Segments) -> None:
         """Reduce what lies between clusters, and only where it can change the result (eq. 7).
 
-        The block is overwritten: this must be its last use.
+        The tile is overwritten: this must be its last use.
         """
         if self.segments.clusters == others.clusters and len(self.segments.runs) == 1:
-            return  # all pairs of the block lie within one cluster
+            return  # all pairs of the tile lie within one cluster
+        nearest, block = self.smallest[:, others.clusters], tile.distances  # (m, runs), (r, c)
+        if tile.lowest.min() >= nearest.max():  # eq. 7
+            return
         for _, run, other_run in self.segments.common(others):
             block[run, other_run] = np.inf
-        nearest, lowest = self.smallest[:, others.clusters], block.min()  # (m, runs), a number
-        row_reach, column_reach = self.reach[self.rows], self.reach[columns]
-        if lowest < nearest.max():  # eq. 7, left
-            by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])  # (m, c)
-            found = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
-            np.minimum(nearest, found, out=nearest)
-        if lowest <= max(row_reach.max(), column_reach.max()):  # eq. 7, right
-            self.border[: len(block)] |= block.min(axis=1) <= row_reach  # eq. 4
-            self.border[self._local(columns)] |= block.min(axis=0) <= column_reach
+        by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])  # (m, c)
+        found = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
+        np.minimum(nearest, found, out=nearest)
 
 
 def distance_pass(
@@ -187,36 +197,41 @@ def distance_pass(
     sums: bool = True,
     extremes: bool = True,
     by_pair: bool = True,
-    reach: np.ndarray | None = None,
+    nearest: Nearest | None = None,
     n_jobs: int | None = None,
 ) -> Reductions:
     """Reduce the distance matrix of `n` sorted rows by clusters.
 
     Sums and extremes that are not asked for stay at their start values. Without `by_pair` the
-    nearest pair is that of any two clusters, a (1, 1) table. `reach` (n,) asks, with the extremes,
-    which rows have another cluster as near as that.
+    nearest pair is that of any two clusters, a (1, 1) table. `nearest`, still empty, asks for the
+    neighbours of all rows. The tiles on the diagonal come first, so that all rows know neighbours
+    of their own cluster before they meet the others.
     """
     K = len(starts)
     n_nearest = K if extremes and by_pair else 1
-    reach = np.full(n, -np.inf) if reach is None else reach
     result = Reductions(
         sums=np.zeros((K, n if sums else 0)),
         largest=np.zeros(K),
         smallest=np.full((n_nearest, n_nearest), np.inf),
-        border=np.zeros(n, dtype=bool),
+        nearest=nearest,
     )
-    if not (sums or extremes):
+    if not (sums or extremes or nearest is not None):
         return result
     layout = _Layout(starts, n)
 
-    def reduce_strip(rows: slice) -> _Strip:
-        return _Strip(layout, reach, rows).reduce(tiles, sums=sums, extremes=extremes)
+    def reduce_own(rows: slice) -> _Strip:
+        strip = _Strip(layout, rows, rows.stop, nearest)
+        return strip.reduce(tiles(rows), [rows], sums=sums, extremes=extremes)
 
-    strips = Parallel(n_jobs, require="sharedmem", return_as="generator")(
-        delayed(reduce_strip)(rows) for rows in layout.strips()
-    )
-    for strip in strips:
-        result.gather(strip)
+    def reduce_later(rows: slice) -> _Strip:
+        strip = _Strip(layout, rows, n, nearest)
+        columns = layout.later_columns(rows)
+        return strip.reduce(tiles(rows), columns, sums=sums, extremes=extremes)
+
+    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
+    for reduce_strip in (reduce_own, reduce_later):
+        for strip in parallel(delayed(reduce_strip)(rows) for rows in layout.strips()):
+            result.gather(strip)
     np.minimum(result.smallest, result.smallest.T, out=result.smallest)
     return result
 
@@ -241,7 +256,7 @@ def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
 def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
     """Yield eq. 1 for few rows at a time; every pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
-        yield rows, np.add.reduceat(tiles(rows)(slice(0, n)), starts, axis=1).T
+        yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
 
 
 def sums_of_matrix(matrix: np.ndarray, order: np.ndarray, members: list[slice]) -> ClusterSums:
@@ -296,10 +311,10 @@ def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     total = largest = 0.0
     for rows in slices(members.stop, TILE_ROWS, start=members.start):
         strip = tiles(rows)
-        block = strip(rows)
+        block = strip(rows).distances
         total, largest = total + block.sum() / 2, max(largest, block.max())
         for columns in slices(members.stop, TILE_COLUMNS, start=rows.stop):
-            block = strip(columns)
+            block = strip(columns).distances
             total, largest = total + block.sum(), max(largest, block.max())
     return total, largest
 

@@ -1,63 +1,70 @@
-"""Blocks of a distance matrix, correct to about 1e-12 even between near-duplicates.
+"""Tiles of a distance matrix, by any metric.
 
 Equations: doc/derivations/distance_pass.rst.
 """
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skeval.metrics.cluster._kernels.euclidean import (
+    Points,
+    euclidean,
+    left_operands,
+    mend,
+    operands,
+    squared_euclidean,
+    squared_norms,
+)
 
 __all__ = [
-    "DIRECT_FEATURES",
     "EUCLIDEAN",
     "BlockCheck",
     "BlockDistance",
-    "Points",
     "Strip",
+    "Tile",
     "Tiles",
     "check_distances",
     "distance_function",
-    "euclidean",
     "euclidean_tiles",
-    "left_operands",
     "matrix_tiles",
-    "operands",
     "point_tiles",
     "sparse_tiles",
-    "squared_euclidean",
-    "squared_norms",
 ]
 
 EUCLIDEAN = ("euclidean", "l2")
 
-Points = Any
-"""An (n, p) ndarray or CSR matrix."""
 BlockDistance = Callable[[Points, Points], np.ndarray]
 """(r, p) points and (c, p) points -> (r, c) distances."""
 BlockCheck = Callable[[np.ndarray, slice, slice], None]
 """A block of distances, its rows and its columns: raises where one of them is no distance."""
-Strip = Callable[[slice], np.ndarray]
-"""Slice of columns -> that block of a strip of the distance matrix, which may be overwritten."""
+Strip = Callable[[slice], "Tile"]
+"""Slice of columns -> that tile of a strip of the distance matrix."""
 Tiles = Callable[[slice], Strip]
 """Slice of rows, sorted by cluster -> their strip."""
 
-# The product form (eq. 8) cancels where two points are close. Close pairs (eq. 10) are computed
-# again: one by one from the differences of coordinates or, where they are many, all the rows
-# concerned from centres nearer to them.
-CLOSE = 1e-2  # tau of eq. 10
-ONE_BY_ONE = 16  # cost of a pair computed from differences, in units of a pair of a matrix product
-HALVINGS = 4  # how often rows are halved to find nearer centres
-DENSE_NUMBERS = 2**23  # numbers of a sparse block that may be held as dense
 CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
-DIRECT_FEATURES = 4  # up to here differences cost no more than a matrix product
-NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
+
+
+class Tile:
+    """Some (r, c) distances, which may be overwritten.
+
+    lowest (r,): no distance of a row to others is smaller than this, which may be their minimum.
+    """
+
+    def __init__(self, distances: np.ndarray, lowest: np.ndarray | None = None) -> None:
+        self.distances = distances
+        self._lowest = lowest
+
+    @property
+    def lowest(self) -> np.ndarray:
+        return self.distances.min(axis=1) if self._lowest is None else self._lowest
 
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
@@ -140,12 +147,12 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
     def strip(rows: slice) -> Strip:
         a = points[rows]
 
-        def block(columns: slice) -> np.ndarray:
+        def block(columns: slice) -> Tile:
             b = a if columns == rows else points[columns]
             found = _fill_diagonal(distance(a, b), rows, columns)
             if check is not None:
                 check(found, rows, columns)
-            return found
+            return Tile(found)
 
         return block
 
@@ -170,12 +177,13 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
         right = around(int(np.searchsorted(starts, rows.start, side="right")) - 1)
         left = left_operands(right[rows])
 
-        def block(columns: slice) -> np.ndarray:
+        def block(columns: slice) -> Tile:
             squared = left @ right[columns].T  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
             aa, bb = left[:, -1], right[columns, -2]
-            _with_close_pairs(squared, points[rows], points[columns], aa, bb, halvings=HALVINGS)
-            return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
+            lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
+            distances = np.sqrt(squared, out=squared)
+            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
 
         return block
 
@@ -196,14 +204,14 @@ def sparse_tiles(points: Points) -> Tiles:
     def strip(rows: slice) -> Strip:
         a = left[rows]
 
-        def block(columns: slice) -> np.ndarray:
+        def block(columns: slice) -> Tile:
             b = operand(columns.start, columns.stop)
             squared = np.asarray(safe_sparse_dot(a, b, dense_output=True))  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)
             aa, bb = norms[rows], norms[columns]
-            if len(_rows_of_close_pairs(squared, aa, bb)):
-                _with_close_pairs(squared, points[rows], points[columns], aa, bb, halvings=HALVINGS)
-            return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
+            lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
+            distances = np.sqrt(squared, out=squared)
+            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
 
         return block
 
@@ -216,9 +224,9 @@ def matrix_tiles(matrix: np.ndarray, order: np.ndarray) -> Tiles:
     def strip(rows: slice) -> Strip:
         whole = matrix[order[rows]]
 
-        def block(columns: slice) -> np.ndarray:
+        def block(columns: slice) -> Tile:
             taken = whole[:, order[columns]].astype(np.float64, copy=False)
-            return _fill_diagonal(taken, rows, columns)
+            return Tile(_fill_diagonal(taken, rows, columns))
 
         return block
 
@@ -229,98 +237,8 @@ def _fill_diagonal(
     block: np.ndarray, rows: slice, columns: slice, value: float = 0.0
 ) -> np.ndarray:
     """Write a value, in place, where the block meets the diagonal of the whole matrix."""
+    if rows.stop <= columns.start or columns.stop <= rows.start:
+        return block
     both = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
     block[both - rows.start, both - columns.start] = value
     return block
-
-
-def euclidean(a: Points, b: Points) -> np.ndarray:
-    """Return the (r, c) Euclidean distances."""
-    squared = squared_euclidean(a, b)
-    return np.sqrt(squared, out=squared)
-
-
-def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.ndarray:
-    """Return the (r, c) squared Euclidean distances between dense or sparse points.
-
-    Where `a` does not fit one centre it is halved, that often at most.
-    """
-    if issparse(a):
-        aa, bb = squared_norms(a), squared_norms(b)
-        squared = safe_sparse_dot(a, b.T, dense_output=True)
-        squared *= -2.0
-        squared += aa[:, None]
-        squared += bb
-        return _with_close_pairs(squared, a, b, aa, bb, halvings=halvings)
-    if a.shape[1] <= DIRECT_FEATURES or not halvings:
-        return cdist(a, b, "sqeuclidean")
-    centre = a[0] + (a - a[0]).mean(axis=0)  # near the rows, so that little cancels
-    left, right = left_operands(operands(a, centre)), operands(b, centre)
-    aa, bb = left[:, -1], right[:, -2]
-    return _with_close_pairs(left @ right.T, a, b, aa, bb, halvings=halvings)
-
-
-def operands(points: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Return the rows (x, |x|^2, 1) of the centred points, the right operand of eq. 8."""
-    right = np.empty((len(points), len(centre) + 2))  # (n, p + 2)
-    centred = np.subtract(points, centre, out=right[:, :-2])
-    right[:, -2] = squared_norms(centred)
-    right[:, -1] = 1.0
-    return right
-
-
-def left_operands(right: np.ndarray) -> np.ndarray:
-    """Turn (x, |x|^2, 1) into (-2x, 1, |x|^2), the left operand of eq. 8."""
-    return np.column_stack([-2.0 * right[:, :-2], right[:, -1], right[:, -2]])
-
-
-def _with_close_pairs(
-    squared: np.ndarray, a: Points, b: Points, aa: np.ndarray, bb: np.ndarray, *, halvings: int
-) -> np.ndarray:
-    """Replace, in place, what cancellation has made inexact; aa (r,) and bb (c,) are the norms."""
-    rows = _rows_of_close_pairs(squared, aa, bb)
-    if not len(rows):
-        return squared
-    close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
-    if ONE_BY_ONE * np.count_nonzero(close) > squared.size and _fits_dense(a, b):
-        squared[rows] = _by_halves(a[rows], b, halvings=halvings)
-        return squared
-    i, j = np.nonzero(close)
-    i = rows[i]
-    step = max(1, NUMBERS_AT_ONCE // a.shape[1])
-    for start in range(0, len(i), step):
-        pairs = i[start : start + step], j[start : start + step]
-        squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
-    return squared
-
-
-def _rows_of_close_pairs(squared: np.ndarray, aa: np.ndarray, bb: np.ndarray) -> np.ndarray:
-    """Return the rows that have close pairs; the bound of a row may take in a few others."""
-    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())  # eq. 12
-    if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):
-        return np.empty(0, dtype=np.intp)
-    return np.flatnonzero(squared.min(axis=1) < CLOSE * (aa + bb.max()))
-
-
-def _fits_dense(a: Points, b: Points) -> bool:
-    return not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
-
-
-def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
-    """Cut the rows of `a` in two where they spread most, and let each half have its centre."""
-    if issparse(a):
-        return squared_euclidean(a.toarray(), b.toarray())
-    widest = np.ptp(a, axis=0).argmax()
-    upper = a[:, widest] > a[:, widest].min() / 2 + a[:, widest].max() / 2
-    squared = np.empty((len(a), len(b)))
-    for half in (upper, ~upper):
-        if half.any():
-            squared[half] = squared_euclidean(a[half], b, halvings=halvings - 1)
-    return squared
-
-
-def squared_norms(points: Points) -> np.ndarray:
-    """Return the squared Euclidean length of each row of a dense or sparse matrix."""
-    if issparse(points):
-        return row_norms(points, squared=True)
-    return np.einsum("ij,ij->i", points, points)

@@ -10,7 +10,8 @@ from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
 from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
-from skeval.metrics.cluster._kernels.distances import left_operands, operands, squared_norms
+from skeval.metrics.cluster._kernels.euclidean import left_operands, operands, squared_norms
+from skeval.metrics.cluster._kernels.place_tree import PILOT, points_visited
 
 __all__ = ["largest_diameter", "nearest_between"]
 
@@ -22,29 +23,56 @@ PAIRS_PER_BOX = 128  # so many distances by matrix products cost as much as a pa
 SLACK = 1e-9  # bounds are rounded, so that all are relaxed by this share
 
 
-def nearest_between(points: np.ndarray, cluster: np.ndarray, *, n_jobs: int | None = None) -> float:
+def nearest_between(
+    points: np.ndarray, cluster: np.ndarray, *, budget: float = np.inf, n_jobs: int | None = None
+) -> float | None:
     """Return the smallest distance between rows of different clusters; inf for one cluster.
 
     The binary digits of the cluster numbers, (n,) integers, divide the points into two sides each;
-    the nearest of the pairs on different sides of some digit is the nearest of all (eq. 2).
+    the nearest of the pairs on different sides of some digit is the nearest of all (eq. 2). None if
+    a search looks at more points than the budget, on average over a sample (eq. 11).
     """
-    best = np.inf
-    for digit in range(int(cluster.max()).bit_length()):  # eq. 2
+    best, n_digits = np.inf, int(cluster.max()).bit_length()
+    for digit in range(n_digits):  # eq. 2
         side = (cluster >> digit) & 1 == 1  # (n,)
         few, many = sorted((points[side], points[~side]), key=len)
-        best = _nearest(cKDTree(few), many, best, workers=effective_n_jobs(n_jobs))
+        search = _Search(cKDTree(few), many, workers=effective_n_jobs(n_jobs))
+        best = search.first(best)
+        if best > 0 and search.n_visited(best) * n_digits > budget:
+            return None
+        best = search.rest(best)
     return float(best)
 
 
-def _nearest(tree: cKDTree, queries: np.ndarray, best: float, *, workers: int) -> float:
-    """Query in growing batches spread over the rows, so that the bound of eq. 3 is tight early."""
-    step, done = -(-len(queries) // FIRST_BATCH), 0
-    spread = np.concatenate([np.arange(first, len(queries), step) for first in range(step)])  # (q,)
-    while done < len(queries) and best > 0:
-        batch = queries[spread[done : 2 * done + FIRST_BATCH]]
-        distance, _ = tree.query(batch, distance_upper_bound=best, workers=workers)  # eq. 3
-        best, done = min(best, np.min(distance)), done + len(batch)
-    return best
+class _Search:
+    """The nearest pair of a tree and (q, p) queries, in batches spread over their rows."""
+
+    def __init__(self, tree: cKDTree, queries: np.ndarray, *, workers: int) -> None:
+        step = -(-len(queries) // FIRST_BATCH)
+        spread = [np.arange(first, len(queries), step) for first in range(step)]
+        self.tree, self.workers = tree, workers
+        self.queries, self.spread = queries, np.concatenate(spread)
+
+    def first(self, best: float) -> float:
+        """Return the smaller of `best` and the nearest pair of a first, small batch."""
+        return self._query(best, slice(0, FIRST_BATCH))
+
+    def n_visited(self, best: float) -> float:
+        """Return how many points a search within `best` looks at."""
+        some = self.queries[self.spread[:: -(-len(self.spread) // PILOT)]]
+        return points_visited(self.tree, some, best)
+
+    def rest(self, best: float) -> float:
+        """Query in growing batches, so that the bound of eq. 3 is tight early."""
+        done = FIRST_BATCH
+        while done < len(self.spread) and best > 0:
+            best, done = self._query(best, slice(done, 2 * done)), 2 * done
+        return best
+
+    def _query(self, best: float, batch: slice) -> float:
+        points, bound = self.queries[self.spread[batch]], {"distance_upper_bound": best}
+        distance, _ = self.tree.query(points, workers=self.workers, **bound)  # eq. 3
+        return min(best, float(np.min(distance)))
 
 
 def largest_diameter(points: np.ndarray, members: list[slice]) -> float:

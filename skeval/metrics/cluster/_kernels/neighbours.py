@@ -3,170 +3,213 @@
 Equations: doc/derivations/neighbours.rst.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
 from skeval.metrics.cluster._kernels.distances import Tiles
 
-__all__ = ["ROUNDING", "foreign_weight_by_tiles", "foreign_weight_by_tree", "neighbour_reach"]
+__all__ = ["TIED", "Nearest", "foreign_weight_by_rows", "order_by_place", "shared_weights"]
 
 TIED = 1e-10  # relative difference below which distances are equal but for rounding (eq. 3)
-ROUNDING = 1e-14  # what a metric may give between equal points, relative to the largest distance
-NUMBERS_AT_ONCE = 2**21  # distances held at a time
-LEAF = 100  # places in a leaf of a k-d tree
-BOUND_SAMPLE = 1024  # columns whose L-th smallest distance bounds that of the whole row
-REACH_SAMPLE = 64  # the same for neighbour_reach
-MANY_TIES = 4  # times as many candidates as expected without ties: then ties are counted (eq. 8)
+NUMBERS_AT_ONCE = 2**20  # distances of whole rows that are held
+NEXT_TO_EACH_OTHER = 64  # rows in no order any more
+MOST_WAITING = 4096  # distances that wait to be taken in together
+WEIGHTS_AT_ONCE = 2**17  # neighbours that are weighed together
 
 
-def neighbour_reach(tiles: Tiles, n: int, L: int) -> np.ndarray:
-    """Return (n,) distances within which each row has L others and all that tie with them (eq. 4).
+class Nearest:
+    """The L nearest so far of each of n rows, and how many more tie with the L-th of them.
 
-    They come from a few rows next in sorted order, and so may be larger than necessary.
-    """
-    reach, few = np.empty(n), max(REACH_SAMPLE, 4 * L)
-    for rows in slices(n, TILE_ROWS):
-        first = max(0, min(rows.start, n - few))
-        block = tiles(rows)(slice(first, min(first + few, n)))  # (r, few)
-        # The L-th smallest besides the row itself, which may be among them (eq. 4).
-        reach[rows] = np.partition(block, L, axis=1)[:, L]
-        reach[rows] += ROUNDING * block.max()
-    return reach * (1 + TIED)
-
-
-def foreign_weight_by_tree(
-    points: np.ndarray, cluster: np.ndarray, rows: np.ndarray, L: int, *, n_jobs: int
-) -> float:
-    """Sum the weights of those L nearest neighbours of `rows` that lie in another cluster (eq. 1).
-
-    The tree is asked once for each place and cluster, for more places until they suffice (eq. 7).
-    """
-    tree = _PlaceTree(points, cluster, n_jobs=n_jobs)
-    asked, times = np.unique(tree.key[rows], return_counts=True)  # both (q,)
-    # The first query is for the place itself, L others and one beyond them.
-    k, left, total = L + 2, np.arange(len(asked)), 0.0
-    while len(left):
-        k = min(k, len(tree.places))
-        incomplete = []
-        for chunk in slices(len(left), max(1, NUMBERS_AT_ONCE // k)):
-            batch = left[chunk]
-            row, weight, complete = tree.foreign_weights(asked[batch], k, L)
-            total += float(np.sum(weight * times[batch][row]))
-            incomplete.append(batch[~complete])
-        left, k = np.concatenate(incomplete), 2 * k
-    return total
-
-
-class _PlaceTree:
-    """A k-d tree of the places, the m different rows, and what lies at each of them.
-
-    places (m, p). copies (m,): the samples at each place. key (n,): place and cluster of each
-    sample as one number, place * K + cluster. held, n_held: the keys that occur, sorted, and the
-    number of samples that have them.
+    cluster (n,): the cluster of each row; other: that of each row whose distances are looked at, by
+    default the same. zero (n,): distances up to this are 0 but for rounding.
+    reach (n,): radii that hold all neighbours with a weight (eq. 4).
+    marked (n, L): distances, inf where fewer are known, in no order but that the last is the
+    largest. The lowest bit of each says whether that neighbour lies in another cluster (eq. 5).
+    last (n,): the largest of them, without its mark. tied (n, 2): the other neighbours at that
+    distance, all and those in another cluster. changed (n,): whether anything was taken in.
+    waiting: rows and their marked distances, not yet taken in.
     """
 
-    def __init__(self, points: np.ndarray, cluster: np.ndarray, *, n_jobs: int) -> None:
-        self.places, place = _distinct(points)
-        self.tree = cKDTree(self.places, leafsize=LEAF)
-        self.n_clusters, self.n_jobs = int(cluster.max()) + 1, n_jobs
-        self.copies = np.bincount(place)
-        self.key = place * self.n_clusters + cluster
-        self.held, self.n_held = np.unique(self.key, return_counts=True)
+    def __init__(
+        self, cluster: np.ndarray, L: int, zero: np.ndarray, *, other: np.ndarray | None = None
+    ) -> None:
+        n = len(cluster)
+        self.cluster, self.other = cluster, cluster if other is None else other
+        self.zero, self.reach = zero, np.full(n, np.inf)
+        self.marked, self.last = np.full((n, L), np.inf), np.full(n, np.inf)
+        self.tied = np.zeros((n, 2), dtype=np.intp)
+        self.changed = np.zeros(n, dtype=bool)
+        self.waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.n_waiting, self.has_zero, self.is_bounded = 0, bool(zero.any()), False
 
-    def foreign_weights(
-        self, asked: np.ndarray, k: int, L: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for b keys, the weights of neighbours among the k nearest places.
+    def part(self, rows: slice) -> "Nearest":
+        """Return an empty one for some of the rows, with the reach that these have."""
+        part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero[rows])
+        part.reach = self.reach[rows].copy()
+        part.is_bounded = bool(part.reach.max() < np.inf)
+        return part
 
-        An entry for each place near enough: the number of its key, 0 to b - 1, and the weight of
-        the samples there that lie in another cluster. The third array (b,) tells for which keys
-        the places suffice; the others have no entries.
+    def look(
+        self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
+    ) -> None:
+        """Take in the distances of `rows`, which run along the given axis, to `others`.
+
+        lowest (r,): no distance of a row is smaller; beyond its reach nothing is found (eq. 4).
         """
-        at, cluster = np.divmod(asked, self.n_clusters)
-        found = self.tree.query(self.places[at], k, workers=self.n_jobs)
-        distance, neighbour = (np.reshape(part, (len(asked), k)) for part in found)  # (b, k)
-        others = self.copies[neighbour] - (neighbour == at[:, None])  # eq. 6, left
-        count = others.cumsum(axis=1)
-        last = np.minimum((count < L).sum(axis=1), k - 1)  # the place that holds the L-th
-        reach = distance[np.arange(len(asked)), last] * (1 + TIED)
-        complete = (count[:, -1] >= L) & (distance[:, -1] > reach)  # eq. 7
-        complete |= k == len(self.places)
-        i, j = np.nonzero((distance <= reach[:, None]) & (others > 0) & complete[:, None])
-        there = neighbour[i, j]
-        foreign = self.copies[there] - self._held_by(there * self.n_clusters + cluster[i])  # eq. 6
-        return i, shared_weights(i, distance[i, j], others[i, j], L) * foreign, complete
+        hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,), few but at the start
+        if not len(hit):
+            return
+        near = block.take(hit, axis=axis)  # (q, c)
+        near, hit = near.T if axis else near, rows.start + hit
+        if self.has_zero:
+            near[near <= self.zero[hit, None]] = 0.0
+        within = near <= self._reach(near, hit)[:, None]
+        at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
+        row, found = hit[at], near[at, column]
+        nearer = found < self.last[row]
+        if not nearer.all():
+            self._count_ties(hit, within & (near >= self.last[hit, None]), self.other[others])
+            row, found, column = row[nearer], found[nearer], column[nearer]
+        self.waiting.append((row, found, others.start + column))
+        self.n_waiting += len(row)
+        if self.n_waiting > MOST_WAITING:
+            self.settle()
 
-    def _held_by(self, key: np.ndarray) -> np.ndarray:
-        """Return the number of samples that have each key."""
-        position = np.minimum(np.searchsorted(self.held, key), len(self.held) - 1)
-        return np.where(self.held[position] == key, self.n_held[position], 0)
+    def _reach(self, near: np.ndarray, hit: np.ndarray) -> np.ndarray:
+        """Return the (q,) reach of some rows, which may be bounded by the (q, c) distances only."""
+        reach, L = self.reach[hit], self.marked.shape[1]
+        if self.is_bounded or near.shape[1] <= L:
+            return reach
+        nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
+        return np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
+
+    def _count_ties(self, rows: np.ndarray, tied: np.ndarray, other: np.ndarray) -> None:
+        """Count (q, c) others that tie with the last of some rows."""
+        foreign = tied & (self.cluster[rows, None] != other)
+        counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
+        self._merge(rows, np.empty((len(rows), 0)), counts, self.last[rows])
+
+    def settle(self) -> None:
+        """Take in what is waiting."""
+        if self.n_waiting:
+            row, found, other = map(np.concatenate, zip(*self.waiting, strict=True))
+            found = mark(found, self.cluster[row] != self.other[other])
+            order = np.argsort(row, kind="stable")
+            row = row[order]
+            new = np.append(True, row[1:] != row[:-1])
+            rows, at = row[new], np.cumsum(new) - 1
+            table = fill_table(at, found[order], len(rows))
+            self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
+        self.waiting, self.n_waiting = [], 0
+
+    def gather(self, part: "Nearest", start: int) -> None:
+        """Take in all that a part has found whose rows begin at `start`."""
+        part.settle()
+        rows = np.flatnonzero(part.changed)
+        self._merge(start + rows, part.marked[rows], part.tied[rows], part.last[rows])
+
+    def _merge(self, rows: np.ndarray, table: np.ndarray, tied: np.ndarray, at: np.ndarray) -> None:
+        """Take in marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
+        L = self.marked.shape[1]
+        both = np.concatenate([self.marked[rows], table], axis=1)
+        both.partition(L - 1, axis=1)
+        distance, foreign = unmark(both[:, L - 1 :])
+        last = distance[:, 0]
+        reach = last * (1 + TIED)
+        beyond = (distance[:, 1:] <= reach[:, None]) & (distance[:, 1:] < np.inf)  # eq. 3
+        counts = tied * (at <= reach)[:, None]  # eq. 6
+        counts += self.tied[rows] * (self.last[rows] <= reach)[:, None]
+        counts[:, 0] += beyond.sum(axis=1)
+        counts[:, 1] += (beyond & foreign[:, 1:]).sum(axis=1)
+        self.marked[rows], self.last[rows], self.tied[rows] = both[:, :L], last, counts
+        self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero[rows])
+        self.changed[rows] = True
+
+    def foreign_weight(self) -> float:
+        """Return the sum of the weights of the neighbours in another cluster (eq. 1)."""
+        return float(sum(map(self._weigh, self._rows_with_foreign())))
+
+    def _rows_with_foreign(self) -> Iterator[np.ndarray]:
+        n, L = self.marked.shape
+        step = max(1, WEIGHTS_AT_ONCE // L)
+        for begin in range(0, n, step):
+            foreign = unmark(self.marked[begin : begin + step])[1].any(axis=1)
+            foreign |= self.tied[begin : begin + step, 1] > 0
+            yield begin + np.flatnonzero(foreign)
+
+    def _weigh(self, rows: np.ndarray) -> float:
+        distance, foreign = unmark(self.marked[rows])
+        q, L = distance.shape
+        # An entry for each neighbour, and one for each row that stands for all further ties.
+        row = np.concatenate([np.repeat(np.arange(q), L), np.arange(q)])
+        reached = np.concatenate([distance.ravel(), self.last[rows]])
+        copies = np.concatenate([np.ones(q * L, np.intp), self.tied[rows, 0]])
+        n_foreign = np.concatenate([foreign.ravel(), self.tied[rows, 1]])
+        some = copies > 0
+        weight = shared_weights(row[some], reached[some], copies[some], L)
+        return float(weight @ n_foreign[some])
 
 
-def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the m different rows (m, p), and for each row which of them it is (n,)."""
-    order = np.lexsort(points.T)
-    ordered = points[order]
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    place = np.empty(len(points), dtype=np.intp)
-    place[order] = np.cumsum(new) - 1
-    return ordered[new], place
-
-
-def foreign_weight_by_tiles(
-    tiles: Tiles,
-    cluster: np.ndarray,
-    wanted: np.ndarray,
-    L: int,
-    *,
-    rounding: float = ROUNDING,
-    n_jobs: int | None = None,
+def foreign_weight_by_rows(
+    tiles: Tiles, cluster: np.ndarray, zero: np.ndarray, L: int, *, n_jobs: int | None = None
 ) -> float:
-    """Return the same sum from whole rows of the distance matrix, over the (n,) wanted rows.
+    """Return the same sum row by row, from whole rows, where L is too large to keep (n, L)."""
+    n = len(cluster)
 
-    Strips without a wanted row are skipped. The others are summed whole: rows that are not wanted
-    add 0 (eq. 5). Distances up to `rounding`, relative to the largest of the row, are 0.
-    """
-    height = min(TILE_ROWS, max(1, NUMBERS_AT_ONCE // len(cluster)))
-    strips = [strip for strip in slices(len(cluster), height) if wanted[strip].any()]
-    weights = Parallel(n_jobs, require="sharedmem")(
-        delayed(_weigh_strip)(tiles, cluster, strip, L, rounding) for strip in strips
+    def weigh(rows: slice) -> float:
+        nearest, block = (
+            Nearest(cluster[rows], L, zero[rows], other=cluster),
+            tiles(rows)(slice(0, n)).distances,
+        )
+        own = np.arange(rows.start, rows.stop)
+        block[own - rows.start, own] = np.inf
+        nearest.look(block, slice(0, len(own)), slice(0, n), block.min(axis=1))
+        nearest.settle()
+        return nearest.foreign_weight()
+
+    step = max(1, NUMBERS_AT_ONCE // n)
+    parts = Parallel(n_jobs, require="sharedmem")(
+        delayed(weigh)(slice(begin, min(begin + step, n))) for begin in range(0, n, step)
     )
-    return float(sum(weights))
+    return float(sum(parts))
 
 
-def _weigh_strip(tiles: Tiles, cluster: np.ndarray, strip: slice, L: int, rounding: float) -> float:
-    n, block = len(cluster), tiles(strip)
-    distance = np.concatenate([block(part) for part in slices(n, TILE_COLUMNS)], axis=1)  # (r, n)
-    distance[distance <= rounding * distance.max(axis=1, keepdims=True)] = 0.0
-    distance[np.arange(len(distance)), np.arange(strip.start, strip.stop)] = np.inf
-    step = max(1, n // max(BOUND_SAMPLE, 4 * L))
-    reach = np.partition(distance[:, ::step], L - 1, axis=1)[:, L - 1] * (1 + TIED)  # eq. 4, (r,)
-    near, foreign = distance <= reach[:, None], cluster != cluster[strip, None]  # both (r, n)
-    many = np.count_nonzero(near, axis=1) > MANY_TIES * max(L * step, BOUND_SAMPLE)  # (r,)
-    i, j = np.nonzero(near & ~many[:, None])
-    weight = shared_weights(i, distance[i, j], np.ones(len(i), np.intp), L) @ foreign[i, j]
-    return float(weight) + _weigh_many_ties(distance[many], foreign[many], L)
+def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
+    """Return an order of the rows within each cluster that puts near ones next to each other.
+
+    Rows are halved at the median of the feature in which they spread most, until few are left.
+    """
+    order, stack = [], [np.arange(rows.start, rows.stop) for rows in reversed(members)]
+    while stack:
+        rows = stack.pop()
+        if len(rows) <= NEXT_TO_EACH_OTHER:
+            order.append(rows)
+            continue
+        some, half = points[rows], len(rows) // 2
+        rows = rows[np.argpartition(some[:, np.ptp(some, axis=0).argmax()], half)]
+        stack += [rows[half:], rows[:half]]
+    return np.concatenate(order)
 
 
-def _weigh_many_ties(distance: np.ndarray, foreign: np.ndarray, L: int) -> float:
-    """Return the sum over (r, n) rows with many candidates, the tied ones counted (eq. 8)."""
-    if not len(distance):
-        return 0.0
-    nearest = np.sort(np.partition(distance, L - 1, axis=1)[:, :L], axis=1)  # (r, L)
-    steps = np.ones(nearest.shape, dtype=bool)  # where a distance does not tie with the one before
-    steps[:, 1:] = nearest[:, 1:] > nearest[:, :-1] * (1 + TIED)
-    first = L - 1 - steps[:, ::-1].argmax(axis=1)  # (r,): f of eq. 8, from 0
-    lowest = nearest[np.arange(len(distance)), first][:, None]
-    tied = (distance >= lowest) & (distance <= nearest[:, -1:] * (1 + TIED))
-    i, j = np.nonzero(distance < lowest)
-    # one entry for each nearer neighbour, and one for each row that stands for all tied ones
-    row = np.concatenate([i, np.arange(len(distance))])
-    reached = np.concatenate([distance[i, j], nearest[:, -1]])
-    copies = np.concatenate([np.ones(len(i), np.intp), tied.sum(axis=1)])
-    n_foreign = np.concatenate([foreign[i, j], (tied & foreign).sum(axis=1)])
-    return float(shared_weights(row, reached, copies, L) @ n_foreign)
+def mark(distance: np.ndarray, foreign: np.ndarray) -> np.ndarray:
+    """Return distances, finite and not negative, the lowest bit set where `foreign` (eq. 5)."""
+    return ((distance.view(np.int64) & -2) | foreign).view(np.float64)
+
+
+def unmark(marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances with the lowest bit 0, and whether it was 1."""
+    bits = marked.view(np.int64)
+    return (bits & -2).view(np.float64), (bits & 1).astype(bool)
+
+
+def fill_table(row: np.ndarray, values: np.ndarray, q: int) -> np.ndarray:
+    """Return the (q, k) table of values by rows, which are sorted; inf where a row has fewer."""
+    counts = np.bincount(row, minlength=q)
+    table = np.full((q, counts.max(initial=0)), np.inf)
+    table[row, np.arange(len(row)) - (np.cumsum(counts) - counts)[row]] = values
+    return table
 
 
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:

@@ -1,0 +1,145 @@
+"""Only what is asked for is computed, and the rest says that it was not."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import make_blobs
+
+from skeval.metrics.cluster import _samples, internal_indices
+from skeval.metrics.cluster._internal_indices import FROM_SSE, SCALARS, TABLES
+from skeval.metrics.cluster._kernels import distance_pass as passes
+
+EVERYTHING = (*SCALARS, *TABLES)
+# In 2-D trees and bounds prune, in 30-D they do not.
+DATA = {p: make_blobs(700, p, centers=4, cluster_std=3.0, random_state=0) for p in (2, 30)}
+
+
+@pytest.fixture
+def pairs(monkeypatch):
+    """The number of distances in the tiles, the diagonal and below it not counted."""
+    seen = []
+
+    class Counted(_samples.Samples):
+        @property
+        def tiles(self):
+            tiles = super().tiles
+
+            def strip(rows):
+                found = tiles(rows)
+
+                def block(columns):
+                    i = np.arange(rows.start, rows.stop)[:, None]
+                    seen.append((np.arange(columns.start, columns.stop) > i).sum())
+                    return found(columns)
+
+                return block
+
+            return strip
+
+    monkeypatch.setattr(_samples, "Samples", Counted)
+    return seen
+
+
+@pytest.mark.parametrize("p", DATA)
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_one_alone_equals_that_of_all(name, p):
+    X, y = DATA[p]
+    found = internal_indices(X, y, indices=[name])
+    expected = getattr(internal_indices(X, y), name)
+    np.testing.assert_allclose(getattr(found, name), expected, rtol=1e-11)
+    assert [other for other in EVERYTHING if hasattr(found, other)] == [name]
+
+
+@pytest.mark.parametrize("names", [["dunn", "connectivity"], ["silhouette", "dunn"]])
+@pytest.mark.parametrize("metric", ["manhattan", "cosine", "precomputed"])
+def test_other_metrics(metric, names):
+    X, y = DATA[30]
+    data = np.abs(X[:, :1] - X[:, 0]) if metric == "precomputed" else X
+    found = internal_indices(data, y, indices=names, metric=metric)
+    assert list(found.to_dict()) == sorted(names, key=SCALARS.index)
+    whole = internal_indices(X, y, metric=metric) if metric != "precomputed" else None
+    for name in names if whole else []:
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-11)
+
+
+def test_no_pair_is_passed_over_twice(pairs):
+    X, y = DATA[30]
+    internal_indices(X, y)
+    assert sum(pairs) == 700 * 699 // 2
+    pairs.clear()
+    internal_indices(X, y, indices=["dunn", "connectivity"])
+    assert sum(pairs) == 700 * 699 // 2
+
+
+def test_indices_of_centroids_need_no_pair(pairs):
+    X, y = DATA[2]
+    internal_indices(X, y, indices=[*FROM_SSE, "davies_bouldin_centroid", "centroid_between"])
+    assert not pairs
+
+
+def test_dunn_and_connectivity_need_no_pass_where_trees_prune(pairs):
+    X, y = make_blobs(5000, 2, centers=4, cluster_std=3.0, random_state=0)
+    internal_indices(X, y, indices=["dunn", "connectivity"])
+    assert not pairs
+    internal_indices(X, y, indices=["davies_bouldin_pairwise"])  # within clusters only
+    assert 0 < sum(pairs) < 0.3 * 5000**2 / 2
+
+
+def test_a_pass_without_neighbours_or_sums_keeps_none(monkeypatch):
+    asked = []
+    whole = passes.distance_pass
+
+    def recorded(*arguments, **options):
+        asked.append({name: bool(options[name]) for name in ("sums", "extremes", "nearest")})
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(_samples, "distance_pass", recorded)
+    X, y = DATA[30]
+    for name, needs in [
+        ("silhouette", {"sums"}),
+        ("min_between", {"extremes"}),
+        ("connectivity", {"nearest"}),
+    ]:
+        internal_indices(X, y, indices=[name])
+        assert {need for need, wanted in asked.pop().items() if wanted} == needs
+
+
+def test_what_was_not_asked_for_says_so():
+    X, y = DATA[2]
+    found = internal_indices(X, y, indices=["dunn", "max_within"])
+    with pytest.raises(AttributeError, match="silhouette was not computed; indices must hold 'si"):
+        _ = found.silhouette
+    with pytest.raises(AttributeError, match="no attribute 'colour'"):
+        _ = found.colour
+    assert list(found.to_dict()) == ["dunn"]
+    assert list(found.to_frame()) == ["size", "max_within"]
+    assert str(found).splitlines()[1:] == [f"{'dunn':<24}{found.dunn:>14.6g}"]
+    assert "dunn=" in repr(found)
+    for same in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert same.dunn == found.dunn
+        assert not hasattr(same, "silhouette")
+
+
+def test_connectivity_not_asked_for_sets_no_limit_to_its_neighbours():
+    found = internal_indices([[0.0], [1.0], [5.0]], [0, 0, 1], indices=["silhouette"])
+    assert found.silhouette > 0
+    with pytest.raises(ValueError, match="n_neighbors must be smaller"):
+        internal_indices([[0.0], [1.0], [5.0]], [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("indices", "got"), [([], "none"), (["dunn", "sillhouette"], "'sillhouette'"), ([3], "3")]
+)
+def test_unknown_indices(indices, got):
+    with pytest.raises(ValueError, match=rf"indices must be None or names among .*; got {got}\."):
+        internal_indices(*DATA[2], indices=indices)
+
+
+@pytest.mark.filterwarnings("ignore:Undefined for this metric")
+def test_nothing_is_undefined_that_was_not_asked_for(recwarn):
+    X, y = DATA[30]
+    internal_indices(csr_matrix(X), y, indices=["silhouette", "sse"])
+    assert not recwarn
