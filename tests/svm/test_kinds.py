@@ -384,8 +384,9 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
     parameters = SVCS.get(svc, {"kernel": "precomputed"})
     if before != "alone" and (svc == "precomputed" or callable(parameters.get("kernel"))):
         return
-    steps = BEFORE.get(before) or SELECTING.get(before.removeprefix("selecting "), [])
-    if before.startswith("selecting") and parameters.get("kernel") != "linear":
+    selects = before.startswith("selecting ")
+    steps = SELECTING[before.removeprefix("selecting ")] if selects else BEFORE[before]
+    if selects and parameters.get("kernel") != "linear":
         return
     rng = np.random.default_rng(0)
     X, y = overlapping(rng, 40, 40), rng.permutation(np.resize(["a", "b"], 40))
