@@ -283,8 +283,8 @@ def _check_indices(indices: Sequence[str] | None) -> set[str]:
     known = (*SCALARS, *TABLES)
     if indices is None:
         return set(known)
-    names = [indices] if isinstance(indices, str) else list(indices)
-    unknown = [name for name in names if name not in known]
+    names = np.asarray(indices, dtype=object).ravel().tolist()
+    unknown = [name for name in names if not isinstance(name, str) or name not in known]
     if unknown or not names:
         got = repr(unknown[0]) if unknown else "none"
         raise ValueError(f"indices must be None or names among {', '.join(known)}; got {got}.")
