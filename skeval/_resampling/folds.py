@@ -98,9 +98,16 @@ def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -
     """
     if isinstance(splitter, TimeSeriesSplit):
         return True
-    return len(folds) > 1 and all(
-        len(train) and len(test) and np.max(train) < np.min(test) for train, test in folds
-    )
+    return len(folds) > 1 and all(_follows(train, test) for train, test in folds)
+
+
+def _follows(train: Any, test: Any) -> bool:
+    """Whether the rows of a test come after those of its training; not if they are no rows."""
+    parts = [np.asarray(part) for part in (train, test)]
+    before, after = (np.flatnonzero(part) if part.dtype.kind == "b" else part for part in parts)
+    if not all(part.size and part.dtype.kind in "iu" for part in (before, after)):
+        return False
+    return bool(before.max() < after.min())
 
 
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:

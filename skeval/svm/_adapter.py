@@ -84,6 +84,8 @@ def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | str:
         if transformers or not few:
             return "sparse samples are served without transformers" if few else too_many
         return make_kernel_machine(estimator, csr_array(X, dtype=float), None)
+    if np.ndim(X) != 2:
+        return "samples are no rows of a table"
     if transformers and not takes_columns(X):
         return "transformers are served on finite numbers in double precision"
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")

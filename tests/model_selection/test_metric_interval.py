@@ -492,7 +492,11 @@ def test_result_reads_and_pickles():
             r"confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
         ),
         (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
-        (error_rate, {"method": "delong"}, r"does not fit error_rate .* \['wilson', 'exact'"),
+        (
+            error_rate,
+            {"method": "delong"},
+            r"does not fit error_rate .* \['wilson', 'agresti_coull'",
+        ),
         (r2_score, {"method": "analytic"}, r"does not fit r2_score .* forms are \[\]"),
         (
             error_rate,

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.draws import interval_of_draws
-from skeval._inference.proportions import wilson_interval
+from skeval._inference.proportions import jeffreys_interval, wilson_interval
 from skeval.feature_selection import selection_bias
 from skeval.model_selection import (
     ErrorEstimate,
@@ -58,12 +58,14 @@ ESTIMATES = {
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("wrong", [False, True], ids=["never wrong", "always wrong"])
 def test_no_error_seen_is_no_certainty(name, wrong):
-    """No spread: Wilson's interval of 60 samples. (.632+ puts 0.684 where all are wrong.)"""
+    """No spread: the interval of 60 samples, of folds of 30. (.632+ puts 0.684 if all are wrong.)"""
     model = Contrary() if wrong else DecisionTreeClassifier(max_depth=1, random_state=0)
     estimate = ESTIMATES[name](model, APART, CLASSES)
     found = estimate.confidence_interval()
     assert estimate.error == (0.368 + 0.632 * 0.5 if wrong and name == ".632+" else wrong)
     expected = wilson_interval(60 * estimate.error, 60, 0.95)
+    if name == "cross-validation":
+        expected = jeffreys_interval(30 * estimate.error, 30, 0.95)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
 
 
