@@ -10,7 +10,25 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval.utils._compat import has_valid_parameters
 
-__all__ = ["Adapter", "CostedAdapter", "Decisions", "adapter_for", "find_adapter"]
+__all__ = [
+    "Adapter",
+    "CostedAdapter",
+    "Decisions",
+    "SizedAdapter",
+    "adapter_for",
+    "adapter_of_steps",
+    "count_fits_of_block",
+    "find_adapter",
+]
+
+FITS_OF_BLOCK = 256
+"""Fits that a solver is given at once at least: it gains little from more, where samples are many.
+
+Fewer would not do: the pilots that tell which samples matter are the same for any number.
+"""
+
+BLOCK_ELEMENTS = 2**16
+"""Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
 
 
 class Decisions(NamedTuple):
@@ -47,6 +65,19 @@ class CostedAdapter(Protocol):
         """
 
 
+@runtime_checkable
+class SizedAdapter(Protocol):
+    """An adapter that says how many fits it is to be given at once.
+
+    Attributes
+    ----------
+    fits_of_block : int
+        It depends on the data and the estimator alone, like `pays`.
+    """
+
+    fits_of_block: int
+
+
 @singledispatch
 def adapter_for(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
     """Return the adapter that serves an estimator behind some transformers, None if none does.
@@ -73,8 +104,21 @@ def find_adapter(estimator: Any, X: Any, target: Target, plan: ResamplingPlan) -
     return adapter if adapter.pays(plan.n_fits, codes) else None
 
 
+def count_fits_of_block(adapter: Adapter, plan: ResamplingPlan) -> int:
+    """Return how many fits of a plan an adapter is given at once.
+
+    Neither the workers nor the number of repetitions are asked: a solution may depend, in its
+    last digits, on what is solved with it.
+    """
+    if isinstance(adapter, SizedAdapter):
+        return max(adapter.fits_of_block, plan.fits_per_repetition)
+    return max(FITS_OF_BLOCK, BLOCK_ELEMENTS // plan.n_samples, plan.fits_per_repetition)
+
+
 def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
     """Return the adapter of a bare estimator or of a pipeline that ends in one."""
+    if isinstance(X, np.memmap):  # what joblib makes of large arrays for other processes
+        X = X.view(np.ndarray)
     if type(estimator) is not Pipeline or estimator.memory is not None:
         return adapter_for(estimator, X, target, ())
     *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))

@@ -38,12 +38,14 @@ def resampled_scores(
     """
     tags = get_tags(estimator)
     adapted = takes_decisions(scorer, scoring, tags, target)
-    read = partial(read_score, scorer)
-    for fitted in resampled_fits(estimator, X, target, plan, read, adapted=adapted, **options):
-        scores = fitted.findings
-        if fitted.decisions.solved.any():
-            scores = add_solved_scores(fitted, scorer, scoring, tags, target)
-        per_repetition = plan.fits_per_repetition
+    read, finish = partial(read_score, scorer), None
+    if adapted:
+        finish = partial(
+            add_solved_scores, scorer=scorer, scoring=scoring, tags=tags, target=target
+        )
+    options |= {"adapted": adapted, "finish": finish}
+    for fitted in resampled_fits(estimator, X, target, plan, read, **options):
+        scores, per_repetition = fitted.findings, plan.fits_per_repetition
         starts = range(0, len(scores), per_repetition)
         yield [mean_score(scores[start : start + per_repetition]) for start in starts]
 
