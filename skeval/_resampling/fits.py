@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import get_tags
 
 from skeval._resampling.adapters import (
     Adapter,
@@ -24,7 +25,15 @@ from skeval._resampling.weights import Params, check_params, fit_arguments
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
-__all__ = ["FAILED", "Finish", "FittedBlock", "NoFitLeftError", "Read", "resampled_fits"]
+__all__ = [
+    "FAILED",
+    "Finish",
+    "FittedBlock",
+    "NoFitLeftError",
+    "Read",
+    "make_no_decisions",
+    "resampled_fits",
+]
 
 FAILED = None
 """What stands for a fit that raised, under ``error_score=numpy.nan``."""
@@ -56,8 +65,8 @@ class FittedBlock(NamedTuple):
         return missing & ~self.decisions.solved
 
 
-Finish = Callable[[FittedBlock], list[Any]]
-"""Returns what is wanted of all fits of a block of which a solver did some, in the worker."""
+Finish = Callable[[FittedBlock], FittedBlock]
+"""Leaves of a block of which a solver did some fits what is wanted, in the worker."""
 
 
 def resampled_fits(
@@ -80,9 +89,9 @@ def resampled_fits(
 
     The generic path clones, fits and reads through `joblib.Parallel` with no backend forced.
     Where an adapter serves the estimator, and decision values are enough (`adapted`), a solver
-    does each block at once and agrees with it; `finish`, if given, makes findings of the decisions
-    there. A caller that may stop early gives the number of repetitions of the `first_block`; the
-    number then doubles.
+    does each block at once and agrees with it; `finish`, if given, leaves there what is wanted of
+    the decisions. A caller that may stop early gives the number of repetitions of the
+    `first_block`; the number then doubles.
     """
     check_error_score(error_score)
     check_params(params, len(target))
@@ -153,8 +162,8 @@ class Fitter:
         rows, tested = fit.training_rows, np.flatnonzero(fit.test)
         labels = permute_labels(self.y, fit.order)
         model = clone(self.estimator)
-        train, train_labels = safe_split(model, self.X, labels, rows)
-        test, test_labels = safe_split(model, self.X, labels, tested, rows)
+        train, train_labels = self._split(labels, rows)
+        test, test_labels = self._split(labels, tested, rows)
         arguments = fit_arguments(model, self.X, self.params, fit.weights, rows)
         try:
             model.fit(train, train_labels, **arguments)
@@ -165,6 +174,27 @@ class Fitter:
                 vars(error)["training_rows"] = rows
                 raise
             return FAILED
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether rows of samples are rows of an array, of which nothing need be asked."""
+        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.y) is np.ndarray
+        return arrays and not get_tags(self.estimator).input_tags.pairwise
+
+    def _split(
+        self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """Return some samples and their labels; of kernels, the columns of the training rows."""
+        if self._plain:
+            return take_rows(self.X, rows), labels[rows]
+        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
+        return parts
+
+
+def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return rows in the layout of memory that indexing gives them, which `take` does sooner."""
+    X = np.asarray(X)  # not a memmap, what joblib makes of it for other processes
+    return X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
 
 
 @dataclass(eq=False, repr=False)
@@ -194,10 +224,10 @@ class Solver:
         findings: list[Any] = [FAILED] * len(block)
         for r in np.flatnonzero(~decisions.solved).tolist():
             findings[r] = self.fitter(block[r])
-        if self.finish is None or not decisions.solved.any():
-            return decisions, findings
-        findings = self.finish(FittedBlock(block, decisions, findings))
-        return make_no_decisions(block)._replace(solved=decisions.solved), findings
+        fitted = FittedBlock(block, decisions, findings)
+        if self.finish is not None and decisions.solved.any():
+            fitted = self.finish(fitted)
+        return fitted.decisions, fitted.findings
 
 
 # The many matrix products of a block are too small to gain from several threads.

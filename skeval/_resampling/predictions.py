@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import FittedBlock, resampled_fits
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 
@@ -33,17 +33,24 @@ def resampled_predictions(
     estimator: Any, X: Any, target: Target, plan: ResamplingPlan, **options: Any
 ) -> Iterator[PredictedBlock]:
     """Yield the predictions of every fit of a plan; `options` are those of `resampled_fits`."""
+    options["finish"] = decide
     for fitted in resampled_fits(estimator, X, target, plan, predict, **options):
         block, (values, solved), findings = fitted
         predictions = target.empty_predictions(len(block))
         if solved.any():
             settled = block.test & solved[:, None]
-            predictions[settled] = values[settled] >= 0
+            predictions[settled] = values[settled]
         failed = fitted.failed
         for r in np.flatnonzero(~solved & ~failed):
             tested = block.test[r]
             predictions[r, tested] = target.encode(findings[r], int(tested.sum()))
         yield PredictedBlock(block, predictions, failed)
+
+
+def decide(fitted: FittedBlock) -> FittedBlock:
+    """Return a block with the classes that its decisions mean, an eighth of their size."""
+    decisions = fitted.decisions
+    return fitted._replace(decisions=decisions._replace(values=decisions.values >= 0))
 
 
 def predict(model: Any, X: Any, y: Any) -> np.ndarray:

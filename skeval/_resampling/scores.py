@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
+from skeval._resampling.fits import FAILED, FittedBlock, make_no_decisions, resampled_fits
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.replay import ReplayedEstimator
 from skeval._resampling.target import Target
@@ -40,9 +40,7 @@ def resampled_scores(
     adapted = takes_decisions(scorer, scoring, tags, target)
     read, finish = partial(read_score, scorer), None
     if adapted:
-        finish = partial(
-            add_solved_scores, scorer=scorer, scoring=scoring, tags=tags, target=target
-        )
+        finish = partial(score_block, scorer=scorer, scoring=scoring, tags=tags, target=target)
     options |= {"adapted": adapted, "finish": finish}
     for fitted in resampled_fits(estimator, X, target, plan, read, **options):
         scores, per_repetition = fitted.findings, plan.fits_per_repetition
@@ -88,6 +86,15 @@ def list_parts(scoring: Any) -> list[Any]:
     if isinstance(scoring, dict):
         return list(scoring.values())
     return list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
+
+
+def score_block(
+    fitted: FittedBlock, scorer: Any, scoring: Any, tags: Any, target: Target
+) -> FittedBlock:
+    """Return a block with the scores of all its fits, and without decisions."""
+    scores = add_solved_scores(fitted, scorer, scoring, tags, target)
+    block, (_, solved), _ = fitted
+    return FittedBlock(block, make_no_decisions(block)._replace(solved=solved), scores)
 
 
 @limit_threads(limits=1, user_api="blas")

@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import get_active_backend
+
+from skeval._resampling.shared import shared_with_workers
 
 __all__ = ["Workers"]
 
@@ -45,12 +46,16 @@ class Workers:
         Some backends take jobs from the iterable in other threads, and an error of its own there
         would be lost: it is raised when what was sent before is done.
         """
-        source = Source(function, jobs)
-        with shared_on_dask(function), closing_in_silence(self._start(source)) as results:
+        with shared_with_workers(function) as shared:
+            source = Source(shared, jobs)
+            yield from self._run(source)
+            if source.error is not None:
+                raise source.error
+
+    def _run(self, source: "Source") -> Iterator[Named]:
+        with closing_in_silence(self._start(source)) as results:
             for result in results:  # noqa: UP028 (`yield from` would close the results by itself)
                 yield result
-        if source.error is not None:
-            raise source.error
 
     def _start(self, source: "Source") -> Generator[Named, None, None]:
         try:
@@ -103,22 +108,3 @@ def closing_in_silence(results: Generator[Named, None, None]) -> Iterator[Iterab
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             results.close()
-
-
-@contextmanager
-def shared_on_dask(shared: Any) -> Iterator[None]:
-    """Keep what all jobs are given on every worker of a Dask cluster, where that is the backend.
-
-    joblib by itself sends such an object to one worker, from which the others fetch it: the only
-    copy would die with that worker.
-    """
-    backend, _ = get_active_backend()
-    client, futures = getattr(backend, "client", None), getattr(backend, "data_futures", None)
-    if client is None or futures is None or not effective_n_jobs():
-        yield
-        return
-    (futures[id(shared)],) = client.scatter([shared], broadcast=True, hash=False)
-    try:
-        yield
-    finally:
-        del futures[id(shared)]
