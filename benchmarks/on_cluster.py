@@ -81,7 +81,7 @@ def measure(case: Case, n_workers: int) -> tuple[np.ndarray, float, int]:
         with tempfile.TemporaryDirectory() as memory:
             found.append(case.work(memory))
 
-    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(**options, dashboard_address=":0") as cluster, Client(cluster) as client:
         client.wait_for_workers(n_workers)
         count_writes()
         client.run(count_writes)

@@ -40,9 +40,10 @@ ROWS = {
     "perturb-5000": Row("the same, n=5000 p=20, R=100", "perturb.py --case 5000", 60),
     "permute-cv2": Row("P=1000, 10 folds, selection inside, 62 x 2000", "permute_cv2.py", 6),
     "boot-632": Row(".632 and .632+, B=1000, SVM, 62 x 2000", "bootstrap.py --case 632", 10),
-    "boot-generic": Row(
+    "boot-mlxtend": Row(
         ".632, B=200, LogisticRegression, 569 x 30", "bootstrap.py --case generic", 1
     ),
+    "boot-generic": Row("B=1000, four cheap estimators, 569 x 30", "generic_loop.py", 0.9),
     "internal-pass": Row("all internal indices, n=20000 d=10 K=8", "internal_pass.py", 8),
     "internal-memory": Row(
         "the same, n=50000, memory",
@@ -63,6 +64,8 @@ ROWS = {
     "external": Row("pair-counting indices, 10^7 labels", "external.py", 3),
     "bleu": Row("BLEU, 10^5 sentence pairs", "bleu.py", 1),
     "parallel": Row("generic path, 2 workers against 1", "parallel.py", 1.6),
+    "spread": Row("batches of a solver, 2 workers against 1", "spread.py", 1.7),
+    "cluster": Row("the same and forests on Dask, 2 workers against 1", "on_cluster.py", 1.6),
 }
 
 

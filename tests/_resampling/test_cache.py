@@ -76,12 +76,13 @@ def test_all_is_kept_and_nothing_is_changed(name, memory):
 
 # One of each loop: over fits, over permutations, over halvings.
 @pytest.mark.parametrize("name", ["bootstrap_error", "permutation_test", "predictive_power"])
-def test_a_killed_run_does_only_the_rest(name, memory, log, tmp_path):
+@pytest.mark.parametrize("backend", ["sequential", "threading"])
+def test_a_killed_run_does_only_the_rest(name, backend, memory, log, tmp_path):
     whole = RUNS[name]()
     n_fits = fits()
     log.unlink()
     killed = subprocess.Popen(
-        [sys.executable, "-c", "from helpers.long_runs import main; main()", name, memory],
+        [sys.executable, "-c", "from helpers.long_runs import main; main()", name, memory, backend],
         env=os.environ | {"FITS_SECONDS": "0.02", "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     deadline = time.monotonic() + 60
