@@ -5,15 +5,54 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["BLOCK_ELEMENTS", "PlanBlock", "ResamplingPlan", "concatenate_blocks", "whole_plan"]
+from skeval._resampling.squeeze import Squeezed, squeeze, squeeze_rows
+
+__all__ = [
+    "BLOCK_ELEMENTS",
+    "Fit",
+    "PlanBlock",
+    "ResamplingPlan",
+    "concatenate_blocks",
+    "whole_plan",
+]
 
 BLOCK_ELEMENTS = 2**22
 """Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Fit:
+    """One fit of a plan: a row of each array of its block.
+
+    Attributes
+    ----------
+    train, test, order : ndarray of shape (n_samples,)
+        As in `PlanBlock`.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    order: np.ndarray | None
+
+    def __reduce__(self) -> tuple:
+        order = None if self.order is None else squeeze(self.order)
+        return unpack_fit, (squeeze(self.train), squeeze(self.test), order)
+
+    @property
+    def training_rows(self) -> np.ndarray:
+        """The samples that are trained on, repeated as often as they count."""
+        rows = np.flatnonzero(self.train)
+        return rows if self.weights is not None else np.repeat(rows, self.train[rows])
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the training rows, None where samples count or do not."""
+        return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
+
+
 @dataclass(frozen=True, eq=False)
 class PlanBlock:
-    """Some consecutive fits of a plan.
+    """Some consecutive fits of a plan, which are its items.
 
     Attributes
     ----------
@@ -35,6 +74,14 @@ class PlanBlock:
 
     def __len__(self) -> int:
         return len(self.train)
+
+    def __getitem__(self, fit: int) -> Fit:
+        order = None if self.order is None else self.order[fit]
+        return Fit(self.train[fit], self.test[fit], order)
+
+    def __reduce__(self) -> tuple:
+        order = None if self.order is None else squeeze_rows(self.order)
+        return unpack_block, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -83,6 +130,19 @@ class ResamplingPlan:
             stop = min(start + min(size, largest), self.n_repetitions)
             yield concatenate_blocks([self.draw(r) for r in range(start, stop)])
             start, size = stop, max(size, stop)
+
+
+def unpack_fit(train: Squeezed, test: Squeezed, order: Squeezed | None) -> Fit:
+    """Return a fit as it was before it was sent."""
+    return Fit(train.unpack(), test.unpack(), None if order is None else order.unpack())
+
+
+def unpack_block(
+    train: Squeezed, test: Squeezed, order: Squeezed | None, n_redrawn: int
+) -> PlanBlock:
+    """Return a block as it was before it was sent."""
+    arrays = train.unpack(), test.unpack(), None if order is None else order.unpack()
+    return PlanBlock(*arrays, n_redrawn)
 
 
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
