@@ -120,7 +120,7 @@ BLOCKS = {
     ),
     "error_interval": lambda **options: (
         error_interval(
-            SVC(kernel="linear"), X[:, :4] / X[:, :4].std(axis=0), y, n_repeats=5, **options
+            SVC(kernel="linear"), X[:, :4] / X[:, :4].std(axis=0), y, n_repeats=8, **options
         ).replicates
     ),
     "perturbation_interval": lambda **options: (

@@ -11,7 +11,14 @@ from sklearn.svm import SVC
 
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 
-STEPS = ["resubstitution", "hold-out", "cross-validation", "bootstrap", "permutation"]
+STEPS = [
+    "resubstitution",
+    "hold-out",
+    "cross-validation",
+    "bootstrap",
+    "error interval",
+    "permutation",
+]
 
 
 def bootstrap(n_resamples=40, **options):
