@@ -120,7 +120,7 @@ class Jobs:
         for (number, at), value in self.workers.run(self.function, list_jobs()):
             batch = waiting[number - n_closed]
             batch.put(at, value)
-            self._advance([batch.jobs[at]])
+            self._advance(batch, [at])
             while waiting and not waiting[0].n_left:
                 n_closed += 1
                 yield self._close(waiting.popleft())
@@ -134,11 +134,11 @@ class Jobs:
         return batch
 
     def _close(self, batch: "Batch") -> tuple[Any, list[Any]]:
-        self._advance([batch.jobs[at] for at in batch.kept])
+        self._advance(batch, batch.kept)
         return batch.jobs, batch.found
 
-    def _advance(self, jobs: list[Any]) -> None:
-        self.advance(sum(map(len, jobs)) if self.blocks else len(jobs))
+    def _advance(self, batch: "Batch", numbers: list[int]) -> None:
+        self.advance(sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers))
 
 
 @dataclass(eq=False, repr=False)

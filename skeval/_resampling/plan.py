@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -122,14 +123,22 @@ class ResamplingPlan:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
         The first block has at most `first` repetitions; each block then doubles those before it.
+        A plan of a single block is drawn once, however often it is gone through.
         """
         fits = BLOCK_ELEMENTS // self.n_samples
         largest = max(1, min(fits, max_fits or fits) // self.fits_per_repetition)
         size, start = first or largest, 0
+        if self.n_repetitions <= min(size, largest):
+            yield self._only_block
+            return
         while start < self.n_repetitions:
             stop = min(start + min(size, largest), self.n_repetitions)
             yield concatenate_blocks([self.draw(r) for r in range(start, stop)])
             start, size = stop, max(size, stop)
+
+    @cached_property
+    def _only_block(self) -> PlanBlock:
+        return concatenate_blocks([self.draw(r) for r in range(self.n_repetitions)])
 
 
 def unpack_fit(train: Squeezed, test: Squeezed, order: Squeezed | None) -> Fit:
