@@ -113,7 +113,7 @@ def summarise(cell, methods, rows):
         if not len(table):
             continue
         truth, error, _, _, low, high, spent, fits = table.T
-        width = np.mean(high - low)
+        width = np.nanmean(high - low)  # an interval of no width is nan, and holds nothing
         yield dict(zip(KEY, cell, strict=True)) | {
             "method": method,
             "held_out": int(cell[0] in HELD_OUT),

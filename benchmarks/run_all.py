@@ -34,6 +34,7 @@ class Row(NamedTuple):
         return figure >= self.mark if self.unit == "x" else figure <= self.mark
 
 
+PASS = "internal_pass.py"
 ROWS = {
     "perturb-colon": Row("perturbation interval, 62 x 2000, R=1000", "perturb.py --case colon", 30),
     "perturb-bc": Row("the same, breast_cancer 569 x 30, R=1000", "perturb.py --case bc", 3),
@@ -83,12 +84,22 @@ ROWS = {
     ),
     "nested-svm-colon": Row("the same, 62 x 2000", "svm_kinds.py --case nested-svm-colon", 20),
     "boot-generic": Row("B=1000, four cheap estimators, 569 x 30", "generic_loop.py", 0.9),
-    "internal-pass": Row("all internal indices, n=20000 d=10 K=8", "internal_pass.py", 8),
+    "internal-pass": Row("all internal indices, n=20000 d=10 K=8", f"{PASS} --overlap 1", 5),
+    "internal-overlap": Row("the same, overlapping", PASS, 4),
+    "internal-12": Row("the same, d=12 K=9", f"{PASS} --d 12 --clusters 9", 4),
+    "internal-50": Row("the same, d=50 K=10", f"{PASS} --d 50 --clusters 10 --overlap 8", 3),
+    "internal-2": Row("the same, d=2 K=15", f"{PASS} --d 2 --clusters 15 --overlap 1", 4),
+    "internal-200": Row(
+        "the same, K=200 of unequal size", f"{PASS} --clusters 200 --unequal --overlap 2", 3
+    ),
+    "internal-all": Row(
+        "d=12 K=9, against all of scikit-learn", f"{PASS} --d 12 --clusters 9 --peer all", 5
+    ),
     "internal-memory": Row(
         "the same, n=50000, memory",
-        "internal_memory.py",
+        f"{PASS} --memory --n 50000",
         300,
-        r"^n=50000: (\d+) MB",
+        r"^(\d+) MB",
         "MB",
         paired=False,
     ),

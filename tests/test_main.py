@@ -1,5 +1,8 @@
 """The command line: words that no command understands, and the ways out of it."""
 
+import subprocess
+import sys
+
 import pytest
 
 import skeval
@@ -39,3 +42,18 @@ def test_version(capsys):
     with pytest.raises(SystemExit):
         main(["--version"])
     assert capsys.readouterr().out.strip() == skeval.__version__
+
+
+def test_words_are_read_before_anything_slow_is_imported():
+    """The commands import scikit-learn where they use it: help and errors do without it."""
+    code = (
+        "import sys, types\n"
+        "package = types.ModuleType('skeval')\n"
+        f"package.__path__ = {list(skeval.__path__)!r}\n"
+        "sys.modules['skeval'] = package\n"
+        "from skeval.__main__ import make_parser\n"
+        "make_parser().format_help()\n"
+        "slow = {'sklearn', 'scipy', 'pandas', 'joblib', 'matplotlib'} & set(sys.modules)\n"
+        "assert not slow, slow\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -31,14 +31,17 @@ class FSelection(NamedTuple):
 
 
 class TwoClassF:
-    """F statistics of the columns of X (n, p), which is prepared once, for two classes."""
+    """F statistics of the columns of X (n, p), which is prepared once, for two classes.
 
-    def __init__(self, X: np.ndarray) -> None:
+    Of columns that f_classif sees `scaled`, which rounds them once more, none is exact.
+    """
+
+    def __init__(self, X: np.ndarray, *, scaled: bool = False) -> None:
         self.X = X
         self.squares = X * X
         # sums over integers are exact in any order, and so are their ties
         whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
-        self._rounded = np.where(whole, 0.0, 1.0)
+        self._rounded = np.where(whole, 0.0, 1.0) if not scaled else np.full(X.shape[1], 2.0)
 
     def select(self, counts: np.ndarray, positive: np.ndarray, k: int) -> FSelection:
         """Select k features in each problem.

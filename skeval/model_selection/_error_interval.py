@@ -277,6 +277,12 @@ def error_interval(
     this size. The theory of "cv_wald", "corrected_t" and "replace_one_cv" is for the second, or for
     what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
 
+    Measured coverage of the risk by the default at level .95 (400 data sets each): .94 to .985 in
+    cells of populations and learners that it was not chosen on, of 50 to 200 samples, at 1.25
+    times the width of Wilson's interval on one cross-validation, which covered in .82 to .93. It
+    failed in two that it was chosen on: .90 for a tree on digits 3 against 8, and .83 for the
+    squared loss of errors with heavy tails. Coverage with `groups` and weights was not measured.
+
     A comparison [10]_ on data sets of 100 to 10,000 samples found that "corrected_t",
     "conservative_z" and "nested_cv" cover best; that "five_by_two", "holdout" and a test share
     above a tenth undercover by much, and that both bootstraps with quantiles do by half.

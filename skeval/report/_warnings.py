@@ -1,5 +1,7 @@
 """What a reader should know before quoting a number, in plain words."""
 
+from typing import Any
+
 import numpy as np
 
 from skeval._inference.means import normal_quantile
@@ -50,15 +52,17 @@ def _warn_of_overfitting(
     )
 
 
-def _warn_of_632(named: dict[str, ErrorEstimate], cross_validation: ErrorEstimate) -> str | None:
+def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> str | None:
     """Say when the .632+ estimate counts in a training error that says nothing.
 
-    Both errors of samples not trained on lie above it then. Where labels are noise .632+ gives the
-    training error no weight, and is right.
+    Both errors of samples not trained on lie above it then. Where labels may be noise, for all the
+    cross-validated error says, .632+ gives the training error little weight, and may be right.
     """
     bootstrap, resubstitution = named.get(BOOTSTRAP_632_PLUS), named[RESUBSTITUTION]
     error = cross_validation.error
     if bootstrap is None or resubstitution.error > NEAR_ZERO * error:
+        return None
+    if cross_validation.interval.high >= bootstrap.no_information:
         return None
     if min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error <= _spread(cross_validation):
         return None

@@ -22,7 +22,7 @@ from skeval._solvers.kernels import KernelForm
 from skeval.svm._boxes import Boxes, make_boxes
 from skeval.svm._columns import make_column_steps
 from skeval.svm._costs import FitShape, batch_pays
-from skeval.svm._kbest import KBestSVMAdapter, selects_as_we_do
+from skeval.svm._kbest import KBestSVMAdapter, serves_selection
 from skeval.svm._machines import (
     GramMachine,
     KernelMachine,
@@ -54,19 +54,19 @@ def svc_adapter(
     boxes = make_boxes(estimator, target)
     if boxes is None:
         return Unserved("class_weight does not give every class a positive weight")
-    if transformers and type(transformers[-1]) is SelectKBest:
-        *before, selector = transformers
-        two = target.codes.max() == 1
-        if before or not two or estimator.kernel != "linear" or not selects_as_we_do(selector, X):
+    pipeline = make_pipeline(*transformers, estimator)
+    if any(type(step) is SelectKBest for step in transformers):
+        linear = estimator.kernel == "linear" and target.codes.max() == 1
+        if not linear or not serves_selection(transformers, X):
             return Unserved(
-                "features selected in each fit are served before a linear SVC of two "
-                "classes on an array, by SelectKBest(f_classif) alone"
+                "features selected in each fit are served before a linear SVC of two classes, by "
+                "SelectKBest(f_classif) on an array, with a scaler beside it at most"
             )
-        return KBestSVMAdapter(selector, estimator, X, target, boxes)
+        return KBestSVMAdapter(pipeline, X, target, boxes)
     machine = make_machine(estimator, X, transformers)
     if isinstance(machine, str):
         return Unserved(machine)
-    return SVCAdapter(make_pipeline(*transformers, estimator), X, target, boxes, machine)
+    return SVCAdapter(pipeline, X, target, boxes, machine)
 
 
 def make_machine(estimator: SVC, X: Any, transformers: tuple) -> Machine | str:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from skeval._resampling.plan import PlanBlock
 from skeval._solvers.column_scales import ColumnScales
 
-__all__ = ["ColumnMaps", "ColumnSteps", "make_column_steps"]
+__all__ = ["ColumnMaps", "ColumnSteps", "is_served_scaler", "make_column_steps"]
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -39,7 +39,7 @@ def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> "ColumnSteps | Non
     drops = bool(left) and type(left[0]) is VarianceThreshold and left[0].threshold == 0
     left = left[1:] if drops else left
     scaler = left[0] if len(left) == 1 else None
-    if len(left) > 1 or (scaler is not None and not is_served(scaler)):
+    if len(left) > 1 or (scaler is not None and not is_served_scaler(scaler)):
         return None
     return ColumnSteps(X, drops, scaler)
 
@@ -51,7 +51,7 @@ def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:
     return nan and bool(np.isfinite(X).all())
 
 
-def is_served(scaler: Any) -> bool:
+def is_served_scaler(scaler: Any) -> bool:
     """Whether a scaler is one of those that are written down here."""
     if type(scaler) is MinMaxScaler:
         return not scaler.clip

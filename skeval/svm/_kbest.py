@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest, f_classif
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from skeval._resampling.adapters import Decisions
 from skeval._resampling.plan import PlanBlock
@@ -15,13 +15,27 @@ from skeval._resampling.target import Target
 from skeval._solvers.f_statistics import TwoClassF
 from skeval._solvers.svm import solve_feature_svms, solve_training_svms, uses_features
 from skeval.svm._boxes import Boxes
+from skeval.svm._columns import ColumnSteps, is_served_scaler
 from skeval.svm._costs import FitShape, batch_pays
+from skeval.svm._machines import take_block
 from skeval.utils._checks import warn_user
 
-__all__ = ["KBestSVMAdapter", "selects_as_we_do"]
+__all__ = ["KBestSVMAdapter", "serves_selection"]
 
 BLOCK_ELEMENTS = 2**22
 """Numbers in one stack of selected columns or Gram matrices."""
+
+
+def serves_selection(steps: tuple, X: Any) -> bool:
+    """Whether some steps are SelectKBest and at most a scaler beside it, as computed here."""
+    selectors = [step for step in steps if type(step) is SelectKBest]
+    scalers = [step for step in steps if type(step) is not SelectKBest]
+    return (
+        len(selectors) == 1
+        and len(scalers) <= 1
+        and all(is_served_scaler(step) for step in scalers)
+        and selects_as_we_do(selectors[0], X)
+    )
 
 
 def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
@@ -38,26 +52,28 @@ def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
 
 
 class KBestSVMAdapter:
-    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects."""
+    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects.
 
-    def __init__(
-        self, selector: SelectKBest, classifier: SVC, X: np.ndarray, target: Target, boxes: Boxes
-    ) -> None:
-        self.selector = selector
-        self.classifier = classifier
-        self.X = X
-        self.target = target
-        self.boxes = boxes
+    A scaler may stand before the selector, or after it: scales do not change the statistic.
+    """
+
+    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target, boxes: Boxes) -> None:
+        steps = list(pipeline)[:-1]
+        self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
+        self.selector = next(step for step in steps if type(step) is SelectKBest)
+        scalers = [step for step in steps if step is not self.selector]
         numbers = X.astype(float)
-        self._statistics = TwoClassF(numbers)
+        self._scaling = ColumnSteps(numbers, drops=False, scaler=next(iter(scalers), None))
+        self._before = scalers if steps[0] is not self.selector else []
+        self._statistics = TwoClassF(numbers, scaled=bool(self._before))
         self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
 
     def pays(self, n_fits: int, codes: np.ndarray) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
-        pipeline = make_pipeline(self.selector, self.classifier)
         n, p = self.X.shape
-        shape = FitShape(n, p, int(self.selector.k), selects=True)
-        return batch_pays(pipeline, self.X, self.target.decode(codes), shape, n_fits)
+        scaled = len(self.pipeline) > 2
+        shape = FitShape(n, p, int(self.selector.k), selects=True, scaled=scaled)
+        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
     def __call__(self, block: PlanBlock) -> Decisions:
         """Return the decisions of a block."""
@@ -65,8 +81,7 @@ class KBestSVMAdapter:
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         values = np.full(block.train.shape, np.nan)
         if solved.any():
-            box = self.boxes(block)[solved]
-            values[solved] = self._solve(block.train[solved], positive[solved], box)
+            values[solved] = self._solve(take_block(block, solved), positive[solved])
         return Decisions(values, solved & ~np.isnan(values).any(axis=1))
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
@@ -80,13 +95,22 @@ class KBestSVMAdapter:
         features = selection.features.copy()  # (n_fits, k)
         for r in np.flatnonzero(~selection.certain):
             rows = np.repeat(np.arange(len(self.X)), counts[r])
-            fitted = clone(self.selector).fit(self.X[rows], positive[r, rows])
+            samples = self.X[rows]
+            for scaler in self._before:
+                weighted = train.dtype.kind == "f" and has_fit_parameter(scaler, "sample_weight")
+                weights = {"sample_weight": train[r, rows]} if weighted else {}
+                samples = clone(scaler).fit(samples, **weights).transform(samples)
+            fitted = clone(self.selector).fit(samples, positive[r, rows])
             features[r] = fitted.get_support(indices=True)
         return features
 
-    def _solve(self, train: np.ndarray, positive: np.ndarray, box: np.ndarray) -> np.ndarray:
+    def _solve(self, block: PlanBlock, positive: np.ndarray) -> np.ndarray:
         """Return the decision values of all samples, nan for fits that are not settled."""
+        train, box = block.train, self.boxes(block)
         features = self.select(train, positive)
+        scales = None
+        if len(self.pipeline) > 2:
+            scales = np.take_along_axis(self._scaling.maps(block).scale, features, axis=1)
         n, k = train.shape[1], features.shape[1]
         few = uses_features(n, k)
         solve = solve_feature_svms if few else solve_training_svms
@@ -95,6 +119,8 @@ class KBestSVMAdapter:
         for start in range(0, len(train), size):
             part = slice(start, start + size)
             columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
+            if scales is not None:
+                columns = columns / scales[part][:, None, :]
             signs = np.where(positive[part], 1.0, -1.0)
             found = solve(columns, signs, box[part])
             found.decision[~self.boxes.settles(box[part], found.alpha)] = np.nan

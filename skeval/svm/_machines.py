@@ -19,7 +19,15 @@ from skeval._solvers.kernels import (
 from skeval._solvers.svm import LinearSVMBatch
 from skeval.svm._columns import ColumnMaps, ColumnSteps
 
-__all__ = ["GramMachine", "KernelMachine", "LinearMachine", "Machine", "PairProblems", "Solutions"]
+__all__ = [
+    "GramMachine",
+    "KernelMachine",
+    "LinearMachine",
+    "Machine",
+    "PairProblems",
+    "Solutions",
+    "take_block",
+]
 
 FITS_OF_KERNEL = 4
 """So many fits with the same kernel, on average, are worth a Gram matrix of all samples."""
@@ -245,6 +253,11 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
     block, rows, signs, box = problems
-    order = None if block.order is None else block.order[fits]
-    part = PlanBlock(block.train[fits], block.test[fits], order)
+    part = take_block(block, fits)
     return PairProblems(part, rows, signs if signs.ndim == 1 else signs[fits], box[fits])
+
+
+def take_block(block: PlanBlock, fits: np.ndarray) -> PlanBlock:
+    """Return some fits of a block."""
+    order = None if block.order is None else block.order[fits]
+    return PlanBlock(block.train[fits], block.test[fits], order)

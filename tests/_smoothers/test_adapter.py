@@ -317,7 +317,7 @@ def test_what_rounding_decides_is_left_to_the_estimator():
         make_pipeline(StandardScaler(), RidgeClassifier(), memory="nowhere"),
         type("Own", (RidgeClassifier,), {})(),
     ],
-    ids=str,
+    ids=lambda model: type(model).__name__,
 )
 def test_what_is_not_served(model):
     y = some_labels() if hasattr(model, "classes_") or "Class" in str(model) else np.arange(48.0)

@@ -221,8 +221,9 @@ NOT_SERVED = {
     "too many": make_pipeline(SelectKBest(k=121), SVC(kernel="linear")),
     "another selector": make_pipeline(VarianceThreshold(0.5), SVC(kernel="linear")),
     "another classifier": make_pipeline(SelectKBest(), LogisticRegression()),
-    "scaled before": make_pipeline(StandardScaler(), SelectKBest(), SVC(kernel="linear")),
-    "scaled after": make_pipeline(SelectKBest(), StandardScaler(), SVC(kernel="linear")),
+    "scaled twice": make_pipeline(
+        StandardScaler(), SelectKBest(), StandardScaler(), SVC(kernel="linear")
+    ),
     "memory": make_pipeline(SelectKBest(), SVC(kernel="linear"), memory="nowhere"),
     "consensus": CV2FeatureSelectionPipeline(final="consensus"),
     "cv2 kernel": CV2FeatureSelectionPipeline(classifier=SVC()),

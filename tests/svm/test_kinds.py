@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import VarianceThreshold
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
@@ -163,6 +163,37 @@ def test_behind_transformers(svc, before):
         X, y = DATA[seed % 4](rng, n, p), np.resize(["a", "b"], n)
         model = make_pipeline(*BEFORE[before], SVC(**SVCS[svc], C=10.0 ** rng.uniform(-2, 3)))
         found = compare(model, X, y, TRAIN[seed % 3](rng, n))
+        n_compared, n_solved = n_compared + found[0], n_solved + found[1]
+    assert n_solved >= 9
+    assert n_compared >= 5
+
+
+SELECTING = {
+    "alone": [SelectKBest(k=3)],
+    "standardised before": [StandardScaler(), SelectKBest(k=3)],
+    "standardised after": [SelectKBest(k=3), StandardScaler()],
+    "min-max before": [MinMaxScaler(), SelectKBest(k=30)],
+    "min-max after": [SelectKBest(k=30), MinMaxScaler()],
+    "scaled before": [StandardScaler(with_mean=False), SelectKBest(k=3)],
+}
+
+
+@pytest.mark.parametrize("before", SELECTING)
+@pytest.mark.parametrize("form", ["real", "whole", "copied columns"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_selection_and_a_scaler(before, form, class_weight):
+    n_compared = n_solved = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([20, 40, 70]))
+        X, y = overlapping(rng, n, 40), np.resize(["a", "b"], n)
+        X = X.round() if form == "whole" else X
+        X = np.tile(X[:, :20], 2) if form == "copied columns" else X
+        C = 10.0 ** rng.uniform(-2, 3)
+        svc = SVC(kernel="linear", C=C, class_weight=class_weight)
+        model = make_pipeline(*SELECTING[before], svc)
+        order = rng.permutation(n) if seed % 2 else None
+        found = compare(model, X, y, TRAIN[seed % 3](rng, n), order=order)
         n_compared, n_solved = n_compared + found[0], n_solved + found[1]
     assert n_solved >= 9
     assert n_compared >= 5
@@ -346,16 +377,20 @@ def test_labels_left_out_do_not_matter_to_votes(name):
         np.testing.assert_allclose(found[0].decision, found[1].decision, atol=1e-7)
 
 
-@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("before", [*BEFORE, *(f"selecting {name}" for name in SELECTING)])
 @pytest.mark.parametrize("svc", [*SVCS, "precomputed"])
 def test_labels_of_samples_left_out_do_not_matter(svc, before):
     """Nor do they for what the transformers do."""
     parameters = SVCS.get(svc, {"kernel": "precomputed"})
     if before != "alone" and (svc == "precomputed" or callable(parameters.get("kernel"))):
         return
+    selects = before.startswith("selecting ")
+    steps = SELECTING[before.removeprefix("selecting ")] if selects else BEFORE[before]
+    if selects and parameters.get("kernel") != "linear":
+        return
     rng = np.random.default_rng(0)
-    X, y = overlapping(rng, 40, 4), rng.permutation(np.resize(["a", "b"], 40))
-    model = make_pipeline(*BEFORE[before], SVC(**parameters))
+    X, y = overlapping(rng, 40, 40), rng.permutation(np.resize(["a", "b"], 40))
+    model = make_pipeline(*steps, SVC(**parameters))
     X = rbf_kernel(X) if get_tags(model).input_tags.pairwise else X
     train = folds(rng, 40)
     values = []
@@ -368,6 +403,7 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
             found.append(adapter_of_steps(model, given, target)(block).values[0])
         values.append(found)
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
+    assert np.isfinite(values).any()
 
 
 @pytest.mark.filterwarnings("ignore:Solver terminated early")

@@ -14,6 +14,7 @@ from skeval.metrics.cluster._connectivity import connectivity_score
 from skeval.metrics.cluster._davies_bouldin import davies_bouldin_score
 from skeval.metrics.cluster._dbcv import dbcv_score
 from skeval.metrics.cluster._dunn import dunn_score
+from skeval.metrics.cluster._estimates import IndexEstimate
 from skeval.metrics.cluster._external import (
     ExternalIndices,
     class_f_measure,
@@ -47,6 +48,7 @@ __all__ = [
     "ClusterDistances",
     "ContingencyDisplay",
     "ExternalIndices",
+    "IndexEstimate",
     "InternalIndices",
     "PairCounts",
     "adjusted_rand_score",

@@ -44,7 +44,7 @@ def connectivity_from_pass(
 ) -> float:
     """Return the connectivity from the neighbours that a pass has kept, if it could."""
     if nearest is not None:
-        return nearest.foreign_weight()
+        return float(nearest.foreign_weights().sum())
     cluster = samples.partition.cluster
     return foreign_weight_by_rows(samples.tiles, cluster, samples.zero, n_neighbors, n_jobs=n_jobs)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,12 +12,18 @@ from scipy.sparse import issparse
 from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
 from skeval.metrics.cluster._connectivity import check_n_neighbors
 from skeval.metrics.cluster._davies_bouldin import davies_bouldin_index
-from skeval.metrics.cluster._from_pairs import compute_from_pairs
+from skeval.metrics.cluster._estimates import ESTIMABLE, IndexEstimate, estimate_from_rows
+from skeval.metrics.cluster._from_pairs import (
+    FROM_PAIRS,
+    compute_from_pairs,
+    compute_without_pass,
+)
 from skeval.metrics.cluster._kernels.euclidean import squared_norms
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import ShownAsText
 
 __all__ = ["InternalIndices", "internal_indices"]
@@ -72,6 +78,9 @@ class InternalIndices(ShownAsText):
         Distance of every two centroids.
     labels, sizes : ndarray of shape (n_clusters,)
         Label and number of samples of each cluster.
+    estimates : dict of str to IndexEstimate
+        Standard error and interval of each index that was estimated from a sample of rows because
+        of ``max_pairs``; all others are exact.
     """
 
     compactness: float
@@ -90,6 +99,7 @@ class InternalIndices(ShownAsText):
     centroid_between: np.ndarray
     labels: np.ndarray
     sizes: np.ndarray
+    estimates: dict[str, IndexEstimate]
 
     def __post_init__(self) -> None:
         for name in (*SCALARS, *TABLES):
@@ -99,7 +109,8 @@ class InternalIndices(ShownAsText):
     def __getattr__(self, name: str) -> NoReturn:
         if name in (*SCALARS, *TABLES):
             raise AttributeError(
-                f"{name} was not computed; indices must hold {name!r}, or be None for all of them."
+                f"{name} was not computed; indices must hold {name!r}, or be None for all of them, "
+                "and max_pairs must be None or allow all pairs."
             )
         raise AttributeError(f"InternalIndices has no attribute {name!r}.")
 
@@ -116,8 +127,17 @@ class InternalIndices(ShownAsText):
         return make_frame(columns, self.labels, "label")
 
     def __str__(self) -> str:
-        lines = [f"{name:<24}{value:>14.6g}" for name, value in self.to_dict().items()]
+        lines = [
+            f"{name:<24}{value:>14.6g}{self._mark(name)}" for name, value in self.to_dict().items()
+        ]
         return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
+
+    def _mark(self, name: str) -> str:
+        """Return what to print beside an index that is estimated."""
+        if name not in self.estimates:
+            return ""
+        estimate = self.estimates[name]
+        return f"  estimated from {estimate.n_rows} rows, s.e. {estimate.standard_error:.2g}"
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
@@ -129,6 +149,8 @@ class InternalIndices(ShownAsText):
     | {
         "indices": ["array-like", None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "max_pairs": [Interval(Integral, 1, None, closed="left"), None],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
 )
 def internal_indices(
@@ -139,6 +161,9 @@ def internal_indices(
     metric: str | Callable = "euclidean",
     n_neighbors: int = 10,
     noise: str | None = None,
+    max_pairs: int | None = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> InternalIndices:
     """Compute internal indices of a clustering from one pass over the pairs of samples.
@@ -164,6 +189,15 @@ def internal_indices(
     noise : {"cluster", "drop", "singletons"} or None, default=None
         What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+    max_pairs : int or None, default=None
+        The most pairs whose distances may be computed. If all pairs are more, silhouette and
+        connectivity are estimated from a sample of the rows of each cluster (``estimates`` has
+        their standard errors), connectivity and Dunn are exact where trees and bounds prune, and
+        what else needs all pairs is left out. None sets no limit.
+    confidence_level : float, default=0.95
+        Level of the intervals of estimated indices.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws that sample of rows.
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
 
@@ -218,13 +252,29 @@ def internal_indices(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition, names = samples.partition, _check_indices(indices)
+    root = root_seed(random_state)
     if "connectivity" in names:
         check_n_neighbors(n_neighbors, partition.n_samples)
-    found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
+    estimates: dict[str, IndexEstimate] = {}
+    if max_pairs is None or partition.n_samples * (partition.n_samples - 1) // 2 <= max_pairs:
+        found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
+    else:
+        found = compute_without_pass(samples, names, n_neighbors, n_jobs=n_jobs)
+        rest = (names & ESTIMABLE) - set(found)
+        missing = (names & FROM_PAIRS) - rest - set(found)
+        _check_affordable(missing if indices is not None else set(), max_pairs)
+        names -= missing
+        rng = repetition_rng(root, 0)
+        numbers, estimates = estimate_from_rows(
+            samples, rest, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
+        )
+        found |= numbers
     found |= _centroid_indices(samples, names, found.get("mean_within"))
     values: dict[str, Any] = dict.fromkeys((*SCALARS, *TABLES))
     values |= {name: found[name] for name in names}
-    result = InternalIndices(labels=partition.names, sizes=partition.sizes, **values)
+    result = InternalIndices(
+        labels=partition.names, sizes=partition.sizes, estimates=estimates, **values
+    )
     _warn_of_undefined(result)
     return result
 
@@ -234,12 +284,21 @@ def _check_indices(indices: Sequence[str] | None) -> set[str]:
     known = (*SCALARS, *TABLES)
     if indices is None:
         return set(known)
-    names = [indices] if isinstance(indices, str) else list(indices)
-    unknown = [name for name in names if name not in known]
+    names = np.asarray(indices, dtype=object).ravel().tolist()
+    unknown = [name for name in names if not isinstance(name, str) or name not in known]
     if unknown or not names:
         got = repr(unknown[0]) if unknown else "none"
         raise ValueError(f"indices must be None or names among {', '.join(known)}; got {got}.")
     return set(names)
+
+
+def _check_affordable(missing: set[str], max_pairs: int) -> None:
+    """Raise if an index that was named needs all pairs, which are too many."""
+    if missing:
+        raise ValueError(
+            f"max_pairs must be None or allow all pairs, which {', '.join(sorted(missing))} need; "
+            f"got {max_pairs}."
+        )
 
 
 def _centroid_indices(samples: Samples, names: set[str], within: np.ndarray | None) -> dict:

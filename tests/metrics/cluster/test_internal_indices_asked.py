@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
 
 from skeval.metrics.cluster import _samples, internal_indices
 from skeval.metrics.cluster._internal_indices import FROM_SSE, SCALARS, TABLES
@@ -53,16 +54,26 @@ def test_one_alone_equals_that_of_all(name, p):
     assert [other for other in EVERYTHING if hasattr(found, other)] == [name]
 
 
-@pytest.mark.parametrize("names", [["dunn", "connectivity"], ["silhouette", "dunn"]])
-@pytest.mark.parametrize("metric", ["manhattan", "cosine", "precomputed"])
-def test_other_metrics(metric, names):
-    X, y = DATA[30]
-    data = np.abs(X[:, :1] - X[:, 0]) if metric == "precomputed" else X
-    found = internal_indices(data, y, indices=names, metric=metric)
-    assert list(found.to_dict()) == sorted(names, key=SCALARS.index)
-    whole = internal_indices(X, y, metric=metric) if metric != "precomputed" else None
-    for name in names if whole else []:
-        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-11)
+def sum_of_steps(a, b):
+    return float(np.abs(a - b).sum())
+
+
+@pytest.mark.filterwarnings("ignore:Undefined for this metric")
+@pytest.mark.parametrize("kind", ["manhattan", "cosine", "chebyshev", "callable", "sparse cosine"])
+def test_other_metrics_over_many_tiles(kind, monkeypatch):
+    """Each metric by tiles against its whole matrix, with threads."""
+    monkeypatch.setattr(passes, "TILE_ROWS", 50)
+    monkeypatch.setattr(passes, "TILE_COLUMNS", 70)
+    X, y = DATA[30][0][:300], DATA[30][1][:300]
+    metric = {"callable": sum_of_steps, "sparse cosine": "cosine"}.get(kind, kind)
+    D = pairwise_distances(X, metric="manhattan" if kind == "callable" else metric)
+    np.fill_diagonal(D, 0.0)
+    whole = internal_indices((D + D.T) / 2, y, metric="precomputed")
+    data = csr_matrix(X) if kind == "sparse cosine" else X
+    for n_jobs in (None, 2):
+        found = internal_indices(data, y, metric=metric, n_jobs=n_jobs)
+        for name in ("silhouette", "dunn", "connectivity"):
+            assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-10)
 
 
 def test_no_pair_is_passed_over_twice(pairs):

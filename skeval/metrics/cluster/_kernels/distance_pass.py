@@ -20,7 +20,9 @@ __all__ = [
     "TILE_ROWS",
     "ClusterSums",
     "Reductions",
+    "Segments",
     "add_to_totals",
+    "cut_points",
     "distance_pass",
     "mean_between",
     "mean_within",
@@ -181,6 +183,9 @@ class _Strip:
             return  # all pairs of the tile lie within one cluster
         nearest, block = self.smallest[:, others.clusters], tile.distances  # (m, runs), (r, c)
         if tile.lowest.min() >= nearest.max():  # eq. 7
+            return
+        if len(self.segments.runs) == len(others.runs) == 1:
+            np.minimum(nearest, block.min(), out=nearest)  # eq. 3
             return
         for _, run, other_run in self.segments.common(others):
             block[run, other_run] = np.inf

@@ -167,20 +167,25 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """
     stops = np.append(starts[1:], len(points))
 
-    @lru_cache(maxsize=1)
-    def around(cluster: int) -> np.ndarray:
+    def centre(cluster: int) -> np.ndarray:
         start, stop = starts[cluster], stops[cluster]
         some = points[start : stop : 1 + (stop - start) // CENTRE_SAMPLE]
-        return operands(points, np.partition(some, len(some) // 2, axis=0)[len(some) // 2])
+        return np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+
+    @lru_cache(maxsize=1)
+    def around(cluster: int) -> np.ndarray:
+        return operands(points, centre(cluster))
 
     def strip(rows: slice) -> Strip:
-        right = around(int(np.searchsorted(starts, rows.start, side="right")) - 1)
-        left = left_operands(right[rows])
+        cluster = int(np.searchsorted(starts, rows.start, side="right")) - 1
+        own = operands(points[rows], centre(cluster))
+        left = left_operands(own)
 
         def block(columns: slice) -> Tile:
-            squared = left @ right[columns].T  # eq. 8, (r, c)
+            right = own if columns == rows else around(cluster)[columns]
+            squared = left @ right.T  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
-            aa, bb = left[:, -1], right[columns, -2]
+            aa, bb = left[:, -1], right[:, -2]
             lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
             distances = np.sqrt(squared, out=squared)
             return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))

@@ -3,8 +3,6 @@
 Equations: doc/derivations/neighbours.rst.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 from joblib import Parallel, delayed
 
@@ -127,19 +125,19 @@ class Nearest:
         self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero[rows])
         self.changed[rows] = True
 
-    def foreign_weight(self) -> float:
-        """Return the sum of the weights of the neighbours in another cluster (eq. 1)."""
-        return float(sum(map(self._weigh, self._rows_with_foreign())))
-
-    def _rows_with_foreign(self) -> Iterator[np.ndarray]:
+    def foreign_weights(self) -> np.ndarray:
+        """Return the (n,) sums of the weights of the neighbours in another cluster (eq. 1)."""
+        self.settle()
         n, L = self.marked.shape
-        step = max(1, WEIGHTS_AT_ONCE // L)
+        weights, step = np.zeros(n), max(1, WEIGHTS_AT_ONCE // L)
         for begin in range(0, n, step):
             foreign = unmark(self.marked[begin : begin + step])[1].any(axis=1)
             foreign |= self.tied[begin : begin + step, 1] > 0
-            yield begin + np.flatnonzero(foreign)
+            rows = begin + np.flatnonzero(foreign)
+            weights[rows] = self._weigh(rows)
+        return weights
 
-    def _weigh(self, rows: np.ndarray) -> float:
+    def _weigh(self, rows: np.ndarray) -> np.ndarray:
         distance, foreign = unmark(self.marked[rows])
         q, L = distance.shape
         # An entry for each neighbour, and one for each row that stands for all further ties.
@@ -149,13 +147,13 @@ class Nearest:
         n_foreign = np.concatenate([foreign.ravel(), self.tied[rows, 1]])
         some = copies > 0
         weight = shared_weights(row[some], reached[some], copies[some], L)
-        return float(weight @ n_foreign[some])
+        return np.bincount(row[some], weight * n_foreign[some], minlength=q)
 
 
 def foreign_weight_by_rows(
     tiles: Tiles, cluster: np.ndarray, zero: np.ndarray, L: int, *, n_jobs: int | None = None
 ) -> float:
-    """Return the same sum row by row, from whole rows, where L is too large to keep (n, L)."""
+    """Return the sum of eq. 1 row by row, from whole rows, where L is too large to keep (n, L)."""
     n = len(cluster)
 
     def weigh(rows: slice) -> float:
@@ -166,8 +164,7 @@ def foreign_weight_by_rows(
         own = np.arange(rows.start, rows.stop)
         block[own - rows.start, own] = np.inf
         nearest.look(block, slice(0, len(own)), slice(0, n), block.min(axis=1))
-        nearest.settle()
-        return nearest.foreign_weight()
+        return float(nearest.foreign_weights().sum())
 
     step = max(1, NUMBERS_AT_ONCE // n)
     parts = Parallel(n_jobs, require="sharedmem")(
