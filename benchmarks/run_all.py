@@ -61,7 +61,7 @@ ROWS = {
         50,
     ),
     "boot-632": Row(".632 and .632+, B=1000, SVM, 62 x 2000", "bootstrap.py --case 632", 10),
-    "boot-generic": Row(
+    "boot-mlxtend": Row(
         ".632, B=200, LogisticRegression, 569 x 30", "bootstrap.py --case generic", 1
     ),
     "perturb-rbf": Row(
@@ -83,6 +83,7 @@ ROWS = {
         "nested folds K=5 R=10, linear SVC, 100 x 20", "svm_kinds.py --case nested-svm", 20
     ),
     "nested-svm-colon": Row("the same, 62 x 2000", "svm_kinds.py --case nested-svm-colon", 20),
+    "boot-generic": Row("B=1000, four cheap estimators, 569 x 30", "generic_loop.py", 0.9),
     "internal-pass": Row("all internal indices, n=20000 d=10 K=8", f"{PASS} --overlap 1", 5),
     "internal-overlap": Row("the same, overlapping", PASS, 4),
     "internal-12": Row("the same, d=12 K=9", f"{PASS} --d 12 --clusters 9", 4),
@@ -113,6 +114,8 @@ ROWS = {
     "external": Row("pair-counting indices, 10^7 labels", "external.py", 3),
     "bleu": Row("BLEU, 10^5 sentence pairs", "bleu.py", 1),
     "parallel": Row("generic path, 2 workers against 1", "parallel.py", 1.6),
+    "spread": Row("batches of a solver, 2 workers against 1", "spread.py", 1.7),
+    "cluster": Row("the same and forests on Dask, 2 workers against 1", "on_cluster.py", 1.6),
 }
 
 

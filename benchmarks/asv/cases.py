@@ -38,7 +38,7 @@ class Perturbation:
 
 
 class Bootstrap:
-    """boot-632, boot-generic."""
+    """boot-632, boot-mlxtend."""
 
     params = ("632", "generic")
 

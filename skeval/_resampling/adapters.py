@@ -19,11 +19,22 @@ __all__ = [
     "PlannedAdapter",
     "Unserved",
     "adapter_for",
+    "adapter_of_steps",
+    "count_fits_of_block",
     "find_adapter",
 ]
 
 DECIMALS = 9
 """Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
+
+FITS_OF_BLOCK = 256
+"""Fits that a solver is given at once at least: it gains little from more, where samples are many.
+
+Fewer would not do: the pilots that tell which samples matter are the same for any number.
+"""
+
+BLOCK_ELEMENTS = 2**16
+"""Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
 
 
 class Decisions(NamedTuple):
@@ -84,7 +95,11 @@ class CostedAdapter(Protocol):
 
 @runtime_checkable
 class PlannedAdapter(Protocol):
-    """An adapter that serves some plans only."""
+    """An adapter that serves some plans only.
+
+    What it learns of a plan it keeps from block to block: it stays in the calling process, for
+    each worker would learn the same again.
+    """
 
     def prepare(self, plan: ResamplingPlan) -> Adapter | None:
         """Return the adapter for a plan, None if a loop does it as fast.
@@ -145,6 +160,15 @@ def choose_adapter(
     return adapter if adapter.pays(plan.n_fits, codes) else slower
 
 
+def count_fits_of_block(plan: ResamplingPlan) -> int:
+    """Return how many fits of a plan a solver is given at once.
+
+    Neither the workers nor the number of repetitions are asked: a solution may depend, in its
+    last digits, on what is solved with it.
+    """
+    return max(FITS_OF_BLOCK, BLOCK_ELEMENTS // plan.n_samples, plan.fits_per_repetition)
+
+
 def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
     """Return the adapter of a bare estimator or of a pipeline that ends in one."""
     found = ask_steps(estimator, X, target)
@@ -153,6 +177,8 @@ def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
 
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | Unserved | None:
     """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
+    if isinstance(X, np.memmap):  # what joblib makes of large arrays for other processes
+        X = X.view(np.ndarray)
     if type(estimator) is not Pipeline:
         return adapter_for(estimator, X, target, ())
     if estimator.memory is not None:

@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 from collections.abc import Callable
+from threading import Lock
 from types import FunctionType
 from typing import Any
 
@@ -32,17 +33,20 @@ class Results:
         memory = os.fspath(memory) if isinstance(memory, os.PathLike) else memory
         self._memory = check_memory(memory).cache(compute_result, ignore=["compute"])
         self._task = hash_parts((CodeOf(task).found, task))
+        self._lock = Lock()  # workers' threads read what the main thread writes
 
     def key(self, part: Any) -> str:
         """Return the key of a part of the task."""
         return hash_parts((self._task, part))
 
     def __contains__(self, key: str) -> bool:
-        return bool(self._memory.check_call_in_cache(None, key))
+        with self._lock:
+            return bool(self._memory.check_call_in_cache(None, key))
 
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return a result; compute and keep it if there is none that can be read."""
-        return self._memory(compute, key)
+        with self._lock:
+            return self._memory(compute, key)
 
 
 def hash_parts(parts: Any) -> str:

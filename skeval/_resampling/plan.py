@@ -2,18 +2,58 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-__all__ = ["BLOCK_ELEMENTS", "PlanBlock", "ResamplingPlan", "concatenate_blocks", "whole_plan"]
+from skeval._resampling.squeeze import Squeezed, squeeze, squeeze_rows
+
+__all__ = [
+    "BLOCK_ELEMENTS",
+    "Fit",
+    "PlanBlock",
+    "ResamplingPlan",
+    "concatenate_blocks",
+    "whole_plan",
+]
 
 BLOCK_ELEMENTS = 2**22
 """Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Fit:
+    """One fit of a plan: a row of each array of its block.
+
+    Attributes
+    ----------
+    train, test, order : ndarray of shape (n_samples,)
+        As in `PlanBlock`.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    order: np.ndarray | None
+
+    def __reduce__(self) -> tuple:
+        order = None if self.order is None else squeeze(self.order)
+        return unpack_fit, (squeeze(self.train), squeeze(self.test), order)
+
+    @property
+    def training_rows(self) -> np.ndarray:
+        """The samples that are trained on, repeated as often as they count."""
+        rows = np.flatnonzero(self.train)
+        return rows if self.weights is not None else np.repeat(rows, self.train[rows])
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The weights of the training rows, None where samples count or do not."""
+        return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
+
+
 @dataclass(frozen=True, eq=False)
 class PlanBlock:
-    """Some consecutive fits of a plan.
+    """Some consecutive fits of a plan, which are its items.
 
     Attributes
     ----------
@@ -35,6 +75,14 @@ class PlanBlock:
 
     def __len__(self) -> int:
         return len(self.train)
+
+    def __getitem__(self, fit: int) -> Fit:
+        order = None if self.order is None else self.order[fit]
+        return Fit(self.train[fit], self.test[fit], order)
+
+    def __reduce__(self) -> tuple:
+        order = None if self.order is None else squeeze_rows(self.order)
+        return unpack_block, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -75,14 +123,35 @@ class ResamplingPlan:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
         The first block has at most `first` repetitions; each block then doubles those before it.
+        A plan of a single block is drawn once, however often it is gone through.
         """
         fits = BLOCK_ELEMENTS // self.n_samples
         largest = max(1, min(fits, max_fits or fits) // self.fits_per_repetition)
         size, start = first or largest, 0
+        if self.n_repetitions <= min(size, largest):
+            yield self._only_block
+            return
         while start < self.n_repetitions:
             stop = min(start + min(size, largest), self.n_repetitions)
             yield concatenate_blocks([self.draw(r) for r in range(start, stop)])
             start, size = stop, max(size, stop)
+
+    @cached_property
+    def _only_block(self) -> PlanBlock:
+        return concatenate_blocks([self.draw(r) for r in range(self.n_repetitions)])
+
+
+def unpack_fit(train: Squeezed, test: Squeezed, order: Squeezed | None) -> Fit:
+    """Return a fit as it was before it was sent."""
+    return Fit(train.unpack(), test.unpack(), None if order is None else order.unpack())
+
+
+def unpack_block(
+    train: Squeezed, test: Squeezed, order: Squeezed | None, n_redrawn: int
+) -> PlanBlock:
+    """Return a block as it was before it was sent."""
+    arrays = train.unpack(), test.unpack(), None if order is None else order.unpack()
+    return PlanBlock(*arrays, n_redrawn)
 
 
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import FittedBlock, resampled_fits
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 
 __all__ = ["PredictedBlock", "resampled_predictions"]
@@ -33,6 +34,7 @@ def resampled_predictions(
     estimator: Any, X: Any, target: Target, plan: ResamplingPlan, **options: Any
 ) -> Iterator[PredictedBlock]:
     """Yield the predictions of every fit of a plan; `options` are those of `resampled_fits`."""
+    options["finish"] = decide
     for fitted in resampled_fits(estimator, X, target, plan, predict, **options):
         block, decisions, findings = fitted
         solved = decisions.solved
@@ -45,6 +47,12 @@ def resampled_predictions(
             tested = block.test[r]
             predictions[r, tested] = target.encode(findings[r], int(tested.sum()))
         yield PredictedBlock(block, predictions, failed)
+
+
+def decide(fitted: FittedBlock) -> FittedBlock:
+    """Return a block with the predictions of the tested samples alone, which are smaller."""
+    predicted, solved = fitted.decisions.answers(fitted.block), fitted.decisions.solved
+    return fitted._replace(decisions=Responses(predicted, solved))
 
 
 def predict(model: Any, X: Any, y: Any) -> np.ndarray:

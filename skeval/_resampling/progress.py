@@ -1,15 +1,13 @@
 """How far the work has come: a bar or lines on standard error."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
-from joblib import Parallel
-
-__all__ = ["CountingParallel", "ProgressLines", "progress_bar", "progress_lines"]
+__all__ = ["ProgressLines", "progress_bar", "progress_lines"]
 
 
 class ProgressLines:
@@ -69,27 +67,3 @@ def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
     except ImportError:
         return nullcontext()
     return tqdm(total=total)
-
-
-class CountingParallel(Parallel):
-    """`joblib.Parallel` that tells how many more jobs are done, whatever the backend."""
-
-    def __init__(self, listeners: Sequence[Callable[[int], object]], **options: Any) -> None:
-        super().__init__(**options)
-        self.listeners = listeners
-        self._n_told = 0
-
-    def __call__(self, jobs: Any) -> Any:
-        self._n_told = 0
-        return super().__call__(jobs)
-
-    def print_progress(self) -> None:
-        """Take over where joblib prints its own lines."""
-        super().print_progress()
-        self.advance(self.n_completed_tasks - self._n_told)
-        self._n_told = self.n_completed_tasks
-
-    def advance(self, n_more: int) -> None:
-        """Tell the listeners that more jobs are done, here or elsewhere."""
-        for tell in self.listeners:
-            tell(n_more)

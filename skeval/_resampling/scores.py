@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
+from skeval._resampling.fits import FAILED, FittedBlock, make_no_decisions, resampled_fits
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.replay import RESPONSES, ReplayedEstimator
 from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS, ScoresOfFits
@@ -37,12 +37,12 @@ def resampled_scores(
     """
     tags = get_tags(estimator)
     adapted = takes_responses(estimator, scorer, scoring, tags, target)
-    read = partial(read_score, scorer)
-    for fitted in resampled_fits(estimator, X, target, plan, read, adapted=adapted, **options):
-        scores = fitted.findings
-        if fitted.decisions.solved.any():
-            scores = add_solved_scores(fitted, scorer, scoring, tags, target)
-        per_repetition = plan.fits_per_repetition
+    read, finish = partial(read_score, scorer), None
+    if adapted:
+        finish = partial(score_block, scorer=scorer, scoring=scoring, tags=tags, target=target)
+    options |= {"adapted": adapted, "finish": finish}
+    for fitted in resampled_fits(estimator, X, target, plan, read, **options):
+        scores, per_repetition = fitted.findings, plan.fits_per_repetition
         starts = range(0, len(scores), per_repetition)
         yield [mean_score(scores[start : start + per_repetition]) for start in starts]
 
@@ -113,6 +113,15 @@ def list_parts(scoring: Any) -> list[Any]:
     if isinstance(scoring, dict):
         return list(scoring.values())
     return list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
+
+
+def score_block(
+    fitted: FittedBlock, scorer: Any, scoring: Any, tags: Any, target: Target
+) -> FittedBlock:
+    """Return a block with the scores of all its fits, and without decisions."""
+    scores = add_solved_scores(fitted, scorer, scoring, tags, target)
+    decisions = make_no_decisions(fitted.block)._replace(solved=fitted.decisions.solved)
+    return FittedBlock(fitted.block, decisions, scores)
 
 
 @limit_threads(limits=1, user_api="blas")

@@ -1,6 +1,7 @@
 """Stability of each cluster: is it found again in resamples of the data?"""
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -240,9 +241,9 @@ def cluster_stability(
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
     of_resamples = root.spawn(1)[0]
-    shared = (compare_resample, make_resamples(X, method), partition, labels)
+    compare = partial(compare_resample, make_resamples(X, method), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(*shared, total=n_resamples, **options) as run:
+    with open_jobs(compare, total=n_resamples, **options) as run:
         found = run(Job(clusterer, repetition_rng(of_resamples, b)) for b in range(n_resamples))
     replicates = np.stack(found, axis=1)
     return ClusterStability(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -135,7 +136,8 @@ def compute_dispersions(
     """
     of_reference = root.spawn(1)[0]
     shape = (len(clusterers), 1 + n_references)
-    with open_jobs(measure_draw, X, draws, metric, total=int(np.prod(shape)), **options) as run:
+    measure = partial(measure_draw, X, draws, metric)
+    with open_jobs(measure, total=int(np.prod(shape)), **options) as run:
         logs = run(
             Draw(clusterer, k, repetition_rng(own_root, draw), own_root is of_reference)
             for k, clusterer in clusterers.items()

@@ -1,6 +1,7 @@
 """A confidence interval for an index of clusterings."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -215,7 +216,7 @@ def index_interval(
     estimate = check_index_value(index, *([X, *found] if len(found) == 1 else found))
     of_halves = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(index_of_half, X, index, total=n_resamples, **options) as run:
+    with open_jobs(partial(index_of_half, X, index), total=n_resamples, **options) as run:
         values = run(Job(partitions, repetition_rng(of_halves, b)) for b in range(n_resamples))
     replicates = np.array(values)
     defined = _drop_undefined(replicates)

@@ -169,8 +169,8 @@ def run_halvings(
     """
     roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
     shape = (len(roots), len(clusterers), n_repeats)
-    shared = (run_halving, X, reference, measures)
-    with open_jobs(*shared, total=int(np.prod(shape)), **options) as run:
+    halve = partial(run_halving, X, reference, measures)
+    with open_jobs(halve, total=int(np.prod(shape)), **options) as run:
         values = run(
             Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
             for of_reference, own_root in roots.items()

@@ -201,7 +201,7 @@ def structure_test(
     statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
     of_draws = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(index_of_draw, draws, index, total=n_references, **options) as run:
+    with open_jobs(partial(index_of_draw, draws, index), total=n_references, **options) as run:
         null = np.array(
             run(Job(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
         )

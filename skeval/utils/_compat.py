@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils._param_validation import validate_params as validate_all_params
 from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
 from sklearn.utils.validation import _num_samples as num_samples
@@ -81,6 +82,7 @@ __all__ = [
     "params_of_rows",
     "safe_indexing",
     "safe_split",
+    "threadpool_controller",
     "validate_params",
     "widest_float_dtype",
     "with_callbacks",

@@ -6,24 +6,31 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import CancelledError
+from functools import partial
 
 import joblib
 import numpy as np
 import pytest
 from helpers.long_runs import RUNS, Slow, X, y
 from joblib.externals.loky.process_executor import TerminatedWorkerError
+from scipy.sparse import csr_array
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
+from skeval._resampling import adapters, fits
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
+    error_interval,
     metric_interval,
+    permutation_test,
+    perturbation_interval,
 )
 from skeval.svm import PerturbationResamplingSVC
 
@@ -68,7 +75,7 @@ def cluster():
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     with (
-        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.LocalCluster(**options, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
     ):
         yield cluster
@@ -95,6 +102,115 @@ def test_a_cluster_resumes(cluster, tmp_path, answers):
         np.testing.assert_array_equal(found, answers["permutation_test"])
 
 
+def permute(**options):
+    model = make_pipeline(SelectKBest(k=4), SVC(kernel="linear"))
+    return permutation_test(
+        model, X, y, cv=3, n_permutations=40, random_state=0, **options
+    ).null_distribution
+
+
+THREE = np.arange(len(y)) % 3
+
+# Of each way that blocks come back: as classes, as scores, by metrics that need decisions.
+BLOCKS = {
+    "bootstrap_error": lambda **options: (
+        bootstrap_error(
+            make_pipeline(StandardScaler(), SVC(kernel="linear")), X, y, n_resamples=100, **options
+        ).replicates
+    ),
+    "error_interval": lambda **options: (
+        error_interval(
+            SVC(kernel="linear"), X[:, :4] / X[:, :4].std(axis=0), y, n_repeats=8, **options
+        ).replicates
+    ),
+    "perturbation_interval": lambda **options: (
+        perturbation_interval(
+            SVC(kernel="linear"), X[:, :4], y, n_resamples=60, cv=3, **options
+        ).statistics
+    ),
+    "bootstrap_error, three classes": lambda **options: (
+        bootstrap_error(SVC(), X[:, :4], THREE, n_resamples=90, **options).replicates
+    ),
+    "permutation_test, three classes": lambda **options: (
+        permutation_test(
+            SVC(), X[:, :4], THREE, cv=3, n_permutations=30, random_state=0, **options
+        ).null_distribution
+    ),
+    "permutation_test": permute,
+    "permutation_test, AUC": partial(permute, scoring="roc_auc"),
+}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Let all but the smallest runs have several blocks."""
+    monkeypatch.setattr(adapters, "FITS_OF_BLOCK", 24)
+    monkeypatch.setattr(adapters, "BLOCK_ELEMENTS", 0)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
+    sizes, solve = [], fits.solve_block
+    monkeypatch.setattr(
+        fits,
+        "solve_block",
+        lambda adapter, block: sizes.append(len(block)) or solve(adapter, block),
+    )
+    options = {} if name.startswith("permutation") else {"random_state": 0}
+    alone = BLOCKS[name](**options)
+    assert len(sizes) > 3
+    assert max(sizes) <= 24
+    np.testing.assert_array_equal(BLOCKS[name](memory=tmp_path, **options), alone)
+    for backend in ("threading", "loky"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            np.testing.assert_array_equal(BLOCKS[name](**options), alone)
+
+
+def test_solvers_on_a_cluster(cluster, small_blocks):
+    alone = permute(scoring="roc_auc")
+    with joblib.parallel_config(backend="dask"):
+        np.testing.assert_array_equal(permute(scoring="roc_auc"), alone)
+
+
+def test_data_travel_once_to_a_cluster(cluster, small_blocks, monkeypatch):
+    """However many jobs there are."""
+    sent, state = [], fits.Fitter.__reduce_ex__
+
+    def reduce(fitter, protocol):
+        sent.append(1)
+        return state(fitter, protocol)
+
+    monkeypatch.setattr(fits.Fitter, "__reduce_ex__", reduce)
+    with joblib.parallel_config(backend="dask"):
+        permute()
+        ALL_RUNS["bootstrap_error"]()
+    assert len(sent) == 2 + 1  # the fit to all samples is a run by itself
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear", "selecting", "sparse"])
+def test_mapped_arrays_reach_the_workers(name, small_blocks):
+    """Arrays above `max_nbytes` come from files there, read-only."""
+    samples = csr_array(X[:, :5]) if name == "sparse" else X[:, :5]
+    svc = SVC(kernel="linear" if name in ("linear", "selecting") else "rbf")
+    model = make_pipeline(SelectKBest(k=3), svc) if name == "selecting" else svc
+    options = {"n_resamples": 60, "random_state": 0}
+    alone = bootstrap_error(model, samples, y, **options).replicates
+    with joblib.parallel_config(backend="loky", n_jobs=2, max_nbytes=100):
+        found = bootstrap_error(model, samples, y, **options).replicates
+    np.testing.assert_array_equal(found, alone)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_the_error_of_a_worker_names_the_fit(backend):
+    infinite = X.copy()
+    infinite[7, 2] = np.inf
+    with (
+        joblib.parallel_config(backend=backend, n_jobs=2),
+        pytest.raises(ValueError, match=r"estimator failed without folds? \d.* of repeat \d"),
+    ):
+        error_interval(GaussianNB(), infinite, y, random_state=0, n_repeats=2)
+
+
 def pids(log):
     """Return the processes that have fitted."""
     return {int(line) for line in log.read_text().split()} if log.exists() else set()
@@ -109,9 +225,9 @@ def wait_for(condition, seconds=120):
 
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
-    """The other does its fits, or, where the data went with it, the run ends in an error."""
+    """The other does its fits, for no worker holds the only copy of the data."""
     log = tmp_path / "log"
-    wide = np.tile(X, 200)  # what joblib sends to the workers beforehand
+    wide = np.tile(X, 200)
 
     def kill_one():
         wait_for(lambda: pids(log))
@@ -121,10 +237,7 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
     killer.start()
     estimator, options = Slow(log, os.getpid()), {"n_resamples": 40, "random_state": 0}
     with joblib.parallel_config(backend="dask"):
-        try:
-            found = bootstrap_error(estimator, wide, y, memory=tmp_path, **options)
-        except (CancelledError, sys.modules["distributed"].KilledWorker):
-            found = bootstrap_error(estimator, wide, y, memory=tmp_path, **options)
+        found = bootstrap_error(estimator, wide, y, **options)
     killer.join()
     alone = bootstrap_error(GaussianNB(), wide, y, **options)
     np.testing.assert_array_equal(found.replicates, alone.replicates)

@@ -12,8 +12,12 @@ from sklearn.svm import SVC
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 
 STEPS = [
-    *("resubstitution", "hold-out", "cross-validation", "bootstrap"),
-    *("error interval", "permutation"),
+    "resubstitution",
+    "hold-out",
+    "cross-validation",
+    "bootstrap",
+    "error interval",
+    "permutation",
 ]
 
 

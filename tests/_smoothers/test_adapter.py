@@ -375,8 +375,8 @@ def loop(monkeypatch, *arguments, **options):
 
 def count_loop_fits(monkeypatch):
     done = []
-    original = fits.fit_and_read
-    monkeypatch.setattr(fits, "fit_and_read", lambda *a: done.append(0) or original(*a))
+    original = fits.Fitter.__call__
+    monkeypatch.setattr(fits.Fitter, "__call__", lambda *a: done.append(0) or original(*a))
     return done
 
 
@@ -479,6 +479,24 @@ def test_kept_answers_are_the_same(tmp_path):
     for _ in range(2):
         kept = permutation_test(RidgeClassifier(), X, y, memory=tmp_path, **options)
         assert_array_equal(kept.null_distribution, plain.null_distribution)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["served", "left"])
+def test_rules_stay_in_the_calling_process(dtype, monkeypatch):
+    """What they leave to the estimator is spread."""
+    X, y = some_samples("plain").astype(dtype), some_labels()
+    options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
+    alone = permutation_test(RidgeClassifier(), X, y, **options)
+    blocks, solve = [], fits.solve_block
+
+    def solve_and_list(adapter, block):
+        blocks.append(block)
+        return solve(adapter, block)
+
+    monkeypatch.setattr(fits, "solve_block", solve_and_list)
+    spread = permutation_test(RidgeClassifier(), X, y, n_jobs=2, **options)
+    assert_array_equal(spread.null_distribution, alone.null_distribution)
+    assert sum(map(len, blocks)) == 3 * (1 + 19)
 
 
 def test_groups_of_blocks_do_not_matter():

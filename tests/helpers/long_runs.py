@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.datasets import load_breast_cancer
@@ -203,5 +204,7 @@ RUNS = {
 
 
 def main():
-    """Run what the first argument names, keeping results where the second says."""
-    RUNS[sys.argv[1]](memory=sys.argv[2])
+    """Run what the first argument names, keeping results where the second says, on a backend."""
+    name, memory, backend = sys.argv[1:]
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        RUNS[name](memory=memory)

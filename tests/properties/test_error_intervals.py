@@ -58,7 +58,7 @@ ESTIMATES = {
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("wrong", [False, True], ids=["never wrong", "always wrong"])
 def test_no_error_seen_is_no_certainty(name, wrong):
-    """No spread: the interval of 60 samples, of folds of 30. (.632+ puts 0.684 if all are wrong.)"""
+    """No spread: the interval of 60 samples, or of half. (.632+ puts 0.684 if all are wrong.)"""
     model = Contrary() if wrong else DecisionTreeClassifier(max_depth=1, random_state=0)
     estimate = ESTIMATES[name](model, APART, CLASSES)
     found = estimate.confidence_interval()

@@ -1,0 +1,87 @@
+"""Plans travel in few bytes and arrive as they were."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+
+from skeval._resampling.plan import Fit, PlanBlock
+from skeval._resampling.squeeze import squeeze, squeeze_rows
+
+RNG = np.random.default_rng(0)
+ARRAYS = {
+    "booleans": RNG.random((7, 13)) < 0.5,
+    "zeros and ones": RNG.integers(0, 2, (7, 13)),
+    "counts": RNG.integers(0, 5, (7, 13)),
+    "large counts": RNG.integers(0, 1000, (7, 13)),
+    "weights": RNG.exponential(size=(7, 13)),
+    "a row": RNG.integers(0, 2, 13),
+    "nothing": np.zeros((0, 13), dtype=np.intp),
+}
+
+
+def same(first, second):
+    np.testing.assert_array_equal(first, second)
+    assert first.dtype == second.dtype
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_arrive_as_they_were(name):
+    same(squeeze(ARRAYS[name]).unpack(), ARRAYS[name])
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name not in ("a row", "nothing")])
+def test_repeated_rows_arrive_as_they_were(name):
+    rows = np.repeat(ARRAYS[name], [1, 3, 2, 1, 1, 4, 1], axis=0)
+    squeezed = squeeze_rows(rows)
+    same(squeezed.unpack(), rows)
+    assert squeezed.content.nbytes <= ARRAYS[name].nbytes
+
+
+def make_block(n=1000):
+    order = np.repeat([RNG.permutation(n) for _ in range(4)], 10, axis=0)
+    test = np.tile(np.arange(n) % 10 == np.arange(10)[:, None], (4, 1))
+    return PlanBlock((~test).astype(np.intp), test, order, 3)
+
+
+def test_blocks_arrive_as_they_were():
+    block = make_block()
+    found = pickle.loads(pickle.dumps(block))
+    for name in ("train", "test", "order"):
+        same(getattr(found, name), getattr(block, name))
+    assert found.n_redrawn == 3
+
+
+def test_a_block_takes_bits_and_one_order_for_all_folds():
+    block = make_block()
+    assert len(pickle.dumps(block)) < 40 * (2 * 1000 / 8) + 4 * 2 * 1000 + 1500
+
+
+@pytest.mark.parametrize("order", [None, RNG.permutation(1000)], ids=["as it is", "permuted"])
+def test_fits_arrive_as_they_were(order):
+    counts = RNG.poisson(1.0, 1000)
+    fit = Fit(counts, counts == 0, order)
+    found = pickle.loads(pickle.dumps(fit))
+    same(found.train, fit.train)
+    same(found.test, fit.test)
+    assert found.order is None if order is None else np.array_equal(found.order, order)
+    assert len(pickle.dumps(fit)) < 1000 + 1000 / 8 + (0 if order is None else 2000) + 1000
+
+
+def test_what_is_kept_goes_by_the_numbers():
+    block = make_block()
+    again = PlanBlock(block.train.copy(), block.test.copy(), block.order.copy(), 3)
+    other = PlanBlock(block.train, ~block.test, block.order, 3)
+    assert joblib.hash(block) == joblib.hash(again) != joblib.hash(other)
+    assert joblib.hash(block[0]) == joblib.hash(again[0]) != joblib.hash(block[1])
+
+
+def test_training_rows_and_weights_of_a_fit():
+    test = np.zeros(3, dtype=bool)
+    counted = Fit(np.array([2, 0, 1]), test, None)
+    weighted = Fit(np.array([0.5, 0.0, 2.0]), test, None)
+    assert counted.training_rows.tolist() == [0, 0, 2]
+    assert counted.weights is None
+    assert weighted.training_rows.tolist() == [0, 2]
+    assert weighted.weights.tolist() == [0.5, 2.0]
