@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -86,8 +88,14 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     assert "label.csv: column 2 has no name" in capsys.readouterr().err
 
 
+@pytest.fixture
+def small_forests(monkeypatch):
+    small = partial(RandomForestClassifier, 10)
+    monkeypatch.setattr("sklearn.ensemble.RandomForestClassifier", small)
+
+
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_every_estimator_with_selection_inside(name, capsys):
+def test_every_estimator_with_selection_inside(name, capsys, small_forests):
     assert main(["evaluate", "wine", "--estimator", name, "--select", "4", *QUICK]) == 0
     printed = capsys.readouterr().out
     assert f"{name} on the 4 best features, seed 0" in printed
@@ -214,7 +222,7 @@ def test_names_that_the_terminal_cannot_show(tmp_path):
     assert (tmp_path / "ü.json").is_file()
 
 
-def test_every_seed_is_one_of_every_estimator(capsys):
+def test_every_seed_is_one_of_every_estimator(capsys, small_forests):
     words = ["iris", "--estimator", "forest", "--seed", str(2**40), "--select", "2", *QUICK]
     assert main(["evaluate", *words, "--bootstraps", "2"]) == 0
     assert f"seed {2**40}" in capsys.readouterr().out
