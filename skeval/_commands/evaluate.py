@@ -198,7 +198,8 @@ def _choose_sizes(
     except Exception:  # evaluate says it better
         return sizes, []
     final = estimator[-1] if hasattr(estimator, "steps") else estimator
-    perturbed = getattr(final, "kernel", None) == "linear" and table.y.dtype.kind != "f"
+    linear = getattr(final, "kernel", None) == "linear" and table.y.dtype.kind != "f"
+    perturbed = linear and table.groups is None and len(set(table.y.tolist())) == 2
     work = Workload(
         n_samples=n,
         n_folds=min(options.folds or FOLDS, n),

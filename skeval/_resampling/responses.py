@@ -62,10 +62,13 @@ class Responses:
 
 def round_spread(values: np.ndarray) -> np.ndarray:
     """Return decision values of which those that differ by rounding errors only are equal."""
-    spread = float(np.ptp(values)) if values.size else 0.0
-    if spread == 0.0 or not np.isfinite(spread):
+    if not values.size:
         return values
     middle = float(np.median(values))
+    # That of the inner half, since a single outlier must not make all others equal.
+    spread = 2 * float(np.median(np.abs(values - middle))) or float(np.ptp(values))
+    if spread == 0.0 or not np.isfinite(spread):
+        return values
     # A power of two as the unit: nothing but the rounding itself changes a value.
     unit = 2.0 ** np.floor(np.log2(spread * 10.0**-DECIMALS))
     rounded: np.ndarray = middle + np.round((values - middle) / unit) * unit

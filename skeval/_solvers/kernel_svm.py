@@ -111,6 +111,8 @@ class _Block:
                 part = group[start : start + size]
                 block = self.take(part)
                 near = block._find_near(fraction[part], margin[part])
+                if not len(near):  # the splitting has diverged: the kernel is not a positive one
+                    continue
                 inner = block.take_rows(near)
                 found, beta = inner._solve_sets(fraction[part][:, near])
                 block._store(found, beta, near, solution)

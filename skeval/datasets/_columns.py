@@ -22,6 +22,7 @@ from skeval.datasets._tables import (
 from skeval.datasets._values import (
     DECIMAL_COMMA,
     MISSING,
+    make_missing_label_error,
     make_name_error,
     parse_number,
     read_class_labels,
@@ -180,8 +181,20 @@ def _sort_out(
             notes.append(f"{source}: the first column, {name!r}, counts the rows and is left out.")
             continue
         features.append(position)
-    group_of = None if groups is None else np.array(found.values[found.names.index(groups)])
+    group_of = None if groups is None else _read_groups(found, groups, source)
     return _make_table(found, features, y, group_of, source, notes)
+
+
+def _read_groups(found: Columns, name: str, source: str) -> np.ndarray:
+    """Return the group of each row, as text without blanks around it; each must have one."""
+    texts = [text.strip() for text in found.values[found.names.index(name)]]
+    for text, record in zip(texts, found.records, strict=True):
+        if not text or text.lower() in MISSING:
+            raise ValueError(
+                f"{source}: the column of groups {name!r} has no value in {record}; rows without a "
+                "group would be one group."
+            )
+    return np.array(texts)
 
 
 def _check_names(wanted: Sequence[str], names: Sequence[str], source: str, option: str) -> None:
@@ -213,8 +226,12 @@ def _read_labels(found: Columns, label: int, source: str, notes: list[str]) -> n
     """Return the labels; numbers with a decimal comma are numbers, too."""
     values, name = found.values[label], found.names[label]
     numbers = _read_numbers(values, found.decimal_comma)
-    if numbers is not None and np.isfinite(numbers).all() and (numbers % 1 != 0).any():
-        return numbers
+    if numbers is not None and not np.isinf(numbers).any():
+        missing = np.isnan(numbers)
+        if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
+            if missing.any():
+                raise make_missing_label_error(source, name, found.records[missing.argmax()])
+            return numbers
     first: dict[str, int] = {}
     for row, text in enumerate(values):
         first.setdefault(text, row)

@@ -33,7 +33,7 @@ from skeval.report._provenance import (
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import compare_with_guess, find_quoted
-from skeval.report._steps import Steps, ends_in_linear_svc
+from skeval.report._steps import Selection, Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_jobs
 from skeval.utils._seeds import RandomStateLike, small_seed
@@ -180,8 +180,8 @@ def evaluate(
         answer=answer,
         estimates=tuple(estimates),
         perturbation=_run_perturbation(steps, n_resamples, say),
-        **steps.select(names)._asdict(),
-        permutation=_run_permutation(steps, n_permutations, say),
+        **_run_selection(steps, names, notes)._asdict(),
+        permutation=_run_permutation(steps, n_permutations, say, notes),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=count_columns(X),
@@ -217,7 +217,9 @@ def _describe_findings(
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
     sizes = _count_classes(steps.target)
-    better, guess = compare_with_guess(sizes, find_quoted(answer, estimates))
+    better, guess = False, None
+    if not steps.ordered:  # there the samples that are tested are not all
+        better, guess = compare_with_guess(sizes, find_quoted(answer, estimates))
     warnings = [
         *write_data_warnings(steps.X, steps.target, steps.groups, names),
         *notes,
@@ -227,7 +229,7 @@ def _describe_findings(
         warnings.append(guess)
     return {
         "class_sizes": sizes,
-        "guess": guess if better and not steps.ordered else None,
+        "guess": guess if better else None,
         "warnings": tuple(warnings),
     }
 
@@ -275,13 +277,33 @@ def _run_perturbation(
 
 
 def _run_permutation(
-    steps: Steps, n_permutations: int, say: Callable[[str], None]
+    steps: Steps, n_permutations: int, say: Callable[[str], None], notes: list[str]
 ) -> PermutationTest | None:
-    """Return the permutation test if it is wanted."""
+    """Return the permutation test if it is wanted; a note where a fit of it fails."""
     if not n_permutations:
         return None
     say("permutation")
-    return steps.permute(n_permutations)
+    try:
+        return steps.permute(n_permutations)
+    except Exception as error:
+        _note_failure(steps, "permutation test", error, notes)
+        return None
+
+
+def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[str]) -> Selection:
+    """Return what is known of the selection of features; a note where a fit of it fails."""
+    try:
+        return steps.select(names)
+    except Exception as error:
+        _note_failure(steps, "account of the selected features", error, notes)
+        return Selection(None, None, None)
+
+
+def _note_failure(steps: Steps, what: str, error: Exception, notes: list[str]) -> None:
+    """Note what a failing fit has cost, or raise where failing fits are to raise."""
+    if steps.error_score == "raise":
+        raise error
+    notes.append(f"There is no {what}, since it cannot do without a fit that failed: {error}")
 
 
 def make_announcer(verbose: int) -> Callable[[str], None]:

@@ -41,7 +41,7 @@ __all__ = ["make_evaluation_page"]
 N_TOP = 20
 LONGEST_FACT = 300
 MEANINGS = {
-    "answer, repeated_cv": "the number to quote: ten cross-validations, n / 1.55 samples",
+    "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
     RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
     THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
     CROSS_VALIDATION: "every sample predicted by a model trained without it",

@@ -73,8 +73,11 @@ def write_coverage(answer: ErrorInterval | None) -> list[str]:
     """Say what the interval of the answer is for, how it was made, and how that is known."""
     if answer is None:
         return []
-    folds, repeats = answer.parameters["n_folds"], answer.parameters["n_repeats"]
-    method = f"{answer.method}: {folds}-fold cross-validation, repeated {repeats} times"
+    folds = answer.parameters["n_folds"]
+    repeats = answer.n_fits // folds  # 1 where a unit is left out at a time
+    method = f"{answer.method}: {folds}-fold cross-validation"
+    if repeats > 1:
+        method += f", repeated {repeats} times"
     return [f"{TARGET} ({method}).", EVIDENCE if answer.n_groups is None else NO_EVIDENCE]
 
 
@@ -115,9 +118,14 @@ def compare_with_guess(
             f"{start}: the estimator is worse, its interval {interval} lies above that. "
             "That can be meant only where errors on rare classes cost more than others."
         )
+    where = f"which its interval {interval} does not exclude"
+    if interval.low > guess:
+        where = (
+            f"although its interval {interval} lies above, for the share of the class is in doubt"
+        )
     return False, (
-        f"{start}: the estimator is not distinguishable from that, which its interval {interval} "
-        "does not exclude. It may have learnt nothing."
+        f"{start}: the estimator is not distinguishable from that, {where}. It may have learnt "
+        "nothing."
     )
 
 

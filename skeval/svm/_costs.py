@@ -101,5 +101,7 @@ def batch_pays(
             svc = pilot.fit(samples, names)[-1]
         except ConvergenceWarning:
             return True
+        except Exception:  # The loop meets the same, and raises or leaves the fit out.
+            return False
     n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
     return batch <= shape.loop_seconds(_GROWTH * n_support, _GROWTH * n_steps)

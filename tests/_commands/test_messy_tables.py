@@ -201,3 +201,28 @@ def test_a_stop_is_one_line_that_says_how_to_go_on(capsys, monkeypatch, tmp_path
     assert capsys.readouterr().err == expected
     assert main(["evaluate", "iris", "--memory", str(tmp_path), *QUICK]) == 130
     assert "the same command again goes on where it stopped" in capsys.readouterr().err
+
+
+def test_a_row_without_a_group_is_refused_and_blanks_make_no_group(tmp_path):
+    frame = pd.DataFrame(
+        {"a": [1.5, 2, 3, 4], "g": ["p1", "p1 ", "p2", " p2"], "target": [0, 1, 0, 1]}
+    )
+    frame.to_csv(tmp_path / "g.csv", index=False)
+    options = {"target": "target", "needs_target": True, "header": None, "groups": "g"}
+    table = load_columns(tmp_path / "g.csv", **options)
+    assert table.groups.tolist() == ["p1", "p1", "p2", "p2"]
+    frame.loc[2, "g"] = "NA"
+    frame.to_csv(tmp_path / "g.csv", index=False)
+    with pytest.raises(ValueError, match=r"column of groups 'g' has no value in line 4"):
+        load_columns(tmp_path / "g.csv", **options)
+
+
+def test_a_number_to_predict_that_is_missing_is_named(tmp_path):
+    frame = pd.DataFrame(
+        {"a": [1, 2, 3, 4], "b": [1, 1, 2, 2], "target": ["1.5", "2.5", "NA", "3.0"]}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(ValueError, match="the target column 'target' has no value in line 4"):
+        load_columns(
+            tmp_path / "t.csv", target="target", needs_target=True, header=None, drop=["b"]
+        )

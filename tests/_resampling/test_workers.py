@@ -6,14 +6,11 @@ import time
 import joblib
 import numpy as np
 import pytest
+from helpers.jobs import square
 
 from skeval._resampling.jobs import open_jobs
 
 BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]
-
-
-def square(number):
-    return number**2
 
 
 OTHERS_ARE_KEPT = threading.Event()

@@ -507,3 +507,21 @@ def test_groups_of_blocks_do_not_matter():
     parts = permutation_test(RidgeClassifier(), X, y, max_exceedances=50, **options)
     n = parts.n_permutations
     assert_array_equal(parts.null_distribution, whole.null_distribution[:n])
+
+
+@pytest.mark.parametrize("outlier", [1e4, 1e8, 1e10])
+@pytest.mark.filterwarnings("ignore:Only one class", "ignore:the roc_auc of")
+def test_an_outlier_makes_no_other_samples_tied(outlier):
+    class Own(LinearDiscriminantAnalysis):
+        """No adapter knows it."""
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    X[7, 0] = outlier
+    options = {"cv": list(StratifiedKFold(5).split(X, y)), "scoring": "roc_auc"}
+    found, expected = (
+        permutation_test(model(), X, y, n_permutations=12, random_state=0, **options)
+        for model in (LinearDiscriminantAnalysis, Own)
+    )
+    assert found.pvalue == expected.pvalue

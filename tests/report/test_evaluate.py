@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
@@ -483,3 +484,47 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
         assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
         assert has(report, "PerturbationResamplingSVC was fitted with n_resamples=0")
         assert "n_resamples=1000" in report.estimator or "SVC()" in report.estimator
+
+
+class FailsWithoutTheLargest(ClassifierMixin, BaseEstimator):
+    """Names the first class; fails on training samples without the largest first feature."""
+
+    def __init__(self, largest):
+        self.largest = largest
+
+    def fit(self, X, y):
+        if np.abs(X[:, 0]).max() < self.largest:
+            raise ValueError("the largest is missing")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    model = FailsWithoutTheLargest(np.abs(X[:, 0]).max() - 1e-12)
+    options = {"n_bootstraps": 10, "n_permutations": 3, "leave_one_out": False, "random_state": 0}
+    report = evaluate(model, X, y, error_score=np.nan, **options)
+    assert report.permutation is None
+    assert has(report, "There is no permutation test, since it cannot do without a fit that failed")
+    with pytest.raises(ValueError, match="the largest is missing"):
+        evaluate(model, X, y, **options)
+
+
+def test_leaving_groups_out_is_not_said_to_be_repeated(iris):
+    X, y = iris
+    report = evaluate(GaussianNB(), X, y, groups=np.arange(150) % 5, n_bootstraps=5, cv=3)
+    assert report.answer.n_fits == 5
+    assert "(repeated_cv: 5-fold cross-validation)." in str(report)
+
+
+def test_an_interval_above_the_guess_is_not_said_to_hold_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 5)), np.repeat([0, 1], [84, 36])
+    report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=5, leave_one_out=False)
+    held = report.answer.interval.low <= 0.3
+    assert has(report, "does not exclude") == held

@@ -420,3 +420,17 @@ def test_verbose_says_which_path_and_why(capsys):
     assert "depends on the others" in said["a kernel that depends on the other samples"]
     assert "not positive semi-definite" in said["a kernel that is not positive"]
     assert "StandardScaler, MinMaxScaler" in said["two scalers"]
+
+
+def test_an_indefinite_kernel_on_which_the_splitting_diverges_goes_by_the_loop():
+    class Own(SVC):
+        """No adapter knows it."""
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    options = {"kernel": "sigmoid", "gamma": 3.0, "tol": 1e-8}
+    found, expected = (
+        cross_val_error(model(**options), X, y, random_state=0) for model in (SVC, Own)
+    )
+    np.testing.assert_array_equal(found.fold_errors, expected.fold_errors)
