@@ -23,27 +23,47 @@ cells = {(row["population"], row["learner"], row["n"]) for row in rows}
 print(f"{len(rows)} rows of {len(cells)} cells; {rows[0]['versions']}, seed {rows[0]['seed']}")
 
 # %%
-# The mean over the cells of each method, and the ends of the bars the worst and the best of them.
-# Widths are relative to Wilson's interval on one cross-validation, "cv_wald".
-sizes = sorted({int(row["n"]) for row in rows})
+# All methods, in the cells that every one of them was run in: the mean, and from the worst to the
+# best of them. Widths are relative to Wilson's interval on one cross-validation, "cv_wald".
 methods = list(dict.fromkeys(row["method"] for row in rows))
+by_cell = defaultdict(dict)
+for row in rows:
+    by_cell[row["population"], row["learner"], row["n"], row["seed"]][row["method"]] = row
+whole = [found for found in by_cell.values() if len(found) == len(methods)]
 colors = dict(zip(methods, plt.get_cmap("tab20")(np.arange(len(methods))), strict=True))
+fig, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+for method in methods:
+    covers = np.array([float(found[method]["covers_risk"]) for found in whole])
+    width = np.nanmean([float(found[method]["relative_width"]) for found in whole])
+    ax.vlines(width, covers.min(), covers.max(), color=colors[method], alpha=0.5)
+    bold = {"marker": "D", "markersize": 9} if method == "repeated_cv" else {"marker": "o"}
+    ax.plot(width, covers.mean(), linestyle="", color=colors[method], **bold, label=method)
+ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
+ax.set(xlabel="width over Wilson's", ylabel="share of samples whose interval holds the risk")
+ax.set_title(f"{len(whole)} cells of 50 samples, linear SVM")
+fig.legend(loc="outside right upper", fontsize="small")
+plt.show()
+
+# %%
+# The default and Wilson's interval on one cross-validation, a point for each cell of 400 samples;
+# hollow ones are cells that nothing was chosen on.
+sizes = sorted({int(row["n"]) for row in rows if row["sets"] == "400"})
 fig, axes = plt.subplots(
-    1, len(sizes), sharey=True, figsize=(3.6 * len(sizes), 5.2), layout="constrained"
+    1, len(sizes), sharey=True, figsize=(4 * len(sizes), 4), layout="constrained"
 )
 for ax, n in zip(axes, sizes, strict=True):
-    found = defaultdict(list)
-    for row in rows:
-        if int(row["n"]) == n:
-            found[row["method"]].append((float(row["relative_width"]), float(row["covers_risk"])))
-    for method, points in found.items():
-        width, covers = np.transpose(points)
-        ax.vlines(width.mean(), covers.min(), covers.max(), color=colors[method], alpha=0.5)
-        bold = {"marker": "D", "markersize": 9} if method == "repeated_cv" else {"marker": "o"}
-        ax.plot(width.mean(), covers.mean(), color=colors[method], **bold, label=method)
+    for method, color in {"cv_wald": "tab:gray", "repeated_cv": "tab:blue"}.items():
+        for held_out, fill in {"0": color, "1": "none"}.items():
+            points = [
+                (float(row["relative_width"]), float(row["covers_risk"]))
+                for row in rows
+                if (row["method"], row["held_out"], row["n"]) == (method, held_out, str(n))
+                and row["sets"] == "400"
+            ]
+            label = f"{method}, {'held out' if held_out == '1' else 'chosen on'}"
+            ax.scatter(*np.transpose(points), edgecolors=color, facecolors=fill, label=label)
     ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
-    ax.set(title=f"{n} samples, {len(points)} cells or more", xlabel="width over Wilson's")
+    ax.set(title=f"{n} samples", xlabel="width over Wilson's")
 axes[0].set_ylabel("share of samples whose interval holds the risk")
-handles, labels = axes[0].get_legend_handles_labels()
-fig.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
+axes[0].legend(fontsize="small")
 plt.show()
