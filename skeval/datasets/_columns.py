@@ -84,7 +84,7 @@ def load_columns(
     text = path.suffix.lower() in (".csv", ".tsv", ".txt")
     stored = path.suffix.lower() in (".parquet", ".pq")
     if str(source) in BUNDLED or not (text or stored) or not path.is_file():
-        if groups is not None:
+        if groups is not None and (path.is_file() or str(source) in BUNDLED):
             raise ValueError(f"--groups must name a column of a table, {path.name} has none.")
         table, notes = read_table(source, target, needs_target, header)
         return _drop_features(ColumnTable(*table, [], [], None, notes), left_out, path.name)

@@ -226,3 +226,8 @@ def test_a_number_to_predict_that_is_missing_is_named(tmp_path):
         load_columns(
             tmp_path / "t.csv", target="target", needs_target=True, header=None, drop=["b"]
         )
+
+
+def test_a_misspelt_file_is_named_whatever_is_asked_of_it(capsys):
+    assert main(["evaluate", "absent.csv", "--groups", "g"]) == 2
+    assert "no file 'absent.csv'" in capsys.readouterr().err
