@@ -25,6 +25,7 @@ from skeval._resampling.adapters import find_adapter
 from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import check_task
+from skeval._smoothers.discriminant import has_exact_constants
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
 LDA = LinearDiscriminantAnalysis
@@ -525,3 +526,9 @@ def test_an_outlier_makes_no_other_samples_tied(outlier):
         for model in (LinearDiscriminantAnalysis, Own)
     )
     assert found.pvalue == expected.pvalue
+
+
+def test_a_constant_that_no_mean_equals_leaves_the_fits_to_the_estimator():
+    train = np.c_[np.arange(30.0), np.full(30, 0.3)]
+    assert not has_exact_constants(train)  # the mean of thirty times 0.3 is another number
+    assert has_exact_constants(np.c_[np.arange(30.0), np.full(30, 0.25)])

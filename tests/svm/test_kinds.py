@@ -21,6 +21,7 @@ from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import fit_arguments
 from skeval.model_selection import cross_val_error
+from skeval.svm._costs import FitShape, batch_pays
 from skeval.utils._compat import safe_split
 
 pytestmark = pytest.mark.usefixtures("always_solve")
@@ -434,3 +435,12 @@ def test_an_indefinite_kernel_on_which_the_splitting_diverges_goes_by_the_loop()
         cross_val_error(model(**options), X, y, random_state=0) for model in (SVC, Own)
     )
     np.testing.assert_array_equal(found.fold_errors, expected.fold_errors)
+
+
+def test_a_pilot_that_fails_leaves_the_fits_to_the_loop():
+    X, y = np.zeros((400, 1)), np.tile([0, 1], 200)
+    X[3] = 1.0  # the pilot takes every other sample of a class, not this one
+    pipeline = make_pipeline(VarianceThreshold(), SVC(kernel="linear"))
+    with pytest.raises(ValueError, match="No feature in X meets"):
+        pipeline.fit(X[::4], y[::4] + [0, 1] * 50)
+    assert not batch_pays(pipeline, X, y, FitShape(400, 1, 1, scaled=True, grams=True), 2)
