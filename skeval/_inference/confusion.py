@@ -35,26 +35,38 @@ class ConfusionTable(NamedTuple):
 
 
 def score_form(
-    table: ConfusionTable, estimate: float, groups: Any = None
+    table: ConfusionTable,
+    estimate: float,
+    groups: Any = None,
+    *,
+    repeat: NDArray[np.intp] | None = None,
+    inflation: float = 1.0,
 ) -> tuple[Callable[[float], Limits], float]:
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The size of the sample is the number of independent samples, each of weight 1, whose metric
     would have this variance. Groups take Student's quantile, as Korn and Graubard (1998) do.
+    Where the table adds up several tables of the same samples, each a `repeat`, the variance is
+    the mean of theirs; it is `inflation` times that of independent samples.
     """
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # The square of a weight may overflow.
     influence = weight * slope.ravel()[table.cell]
-    largest = weight.sum() ** 2 / np.sum(weight**2)
-    error, n_groups = standard_error_of_ratio(influence, weight, groups)
+    parts = [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
+    largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
+    found = [
+        standard_error_of_ratio(influence[part], weight[part], None if groups is None else np.asarray(groups)[part])
+        for part in parts
+    ]
+    error, n_groups = float(np.sqrt(np.mean([one[0] ** 2 for one in found]))), found[0][1]
     size = largest if n_groups is None else n_groups
     alone = np.sum(share * slope**2)
     if alone > _ROUNDING * np.max(slope**2) and error > 0:
         size = min(float(alone / error**2), largest)
-    made_of = table.metric, share, estimate, float(size), n_groups
-    return partial(_score_interval, *made_of), error
+    made_of = table.metric, share, estimate, float(size) / inflation, n_groups
+    return partial(_score_interval, *made_of), error * float(np.sqrt(inflation))
 
 
 def _score_interval(

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skeval._inference.tested import Tested
+from skeval._resampling.answers import Answer, Asked, resampled_answers
 from skeval._resampling.cases import Cases
 from skeval._resampling.loss import Loss
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
@@ -16,14 +17,7 @@ from skeval._resampling.schemes import Scheme
 from skeval._resampling.scores import resampled_scores
 from skeval._resampling.target import Target
 
-__all__ = ["Answer", "Procedure"]
-
-
-class Answer(NamedTuple):
-    """What a fit predicts: rows that were tested, and class codes or numbers for them."""
-
-    rows: np.ndarray
-    predicted: np.ndarray
+__all__ = ["Procedure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +47,14 @@ class Procedure:
     weight: np.ndarray | None
     options: dict[str, Any]
 
-    def answers(self, scheme: Scheme) -> Iterator[Answer | None]:
-        """Yield what each fit predicts, None where it failed."""
+    def answers(self, scheme: Scheme, asked: Asked | None = None) -> Iterator[Answer | None]:
+        """Yield what each fit predicts, and what else it is asked for; None where it failed."""
         plan = self.checked(scheme)
         with self.naming_the_fit(scheme):
+            if asked is not None:
+                data = self.estimator, self.X, self.target, plan, asked
+                yield from resampled_answers(*data, **self.options)
+                return
             for block, predictions, failed in resampled_predictions(
                 self.estimator, self.X, self.target, plan, **self.options
             ):

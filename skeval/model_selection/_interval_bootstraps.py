@@ -7,9 +7,10 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.procedure_intervals import resampled_plus
+from skeval._resampling.answers import Answer
 from skeval._resampling.bootstrap_schemes import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.loss import Loss
-from skeval._resampling.procedure import Answer, Procedure
+from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import child_seed, fold_scheme
 from skeval._resampling.units import check_class_sizes
 from skeval.metrics._losses import LOSSES

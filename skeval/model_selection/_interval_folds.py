@@ -1,6 +1,6 @@
 """Methods of `error_interval` that hold samples out: folds, subsamples, halves, replacements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,9 @@ from skeval._inference.procedure_intervals import (
     within_fold_error,
 )
 from skeval._inference.tested import Tested, concatenate_tested, mean_loss, variance_of_mean
+from skeval._resampling.answers import Answer
 from skeval._resampling.loss import Loss
-from skeval._resampling.procedure import Answer, Procedure
+from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import (
     FoldScheme,
     Scheme,
@@ -44,7 +45,14 @@ from skeval.model_selection._interval_parts import (
 )
 from skeval.utils._checks import check_count
 
-__all__ = ["BY_MEANS", "FOLD_METHODS", "MeansRule"]
+__all__ = [
+    "BY_MEANS",
+    "FOLD_METHODS",
+    "MeansRule",
+    "find_repeated",
+    "outcome_of_repeats",
+    "repeated_scheme",
+]
 
 
 def run_holdout(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
@@ -218,26 +226,38 @@ def run_nested_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outco
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def run_repeated_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
-    """Average repeated cross-validations, on the variance of one inflated."""
+def repeated_scheme(p: Procedure, root: SeedSequence, settings: Settings) -> FoldScheme:
+    """Return the folds of repeated cross-validation."""
     n_folds = settings["n_folds"]
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     if n_folds == p.cases.n_units:
         n_repeats = 1  # one unit can be left out of all in one way: repeats would be the same
-    scheme = fold_scheme(p.cases, n_folds, n_repeats, root)
-    answers = list(p.answers(scheme))
-    findings = [find_repeated(p, scheme, answers, loss) for loss in p.losses]
+    return fold_scheme(p.cases, n_folds, n_repeats, root)
+
+
+def run_repeated_cv(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
+    """Average repeated cross-validations, on the variance of one inflated."""
+    scheme = repeated_scheme(p, root, settings)
+    return outcome_of_repeats(p, scheme, list(p.answers(scheme)))
+
+
+def outcome_of_repeats(p: Procedure, scheme: FoldScheme, answers: list[Answer | None]) -> Outcome:
+    """Return what the answers of repeated cross-validations say of each loss."""
+    n_folds, findings = len(scheme.left_out), []
+    for loss in p.losses:
+        tested: list[list[Tested]] = [[] for _ in scheme.folds]
+        for fit, answer in enumerate(answers):
+            if answer is not None:
+                tested[fit // n_folds].append(p.tested(loss, answer))
+        findings.append(find_repeated(p, tested, loss))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def find_repeated(
-    p: Procedure, scheme: FoldScheme, answers: list[Answer | None], loss: Loss
-) -> Finding:
-    """Return the mean of the cross-validations, with the variance of one of them inflated."""
-    repeats: list[list[Tested]] = [[] for _ in scheme.folds]
-    for fit, answer in enumerate(answers):
-        if answer is not None:
-            repeats[fit // len(scheme.left_out)].append(p.tested(loss, answer))
+def find_repeated(p: Procedure, repeats: Sequence[Sequence[Tested]], loss: Loss) -> Finding:
+    """Return the mean of the cross-validations, with the variance of one of them inflated.
+
+    `repeats` are the losses of the test sets of each of them.
+    """
     pooled = [concatenate_tested(parts) for parts in repeats if parts]
     errors = np.array([mean_loss(tested) for tested in pooled])
     everything = concatenate_tested(pooled)

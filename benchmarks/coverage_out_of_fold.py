@@ -1,0 +1,143 @@
+"""Coverage of the intervals of metrics of out-of-fold predictions, as `evaluate` shows them.
+
+Two Gaussian classes in p dimensions, of which the first tells them apart; the truth is the metric
+of the rule fitted to the whole sample, on a large test sample.
+
+    python benchmarks/coverage_out_of_fold.py --sets 200 --out results/coverage_out_of_fold.csv
+"""
+
+import argparse
+import csv
+import sys
+import warnings
+from collections import defaultdict
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval._resampling.answers import Asked
+from skeval._resampling.cases import cases_of
+from skeval._resampling.out_of_fold import OutOfFold, collect_answers
+from skeval._resampling.procedure import Procedure
+from skeval._resampling.target import check_task
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._interval_folds import repeated_scheme
+from skeval.utils._seeds import root_seed
+
+ESTIMATORS = {
+    "lda": LinearDiscriminantAnalysis(),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    "svm": SVC(kernel="linear"),
+    "nb": GaussianNB(),
+    "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "ridge": Ridge(),
+}
+
+
+def draw(rng, n, rate, shift, p):
+    """Draw features and labels, with 4 members of each class at least."""
+    while True:
+        y = (rng.random(n) < rate).astype(int)
+        if 4 <= y.sum() <= n - 4:
+            X = rng.standard_normal((n, p))
+            X[:, 0] += shift * y
+            return X, y
+
+
+def draw_numbers(rng, n, signal, p):
+    X = rng.standard_normal((n, p))
+    return X, signal * X[:, 0] + rng.standard_normal(n)
+
+
+def measure(estimator, X, y, seed):
+    """Return the metrics of repeated cross-validation."""
+    X, target, _ = check_task(estimator, X, y)
+    options = {"n_jobs": 1, "verbose": 0, "memory": None, "error_score": "raise"}
+    p = Procedure("repeated_cv", estimator, X, target, cases_of(target), (), None, options)
+    scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
+    answers = list(p.answers(scheme, Asked({})))
+    return measure_metrics(collect_answers(target, p.cases, None, answers, 10), 0.95)
+
+
+def truth(estimator, X, y, test):
+    """Return the metrics of the rule fitted to all samples, on a large test sample, by name."""
+    model = estimator.fit(X, y)
+    answered = None
+    for method in ("predict_proba", "decision_function"):
+        if hasattr(model, method):
+            answered = getattr(model, method)(test[0])
+            break
+    _, target, _ = check_task(estimator, *test)
+    n = len(target)
+    zeros = np.zeros(n, dtype=int)
+    predicted = target.encode(model.predict(test[0]), n)
+    data = target, cases_of(target), np.ones(n), np.arange(n), zeros, zeros
+    found = OutOfFold(*data, predicted, answered, {}, [], 2)
+    return {each.name: each.estimate for each in measure_metrics(found, 0.95)}
+
+
+def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
+    rng = np.random.default_rng([seed, n, int(1000 * rate), int(1000 * area), p])
+    numbers = name == "ridge"
+    shift = np.sqrt(2) * norm.ppf(area)
+    make = (draw_numbers, (area, p)) if numbers else (draw, (rate, shift, p))
+    test = make[0](rng, n_test, *make[1])
+    held, widths, errors = defaultdict(list), defaultdict(list), defaultdict(list)
+    for repetition in range(n_sets):
+        X, y = make[0](rng, n, *make[1])
+        true = truth(ESTIMATORS[name], X, y, test)
+        for each in measure(ESTIMATORS[name], X, y, repetition):
+            if np.isnan(true[each.name]):
+                continue
+            interval = each.interval
+            held[each.name].append(interval.low <= true[each.name] <= interval.high)
+            widths[each.name].append(interval.high - interval.low)
+            errors[each.name].append(each.estimate - true[each.name])
+    for metric, hits in held.items():
+        yield {
+            "estimator": name, "n": n, "rate": rate, "area": area, "p": p, "metric": metric,
+            "sets": len(hits), "coverage": round(float(np.mean(hits)), 3),
+            "width": round(float(np.nanmean(widths[metric])), 4),
+            "bias": round(float(np.nanmean(errors[metric])), 4),
+        }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--estimators", nargs="+", default=["lda", "svm"], choices=ESTIMATORS)
+    parser.add_argument("--n", nargs="+", type=int, default=[50, 200])
+    parser.add_argument("--rates", nargs="+", type=float, default=[0.5, 0.1, 0.02])
+    parser.add_argument("--areas", nargs="+", type=float, default=[0.6, 0.9, 0.98])
+    parser.add_argument("--p", type=int, default=5)
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--test", type=int, default=20000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    file = open(options.out, "w", newline="") if options.out else sys.stdout
+    writer = None
+    for name in options.estimators:
+        for n in options.n:
+            for rate in options.rates:
+                if n * rate < 4:
+                    continue  # 10 folds would leave training sets of one class
+                for area in options.areas:
+                    cell = name, n, rate, area, options.p, options.sets, options.test
+                    for row in run_cell(*cell, options.seed):
+                        if writer is None:
+                            writer = csv.DictWriter(file, row)
+                            writer.writeheader()
+                        writer.writerow(row)
+                    file.flush()
+
+
+if __name__ == "__main__":
+    main()

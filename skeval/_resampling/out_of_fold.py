@@ -1,0 +1,115 @@
+"""Out-of-fold predictions: every sample predicted by models that were trained without it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skeval._resampling.answers import Answer
+from skeval._resampling.cases import Cases
+from skeval._resampling.target import Target
+
+__all__ = ["OutOfFold", "collect_answers"]
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """What models answered to the samples that they were not trained on, over repeated folds.
+
+    An answer is that of one model to one sample; answers stand fit after fit.
+
+    Attributes
+    ----------
+    target : Target
+    cases : Cases
+        The units that were held out together.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples.
+    row, repeat, fold : int ndarray of shape (n_answers,)
+        Sample, repeat, and fold of the repeat; all count from 0.
+    predicted : ndarray of shape (n_answers,)
+        Class codes, or numbers.
+    response : ndarray of shape (n_answers, n_classes) or (n_answers,), or None
+        Probabilities of the classes, or decision values; None where there are none.
+    scores : dict of str to ndarray of shape (n_fits,)
+        What the scorers that were asked for found of each fit.
+    noted : list
+        What was read off the models.
+    n_folds : int
+        Number of folds of a repeat.
+    """
+
+    target: Target
+    cases: Cases
+    weight: np.ndarray
+    row: np.ndarray
+    repeat: np.ndarray
+    fold: np.ndarray
+    predicted: np.ndarray
+    response: np.ndarray | None
+    scores: dict[str, np.ndarray]
+    noted: list[Any]
+    n_folds: int
+
+    @property
+    def fit(self) -> np.ndarray:
+        """The fit that gave each answer."""
+        fit: np.ndarray = self.repeat * self.n_folds + self.fold
+        return fit
+
+    @property
+    def group(self) -> np.ndarray | None:
+        """The group of the sample of each answer; None where samples are independent."""
+        return None if self.cases.n_groups is None else self.cases.unit[self.row]
+
+    @cached_property
+    def probabilities(self) -> np.ndarray | None:
+        """Probabilities of the classes, shape (n_answers, n_classes); None where there are none."""
+        found, classes = self.response, self.target.classes
+        if found is None or classes is None or found.ndim != 2 or found.shape[1] != len(classes):
+            return None
+        in_range = np.all((found >= 0) & (found <= 1))
+        return found if in_range and np.allclose(found.sum(axis=1), 1, atol=1e-6) else None
+
+    @cached_property
+    def class_scores(self) -> np.ndarray | None:
+        """A score for each class, shape (n_answers, n_classes), larger where it is more likely."""
+        found, classes = self.response, self.target.classes
+        if found is None or classes is None or not np.all(np.isfinite(found)):
+            return None
+        if found.ndim == 1:
+            return np.column_stack([-found, found]) if len(classes) == 2 else None
+        return found if found.shape[1] == len(classes) else None
+
+
+def collect_answers(
+    target: Target,
+    cases: Cases,
+    weight: np.ndarray | None,
+    answers: Sequence[Answer | None],
+    n_folds: int,
+) -> OutOfFold:
+    """Return the answers of repeated folds as columns; fits that failed have none."""
+    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
+    fit = np.repeat([fit for fit, _ in done], [len(answer.rows) for _, answer in done])
+    responses = [answer.response for _, answer in done]
+    response = None
+    if not any(each is None for each in responses) and len({np.ndim(r) for r in responses}) == 1:
+        response = np.concatenate([np.asarray(each, dtype=float) for each in responses])
+    names = [] if not done else list(done[0][1].scores or {})
+    found = [{} if answer is None else answer.scores or {} for answer in answers]
+    return OutOfFold(
+        target=target,
+        cases=cases,
+        weight=np.ones(len(target)) if weight is None else weight,
+        row=np.concatenate([answer.rows for _, answer in done]),
+        repeat=fit // n_folds,
+        fold=fit % n_folds,
+        predicted=np.concatenate([answer.predicted for _, answer in done]),
+        response=response,
+        scores={name: np.array([each.get(name, np.nan) for each in found]) for name in names},
+        noted=[answer.noted for _, answer in done],
+        n_folds=n_folds,
+    )

@@ -1,0 +1,263 @@
+"""Every usual metric of out-of-fold predictions, with an interval for the rule fitted to all.
+
+The intervals are those of a test set, with the variance `INFLATION` times as large as that of
+independent samples: so much larger was the mean squared deviation of repeated cross-validation
+from the risk of the rule, for error rates, as `error_interval` has it. Their coverage was measured
+metric by metric, see `evaluate`.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn import metrics as sk
+
+from skeval._inference.confusion import score_form
+from skeval._inference.fold_area import within_fold_area
+from skeval._inference.interval import Limits
+from skeval._inference.means import normal_quantile
+from skeval._inference.paired_tests import corrected_error
+from skeval._inference.procedure_intervals import INFLATION
+from skeval._inference.proportions import area_interval, log_interval, wilson_interval
+from skeval._inference.tested import Tested, mean_loss, variance_of_mean
+from skeval._resampling.out_of_fold import OutOfFold
+from skeval.model_selection._analytic import give_no_limits
+from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._score_interval import range_of
+from skeval.model_selection._table_interval import count_confusion_table
+
+__all__ = ["measure_metrics"]
+
+OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
+    "balanced_accuracy": (sk.balanced_accuracy_score, {}),
+    "f1_macro": (sk.f1_score, {"average": "macro"}),
+    "matthews_corrcoef": (sk.matthews_corrcoef, {}),
+    "cohen_kappa": (sk.cohen_kappa_score, {}),
+}
+OF_CLASS = {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}
+LEAST_PROBABILITY = float(np.finfo(float).eps)
+
+
+def measure_metrics(
+    found: OutOfFold, confidence_level: float, *, ordered: bool = False
+) -> tuple[MetricEstimate, ...]:
+    """Return the metrics of predictions, those of all samples before those of the classes.
+
+    Where the samples are `ordered` in time, they are not independent, and there is no interval.
+    """
+    measure = measure_numbers if found.target.classes is None else measure_classes
+    made = [*measure(found), *measure_scorers(found)]
+    settled = {"confidence_level": confidence_level}
+    return tuple(
+        MetricEstimate(
+            **fields | settled | ({"limits": {"none": give_no_limits}} if ordered else {})
+        )
+        for fields in made
+    )
+
+
+Fields = dict[str, Any]
+
+
+def describe(
+    metric: str,
+    estimate: float,
+    form: tuple[str, Callable[[float], Limits], float],
+    n_samples: int,
+    *,
+    label: Any = None,
+    greater_is_better: bool = True,
+) -> Fields:
+    """Return the fields of an estimate."""
+    method, limits, error = form
+    return {
+        "metric": metric,
+        "label": None if label is None else str(label),
+        "estimate": float(estimate),
+        "standard_error": error,
+        "greater_is_better": greater_is_better,
+        "n_samples": n_samples,
+        "limits": {method: limits if np.isfinite(estimate) else give_no_limits},
+    }
+
+
+def measure_classes(found: OutOfFold) -> Iterator[Fields]:
+    """Yield the metrics of a classifier."""
+    codes = found.target.codes[found.row]
+    n, classes = len(found.target), found.target.classes
+    assert classes is not None
+    yield from measure_tables(found, codes, {"accuracy": (sk.accuracy_score, {})} | OF_ALL, n)
+    if found.probabilities is not None:
+        yield from measure_probabilities(found, found.probabilities, codes)
+    scores, positive_only = found.class_scores, len(classes) == 2
+    if scores is not None:
+        for code in [1] if positive_only else range(len(classes)):
+            label = None if positive_only else classes[code]
+            yield from measure_ranking(found, codes == code, scores[:, code], label)
+    for code, label in enumerate(classes):
+        chosen = {name: (function, {}) for name, function in OF_CLASS.items()}
+        yield from measure_tables(found, codes == code, chosen, n, code, label)
+
+
+def measure_tables(
+    found: OutOfFold,
+    true: np.ndarray,
+    metrics: dict[str, Any],
+    n_samples: int,
+    code: int | None = None,
+    label: Any = None,
+) -> Iterator[Fields]:
+    """Yield the metrics that are functions of the confusion table."""
+    predicted = found.predicted if code is None else found.predicted == code
+    weight = found.weight[found.row]
+    for name, (function, arguments) in metrics.items():
+        options = arguments if code is None else {"pos_label": True, "average": "binary"}
+        table = count_confusion_table(function, options, true, predicted, weight)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            estimate = float(table.metric(table.share)[0])
+            made = score_form(
+                table, estimate, found.group, repeat=found.repeat, inflation=INFLATION
+            )
+        yield describe(name, estimate, ("score", *made), n_samples, label=label)
+
+
+def measure_probabilities(
+    found: OutOfFold, probabilities: np.ndarray, codes: np.ndarray
+) -> Iterator[Fields]:
+    """Yield the mean logarithmic and the mean quadratic loss of probabilities."""
+    own = probabilities[np.arange(len(codes)), codes].clip(LEAST_PROBABILITY, 1.0)
+    hit = np.zeros_like(probabilities)
+    hit[np.arange(len(codes)), codes] = 1.0
+    squares = np.sum((probabilities - hit) ** 2, axis=1)
+    if probabilities.shape[1] == 2:
+        squares /= 2  # of two classes it is that of the second one alone, as Brier has it
+    for name, losses in (("log_loss", -np.log(own)), ("brier_score", squares)):
+        yield measure_loss(found, name, losses)
+
+
+def measure_loss(
+    found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False
+) -> Fields:
+    """Return the mean of non-negative losses, or its root."""
+    estimate, error, degrees = summarize_losses(found, losses)
+    limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
+    if root:
+        limits = partial(take_root, limits)
+        estimate = estimate**0.5
+        error = error / (2 * estimate) if estimate else 0.0
+    form = "log", limits, error
+    return describe(name, estimate, form, len(found.target), greater_is_better=False)
+
+
+def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of losses, its inflated standard error, and the degrees of freedom."""
+    weight, group = found.weight[found.row], found.group
+    parts = [found.repeat == one for one in np.unique(found.repeat)]
+    tested = [
+        Tested(losses[part], weight[part], None if group is None else group[part])
+        for part in parts
+    ]
+    variance = float(np.mean([variance_of_mean(each) for each in tested]))
+    n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
+    degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / INFLATION - 1)
+    mean = mean_loss(Tested(losses, weight))
+    return mean, float(np.sqrt(INFLATION * variance)), degrees
+
+
+def limit_mean(
+    estimate: float, error: float, degrees: float, confidence_level: float
+) -> Limits:
+    """Return the interval of the logarithm of a mean, by Student's quantile."""
+    scale = stats.t.isf((1 - confidence_level) / 2, degrees) / normal_quantile(confidence_level)
+    return log_interval(estimate, error * scale, confidence_level)
+
+
+def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the roots of the ends of an interval."""
+    low, high = limits(confidence_level)
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def measure_ranking(
+    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: Any
+) -> Iterator[Fields]:
+    """Yield the area under the ROC curve and the average precision of a class."""
+    area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
+    is_positive = np.zeros(len(found.target), dtype=bool)
+    is_positive[found.row[positive]] = True
+    unit = found.cases.unit
+    moved = np.bincount(unit, influence)
+    sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
+    factor = 1.0 if found.cases.n_groups is None else len(moved) / (len(moved) - 1)
+    error = float(np.sqrt(INFLATION * factor * np.sum(moved**2)))
+    worth = sizes[0] / INFLATION, sizes[1] / INFLATION
+    form = "score", partial(area_interval, area, error, worth), error
+    yield describe("roc_auc", area, form, len(found.target), label=label)
+    precisions = [
+        sk.average_precision_score(positive[part], score[part], sample_weight=weights)
+        for part in (found.repeat == one for one in np.unique(found.repeat))
+        for weights in [found.weight[found.row[part]]]
+    ]
+    precision = float(np.mean(precisions))
+    spread = float(np.sqrt(precision * (1 - precision) / worth[0]))
+    form = "wilson", partial(limit_share, precision, worth[0]), spread
+    yield describe("average_precision", precision, form, sizes[0], label=label)
+
+
+def limit_share(share: float, n: float, confidence_level: float) -> Limits:
+    """Return Wilson's interval of a share of so many samples."""
+    return wilson_interval(share * n, n, confidence_level)
+
+
+def measure_numbers(found: OutOfFold) -> Iterator[Fields]:
+    """Yield the metrics of a regressor."""
+    true = found.target.y[found.row].astype(float)
+    residual = true - found.predicted
+    mean = float(np.average(found.target.y.astype(float), weights=found.weight))
+    total = float(np.average((found.target.y - mean) ** 2, weights=found.weight))
+    squares = residual**2
+    if total > 0:
+        ratio = summarize_losses(found, squares)[0] / total
+        # The influence of a sample on a ratio of means, put beside the ratio: a mean again.
+        moved = (squares - ratio * (true - mean) ** 2) / total
+        _, error, degrees = summarize_losses(found, moved)
+        limits = partial(limit_explained, ratio, error, degrees)
+        yield describe("r2", 1 - ratio, ("log", limits, error), len(found.target))
+    yield measure_loss(found, "root_mean_squared_error", squares, root=True)
+    yield measure_loss(found, "mean_absolute_error", np.abs(residual))
+
+
+def limit_explained(
+    ratio: float, error: float, degrees: float, confidence_level: float
+) -> Limits:
+    """Return the interval of the explained share, one minus that which is not."""
+    low, high = limit_mean(ratio, error, degrees, confidence_level)
+    return 1 - high, 1 - low
+
+
+def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
+    """Yield what the scorers that were asked for found, as means over the test sets.
+
+    The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
+    """
+    for name, scores in found.scores.items():
+        values = scores[np.isfinite(scores)]
+        mean = float(values.mean()) if len(values) else np.nan
+        error = np.nan
+        if len(values) > 1:
+            error = corrected_error(values, 1 / max(1, found.n_folds - 1))
+        limits = partial(limit_scores, mean, error, len(values) - 1, range_of(name))
+        yield describe(name, mean, ("corrected_t", limits, error), len(found.target))
+
+
+def limit_scores(
+    mean: float, error: float, degrees: int, bounds: Limits, confidence_level: float
+) -> Limits:
+    """Return Student's interval of a mean of scores, within their range."""
+    if degrees < 1:
+        return np.nan, np.nan
+    half = stats.t.isf((1 - confidence_level) / 2, degrees) * error
+    low, high = np.clip([mean - half, mean + half], *bounds)
+    return float(low), float(high)

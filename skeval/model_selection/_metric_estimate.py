@@ -1,0 +1,81 @@
+"""One metric of a procedure, with its interval."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from skeval._inference.interval import LimitsResult
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import align_text
+
+__all__ = ["MetricEstimate"]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricEstimate(LimitsResult):
+    """A metric of out-of-fold predictions, as an estimate of what it is on new samples.
+
+    Attributes
+    ----------
+    metric : str
+        Its name, where there is one that of scikit-learn's function.
+    label : str or None
+        The class that it is of; None where it is of all.
+    estimate : float
+        Its value over the repeated folds.
+    standard_error : float
+        Of the estimate as one of the metric, on new samples, of the rule fitted to all samples.
+    greater_is_better : bool
+    n_samples : int
+        Number of samples that it is of: of a metric of a class, those of the class, or predicted
+        to be of it.
+    limits : dict of str to callable
+        The ends of the interval by confidence level, for each method; of None where there is no
+        interval, as where folds keep the order of samples.
+    interval : ConfidenceInterval
+        That by the first method; nan where there is none.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    metric: str
+    label: str | None
+    estimate: float
+    standard_error: float
+    greater_is_better: bool
+    n_samples: int
+
+    @property
+    def name(self) -> str:
+        """The metric, and the class that it is of."""
+        return self.metric if self.label is None else f"{self.metric}, {self.label}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "metric": self.metric,
+            "label": self.label,
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            **self._interval_items(),
+            "greater_is_better": self.greater_is_better,
+            "n_samples": self.n_samples,
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return one row with the numbers, to be put below those of other metrics."""
+        return make_frame([self.to_dict()])
+
+    def __str__(self) -> str:
+        rows = [
+            ("estimate", f"{self.estimate:.4f}"),
+            ("standard error", f"{self.standard_error:.4f}"),
+            self._interval_row(),
+            ("method", self.interval.method),
+            ("samples", f"{self.n_samples}"),
+        ]
+        return align_text(self.name, rows)
