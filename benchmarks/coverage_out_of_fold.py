@@ -102,8 +102,14 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
             errors[each.name].append(each.estimate - true[each.name])
     for metric, hits in held.items():
         yield {
-            "estimator": name, "n": n, "rate": rate, "area": area, "p": p, "metric": metric,
-            "sets": len(hits), "coverage": round(float(np.mean(hits)), 3),
+            "estimator": name,
+            "n": n,
+            "rate": rate,
+            "area": area,
+            "p": p,
+            "metric": metric,
+            "sets": len(hits),
+            "coverage": round(float(np.mean(hits)), 3),
             "width": round(float(np.nanmean(widths[metric])), 4),
             "bias": round(float(np.nanmean(errors[metric])), 4),
         }

@@ -54,10 +54,13 @@ def score_form(
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # The square of a weight may overflow.
     influence = weight * slope.ravel()[table.cell]
-    parts = [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
+    by_group, group = groups is not None, np.asarray(groups)
+    parts: list[Any] = (
+        [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
+    )
     largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
     found = [
-        standard_error_of_ratio(influence[part], weight[part], None if groups is None else np.asarray(groups)[part])
+        standard_error_of_ratio(influence[part], weight[part], group[part] if by_group else None)
         for part in parts
     ]
     error, n_groups = float(np.sqrt(np.mean([one[0] ** 2 for one in found]))), found[0][1]

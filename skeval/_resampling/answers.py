@@ -79,7 +79,8 @@ def resampled_answers(
     method = find_response_method(estimator) if target.classes is not None else None
     tags = get_tags(estimator)
     adapted = asked.note is None and all(
-        takes_responses(estimator, scorer, scorer, tags, target) for scorer in asked.scorers.values()
+        takes_responses(estimator, scorer, scorer, tags, target)
+        for scorer in asked.scorers.values()
     )
     read = partial(read_answer, method=method, asked=asked, target=target)
     options |= {"adapted": adapted, "finish": keep_tested}

@@ -94,10 +94,11 @@ def collect_answers(
     """Return the answers of repeated folds as columns; fits that failed have none."""
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     fit = np.repeat([fit for fit, _ in done], [len(answer.rows) for _, answer in done])
-    responses = [answer.response for _, answer in done]
+    given = [answer.response for _, answer in done]
+    known = [np.asarray(each, dtype=float) for each in given if each is not None]
     response = None
-    if not any(each is None for each in responses) and len({np.ndim(r) for r in responses}) == 1:
-        response = np.concatenate([np.asarray(each, dtype=float) for each in responses])
+    if known and len(known) == len(done) and len({each.ndim for each in known}) == 1:
+        response = np.concatenate(known)
     names = [] if not done else list(done[0][1].scores or {})
     found = [{} if answer is None else answer.scores or {} for answer in answers]
     return OutOfFold(

@@ -7,13 +7,21 @@ import numpy as np
 
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
+from skeval._inference.tested import Tested, n_units
+from skeval._resampling.answers import Answer, Asked
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
-from skeval.model_selection._interval_folds import FOLD_METHODS
+from skeval.model_selection._interval_folds import (
+    FOLD_METHODS,
+    find_repeated,
+    outcome_of_repeats,
+    repeated_scheme,
+)
 from skeval.model_selection._interval_parts import resolve_settings
 from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
@@ -21,7 +29,7 @@ from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import align_text, mean_loss_name
 
-__all__ = ["ErrorInterval", "error_interval"]
+__all__ = ["AUTO", "ErrorInterval", "answer_with_predictions", "error_interval", "error_of_some"]
 
 METHODS = FOLD_METHODS | BOOTSTRAP_METHODS
 AUTO = "repeated_cv"
@@ -375,22 +383,73 @@ def run_method(
     """Run the method of a procedure and return what it finds."""
     settings = resolve_settings(p, METHODS[p.method], given)
     outcome = METHODS[p.method].run(p, root_seed(random_state), settings)
-    (found,), (loss,) = outcome.findings, p.losses
+    (found,) = outcome.findings
+    counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups
+    return make_error_interval(p, found, *counts, settings, confidence_level)
+
+
+def make_error_interval(
+    p: Procedure,
+    found: Finding,
+    n_fits: int,
+    n_failed: int,
+    n_samples: int,
+    n_groups: int | None,
+    settings: dict[str, Any],
+    confidence_level: float,
+) -> ErrorInterval:
+    """Return what a method found, for all samples or some of them."""
+    (loss,) = p.losses
     return ErrorInterval(
         method=p.method,
         error=found.error,
         standard_error=found.standard_error,
-        n_fits=outcome.n_fits,
+        n_fits=n_fits,
         effective_n_samples=found.n_effective,
         replicates=found.replicates,
         loss=loss.name,
-        n_samples=len(p.target),
-        n_groups=p.cases.n_groups,
-        n_failed=outcome.n_failed,
+        n_samples=n_samples,
+        n_groups=n_groups,
+        n_failed=n_failed,
         degrees_of_freedom=found.degrees_of_freedom,
         parameters=settings,
         confidence_level=confidence_level,
     )
+
+
+def answer_with_predictions(
+    p: Procedure, asked: Asked, confidence_level: float, random_state: RandomStateLike
+) -> tuple[ErrorInterval, OutOfFold]:
+    """Return what `error_interval` finds, and the predictions that it was made of."""
+    settings = resolve_settings(p, METHODS[p.method], {})
+    scheme = repeated_scheme(p, root_seed(random_state), settings)
+    answers = list(p.answers(scheme, asked))
+    outcome = outcome_of_repeats(p, scheme, answers)
+    (found,) = outcome.findings
+    counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups
+    interval = make_error_interval(p, found, *counts, settings, confidence_level)
+    n_folds = len(scheme.left_out)
+    return interval, collect_answers(p.target, p.cases, p.weight, answers, n_folds)
+
+
+def error_of_some(
+    p: Procedure, found: OutOfFold, chosen: np.ndarray, whole: ErrorInterval
+) -> ErrorInterval:
+    """Return the error of some samples, by the models that made the error of all."""
+    (loss,), repeats = p.losses, []
+    unit = None if p.cases.n_groups is None else p.cases.unit
+    for repeat in np.unique(found.repeat):
+        part = (found.repeat == repeat) & chosen[found.row]
+        rows = found.row[part]
+        if len(rows):
+            repeats.append(p.tested(loss, Answer(rows, found.predicted[part])))
+    kept = np.flatnonzero(chosen)
+    weight = None if p.weight is None else p.weight[kept]
+    stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
+    n_groups = None if unit is None else n_units(stand_in)
+    counts = whole.n_fits, whole.n_failed, len(kept), n_groups
+    made = find_repeated(loss, repeats, stand_in)
+    return make_error_interval(p, made, *counts, whole.parameters, whole.confidence_level)
 
 
 def check_sample_weight(

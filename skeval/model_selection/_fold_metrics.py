@@ -97,7 +97,7 @@ def measure_classes(found: OutOfFold) -> Iterator[Fields]:
             label = None if positive_only else classes[code]
             yield from measure_ranking(found, codes == code, scores[:, code], label)
     for code, label in enumerate(classes):
-        chosen = {name: (function, {}) for name, function in OF_CLASS.items()}
+        chosen: dict[str, Any] = {name: (function, {}) for name, function in OF_CLASS.items()}
         yield from measure_tables(found, codes == code, chosen, n, code, label)
 
 
@@ -137,9 +137,7 @@ def measure_probabilities(
         yield measure_loss(found, name, losses)
 
 
-def measure_loss(
-    found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False
-) -> Fields:
+def measure_loss(found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False) -> Fields:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
@@ -156,8 +154,7 @@ def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float
     weight, group = found.weight[found.row], found.group
     parts = [found.repeat == one for one in np.unique(found.repeat)]
     tested = [
-        Tested(losses[part], weight[part], None if group is None else group[part])
-        for part in parts
+        Tested(losses[part], weight[part], None if group is None else group[part]) for part in parts
     ]
     variance = float(np.mean([variance_of_mean(each) for each in tested]))
     n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
@@ -166,9 +163,7 @@ def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float
     return mean, float(np.sqrt(INFLATION * variance)), degrees
 
 
-def limit_mean(
-    estimate: float, error: float, degrees: float, confidence_level: float
-) -> Limits:
+def limit_mean(estimate: float, error: float, degrees: float, confidence_level: float) -> Limits:
     """Return the interval of the logarithm of a mean, by Student's quantile."""
     scale = stats.t.isf((1 - confidence_level) / 2, degrees) / normal_quantile(confidence_level)
     return log_interval(estimate, error * scale, confidence_level)
@@ -229,9 +224,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Fields]:
     yield measure_loss(found, "mean_absolute_error", np.abs(residual))
 
 
-def limit_explained(
-    ratio: float, error: float, degrees: float, confidence_level: float
-) -> Limits:
+def limit_explained(ratio: float, error: float, degrees: float, confidence_level: float) -> Limits:
     """Return the interval of the explained share, one minus that which is not."""
     low, high = limit_mean(ratio, error, degrees, confidence_level)
     return 1 - high, 1 - low

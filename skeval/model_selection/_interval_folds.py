@@ -18,7 +18,13 @@ from skeval._inference.procedure_intervals import (
     replace_one,
     within_fold_error,
 )
-from skeval._inference.tested import Tested, concatenate_tested, mean_loss, variance_of_mean
+from skeval._inference.tested import (
+    Tested,
+    concatenate_tested,
+    mean_loss,
+    n_units,
+    variance_of_mean,
+)
 from skeval._resampling.answers import Answer
 from skeval._resampling.loss import Loss
 from skeval._resampling.procedure import Procedure
@@ -249,28 +255,28 @@ def outcome_of_repeats(p: Procedure, scheme: FoldScheme, answers: list[Answer | 
         for fit, answer in enumerate(answers):
             if answer is not None:
                 tested[fit // n_folds].append(p.tested(loss, answer))
-        findings.append(find_repeated(p, tested, loss))
+        repeats = [concatenate_tested(parts) for parts in tested if parts]
+        findings.append(find_repeated(loss, repeats, untested_losses(p)))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def find_repeated(p: Procedure, repeats: Sequence[Sequence[Tested]], loss: Loss) -> Finding:
-    """Return the mean of the cross-validations, with the variance of one of them inflated.
+def find_repeated(loss: Loss, repeats: Sequence[Tested], stand_in: Tested) -> Finding:
+    """Return the mean of cross-validations, with the variance of one of them inflated.
 
-    `repeats` are the losses of the test sets of each of them.
+    `repeats` are the losses of each of them; `stand_in` has the weights and units of all samples.
     """
-    pooled = [concatenate_tested(parts) for parts in repeats if parts]
-    errors = np.array([mean_loss(tested) for tested in pooled])
-    everything = concatenate_tested(pooled)
+    errors = np.array([mean_loss(tested) for tested in repeats])
+    everything, n = concatenate_tested(repeats), len(stand_in.losses)
     error, spread = mean_loss(everything), float(np.var(everything.losses))
-    stand_in, student = untested_losses(p), student_of_groups(p)
+    student = np.inf if stand_in.unit is None else n_units(stand_in) - 1.0
     plain = stand_in.unit is None and stand_in.weight is None
-    naive = float(np.mean([variance_of_mean(tested) for tested in pooled]))
+    naive = float(np.mean([variance_of_mean(tested) for tested in repeats]))
     if plain and loss.name == "zero_one":
-        naive = spread / len(p.target)  # of the mean error rate itself: that of n / f samples
+        naive = spread / n  # of the mean error rate itself: that of n / f samples
     elif plain:
-        spread = naive * len(p.target)
+        spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = max(1.0, len(p.target) / INFLATION - 1)
+        student = max(1.0, n / INFLATION - 1)
     estimate = error, float(np.sqrt(INFLATION * naive)), errors, stand_in
     return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=INFLATION)
 

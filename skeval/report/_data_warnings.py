@@ -8,6 +8,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skeval._resampling.target import Target
+from skeval.report._cautions import Caution
+from skeval.report._suspected_groups import warn_of_groups
 
 __all__ = ["write_data_warnings"]
 
@@ -22,7 +24,7 @@ FEW = 3
 
 def write_data_warnings(
     X: Any, target: Target, groups: Any, feature_names: Sequence[str] | None
-) -> list[str]:
+) -> list[Caution]:
     """Return the sentences that apply to a table; none where the samples are no rows of one."""
     columns = _encode_columns(X)
     if columns is None:
@@ -31,8 +33,10 @@ def write_data_warnings(
     with np.errstate(all="ignore"):  # of infinite and of missing values
         found = [
             _warn_of_copies(columns, groups),
+            warn_of_groups(columns) if groups is None else None,
             _warn_of_answers(columns, target, names),
             _warn_of_row_numbers(columns, names),
+            _warn_of_constants(columns, names),
         ]
     return [sentence for sentence in found if sentence]
 
@@ -60,7 +64,19 @@ def _encode_column(column: np.ndarray) -> np.ndarray:
         return np.unique(column.astype(str), return_inverse=True)[1].astype(float)
 
 
-def _warn_of_copies(columns: np.ndarray, groups: Any) -> str | None:
+def _warn_of_constants(columns: np.ndarray, names: Sequence[str]) -> Caution | None:
+    """Say which features have one value only."""
+    constant = np.flatnonzero(np.all((columns == columns[:1]) | np.isnan(columns), axis=0)).tolist()
+    if not constant:
+        return None
+    return Caution(
+        "constant",
+        f"{_list_features(constant, names)} has the same value in all samples: it tells nothing. "
+        "Where it should not be constant, something was lost before the table was written.",
+    )
+
+
+def _warn_of_copies(columns: np.ndarray, groups: Any) -> Caution | None:
     """Say how many samples have an equal among those that a split may take from them.
 
     Few columns of few values hold equal rows by chance. Were the columns independent, as many
@@ -79,10 +95,11 @@ def _warn_of_copies(columns: np.ndarray, groups: Any) -> str | None:
     n_pairs = sum(len(same) * (len(same) - 1) / 2 for same in equal)
     if n_pairs <= TIMES_CHANCE * n * (n - 1) / 2 * _chance_of_equal_rows(columns):
         return None
-    return (
+    return Caution(
+        "copies",
         f"{n_copies} of {n} samples have an exact copy under another number: splits put one into "
         "training and the other into the test, so every error here is too low and every interval "
-        "too short. Remove the copies, or give those of one object a common group (groups=)."
+        "too short. Remove the copies, or give those of one object a common group (groups=).",
     )
 
 
@@ -95,7 +112,7 @@ def _chance_of_equal_rows(columns: np.ndarray) -> float:
     return float(np.exp(logarithm))
 
 
-def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) -> str | None:
+def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) -> Caution | None:
     """Say which features are the target under another name, or tell all classes apart."""
     y = target.y if target.classes is None else target.codes
     if np.ndim(y) != 1:
@@ -112,17 +129,19 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
     ]
     if copies:
         return _name_copies(copies, names)
-    return (
+    return Caution(
+        "telling-feature",
         f"{_list_features(telling, names)} alone tells all classes apart, without one error: make "
-        "sure that it is known before the class is, and not made from it."
+        "sure that it is known before the class is, and not made from it.",
     )
 
 
-def _name_copies(copies: list[int], names: Sequence[str]) -> str:
+def _name_copies(copies: list[int], names: Sequence[str]) -> Caution:
     """Say which features hold what is to be predicted."""
-    return (
+    return Caution(
+        "target-copy",
         f"{_list_features(copies, names)} is a copy of the target: the errors here are those of "
-        "reading the answer. Remove it and evaluate again."
+        "reading the answer. Remove it and evaluate again.",
     )
 
 
@@ -162,7 +181,7 @@ def _chance_of_telling(codes: np.ndarray, n_features: int) -> float:
     return float(n_features * np.exp(lgamma(len(sizes) + 1) - orders))
 
 
-def _warn_of_row_numbers(columns: np.ndarray, names: Sequence[str]) -> str | None:
+def _warn_of_row_numbers(columns: np.ndarray, names: Sequence[str]) -> Caution | None:
     """Say which features rise from row to row in whole numbers, as an index does."""
     if len(columns) < 4:
         return None
@@ -171,8 +190,9 @@ def _warn_of_row_numbers(columns: np.ndarray, names: Sequence[str]) -> str | Non
     found = np.flatnonzero(whole & rising).tolist()
     if not found:
         return None
-    return (
+    return Caution(
+        "row-number",
         f"{_list_features(found, names)} rises from sample to sample in whole numbers: it looks "
         "like a row number or an identifier, which tells the order of the file and nothing of new "
-        "samples. Leave it out unless it is a measurement."
+        "samples. Leave it out unless it is a measurement.",
     )

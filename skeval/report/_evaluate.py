@@ -22,8 +22,16 @@ from skeval.model_selection._methods import (
     LEAVE_ONE_OUT,
     RESUBSTITUTION,
 )
+from skeval.report._cautions import Caution
 from skeval.report._data_warnings import write_data_warnings
 from skeval.report._nested import skip_nested_resampling
+from skeval.report._predictions import (
+    find_subgroups,
+    name_rows,
+    resolve_scorers,
+    tell_from_predictions,
+    warn_of_scores,
+)
 from skeval.report._provenance import (
     check_feature_names,
     count_columns,
@@ -62,7 +70,9 @@ def evaluate(
     leave_one_out: bool | None = None,
     confidence_level: float = 0.95,
     loss: LossLike = None,
+    scoring: Any = None,
     groups: Any = None,
+    by: Any = None,
     feature_names: Sequence[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -107,8 +117,14 @@ def evaluate(
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
+    scoring : str, callable, list or dict, default=None
+        Scorers beside the usual metrics, which need none; each scores each test set of the
+        repeated folds, as in ``cross_validate``.
     groups : array-like of shape (n_samples,), default=None
         Groups that no split takes apart.
+    by : array-like of shape (n_samples,) or str, default=None
+        Subgroup of each sample, or the column of a data frame that holds it: the error in each,
+        and the largest difference. The column stays a feature.
     feature_names : sequence of str of length n_features, default=None
         What the report calls the features; None takes the column names of a data frame.
     random_state : int, RandomState, Generator or None, default=None
@@ -162,6 +178,8 @@ def evaluate(
     leave_one_out = _choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
+    asked = resolve_scorers(scoring)
+    by = find_subgroups(X, by)
     rule, notes = skip_nested_resampling(estimator)
     cv, few = _choose_folds(cv, target, groups)
     notes += few
@@ -173,11 +191,15 @@ def evaluate(
     say = make_announcer(verbose)
     if steps.ordered:
         n_permutations = n_resamples = 0
-        notes.append(ORDERED)
+        notes.append(Caution("ordered", ORDERED))
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
-    answer = _find_answer(steps, say)
+    say("error interval")
+    answer, found = steps.answer(asked)
+    told = tell_from_predictions(steps.procedure, answer, found, confidence_level, name_rows(X), by)
+    notes += warn_of_scores(told)
     return EvaluationReport(
         answer=answer,
+        **told._asdict(),
         estimates=tuple(estimates),
         perturbation=_run_perturbation(steps, n_resamples, say),
         **_run_selection(steps, names, notes)._asdict(),
@@ -200,20 +222,12 @@ def _choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
     return asked
 
 
-def _find_answer(steps: Steps, say: Callable[[str], None]) -> ErrorInterval | None:
-    """Return the error with the interval to quote, None where samples keep their order."""
-    if steps.ordered:
-        return None
-    say("error interval")
-    return steps.answer()
-
-
 def _describe_findings(
     steps: Steps,
     answer: ErrorInterval | None,
     estimates: list[ErrorEstimate],
     names: tuple[str, ...] | None,
-    notes: list[str],
+    notes: list[Caution],
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
     sizes = _count_classes(steps.target)
@@ -226,7 +240,7 @@ def _describe_findings(
         *write_warnings(estimates),
     ]
     if guess and not better:
-        warnings.append(guess)
+        warnings.append(Caution("guess", guess))
     return {
         "class_sizes": sizes,
         "guess": guess if better else None,
@@ -239,7 +253,7 @@ def _estimate_all(
     n_bootstraps: int,
     leave_one_out: bool,
     say: Callable[[str], None],
-    notes: list[str],
+    notes: list[Caution],
 ) -> Iterator[ErrorEstimate]:
     """Yield every estimate, from the most optimistic to the most careful."""
     estimators = {
@@ -258,7 +272,7 @@ def _estimate_all(
         except NoFitLeftError as error:
             if name not in (HOLD_OUT, LEAVE_ONE_OUT):
                 raise
-            notes.append(f"There is no {name} estimate: {error}")
+            notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
     if steps.ordered:
         return
     say("bootstrap")
@@ -277,7 +291,7 @@ def _run_perturbation(
 
 
 def _run_permutation(
-    steps: Steps, n_permutations: int, say: Callable[[str], None], notes: list[str]
+    steps: Steps, n_permutations: int, say: Callable[[str], None], notes: list[Caution]
 ) -> PermutationTest | None:
     """Return the permutation test if it is wanted; a note where a fit of it fails."""
     if not n_permutations:
@@ -290,7 +304,7 @@ def _run_permutation(
         return None
 
 
-def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[str]) -> Selection:
+def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caution]) -> Selection:
     """Return what is known of the selection of features; a note where a fit of it fails."""
     try:
         return steps.select(names)
@@ -299,11 +313,12 @@ def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[str]
         return Selection(None, None, None)
 
 
-def _note_failure(steps: Steps, what: str, error: Exception, notes: list[str]) -> None:
+def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
     """Note what a failing fit has cost, or raise where failing fits are to raise."""
     if steps.error_score == "raise":
         raise error
-    notes.append(f"There is no {what}, since it cannot do without a fit that failed: {error}")
+    text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+    notes.append(Caution("failed", text))
 
 
 def make_announcer(verbose: int) -> Callable[[str], None]:
@@ -316,7 +331,7 @@ def make_announcer(verbose: int) -> Callable[[str], None]:
     return say
 
 
-def _choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[str]]:
+def _choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
     """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
     if cv is not None:
         return cv, []
@@ -329,9 +344,8 @@ def _choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[str]]
             what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
     if n_folds == DEFAULT_FOLDS:
         return n_folds, []
-    return n_folds, [
-        f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
-    ]
+    text = f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
+    return n_folds, [Caution("few-folds", text)]
 
 
 def _count_classes(target: Target) -> dict[Any, int] | None:

@@ -4,12 +4,13 @@ from typing import Any
 
 from sklearn.base import clone
 
+from skeval.report._cautions import Caution
 from skeval.svm import PerturbationResamplingSVC
 
 __all__ = ["skip_nested_resampling"]
 
 
-def skip_nested_resampling(estimator: Any) -> tuple[Any, list[str]]:
+def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
     """Return an estimator whose fits do not resample, and a note where it would have.
 
     A `PerturbationResamplingSVC`, alone or within other estimators, predicts the same with
@@ -23,8 +24,9 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[str]]:
     ]
     if not busy:
         return estimator, []
-    note = (
+    note = Caution(
+        "nested",
         "PerturbationResamplingSVC was fitted with n_resamples=0, without the resampling of its "
-        "own that no prediction depends on and that every fit here would have repeated."
+        "own that no prediction depends on and that every fit here would have repeated.",
     )
     return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
 
+from skeval._resampling.out_of_fold import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
     ErrorEstimate,
@@ -11,7 +12,14 @@ from skeval.model_selection import (
     PermutationTest,
     PerturbationInterval,
 )
+from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._subgroups import Subgroups
+from skeval.report._cautions import Caution
+from skeval.report._confusion import ConfusionRates
 from skeval.report._estimates_table import Estimate, name_estimates
+from skeval.report._hard_samples import HardSamples
+from skeval.report._metrics_table import write_hard_samples, write_metrics
+from skeval.report._predictions_frame import make_predictions_frame
 from skeval.report._provenance import write_call
 from skeval.report._sentences import (
     find_quoted,
@@ -23,9 +31,12 @@ from skeval.report._sentences import (
 )
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
+from skeval.utils._checks import check_option
 from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["EvaluationReport"]
+
+PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +48,17 @@ class EvaluationReport(WritableReport):
     answer : ErrorInterval or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
+    metrics : tuple of MetricEstimate
+        The usual metrics of out-of-fold predictions, of all samples and of each class, and what
+        `scoring` named. Their intervals, too, are for the rule fitted to all samples.
+    confusion : ConfusionRates or None
+        The confusion matrix with intervals of its rates; None for regression.
+    hard_samples : HardSamples
+        The samples that models which did not see them predict wrongly again and again.
+    subgroups : Subgroups or None
+        The error in each subgroup that `by` names, and the largest difference.
+    out_of_fold : OutOfFold
+        The predictions of every sample by models that did not see it; see `predictions`.
     estimates : tuple of ErrorEstimate
         From the most optimistic to the most careful.
     perturbation : tuple of PerturbationInterval or None
@@ -54,8 +76,8 @@ class EvaluationReport(WritableReport):
     guess : str or None
         That the error lies below that of always answering the largest class, where it does; where
         it does not, that is among the warnings.
-    warnings : tuple of str
-        What a reader should know before quoting a number, in plain words.
+    warnings : tuple of Caution
+        What a reader should know before quoting a number, in plain words; each has a `code`.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples : int
@@ -77,6 +99,11 @@ class EvaluationReport(WritableReport):
     """
 
     answer: ErrorInterval | None
+    metrics: tuple[MetricEstimate, ...]
+    confusion: ConfusionRates | None
+    hard_samples: HardSamples
+    subgroups: Subgroups | None
+    out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
     permutation: PermutationTest | None
@@ -84,7 +111,7 @@ class EvaluationReport(WritableReport):
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
     guess: str | None
-    warnings: tuple[str, ...]
+    warnings: tuple[Caution, ...]
     confidence_level: float
     n_samples: int
     n_features: int | None
@@ -127,6 +154,10 @@ class EvaluationReport(WritableReport):
             "class_sizes": classes and {str(name): size for name, size in classes.items()},
             "seed": self.seed,
             "confidence_level": self.confidence_level,
+            "metrics": [each.to_dict() for each in self.metrics],
+            "confusion": self.confusion and self.confusion.to_dict(),
+            "hard_samples": self.hard_samples.to_records(),
+            "subgroups": self.subgroups and self.subgroups.to_dict(),
             "estimates": [e.to_dict() for e in self.estimates],
             "perturbation": [result.to_dict() for result in self.perturbation or ()],
             "permutation": self.permutation and self.permutation.to_dict(),
@@ -134,20 +165,47 @@ class EvaluationReport(WritableReport):
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "candidate_names": self.candidate_names and list(self.candidate_names),
             "guess": self.guess,
-            "warnings": list(self.warnings),
+            "warnings": [{"code": w.code, "text": str(w)} for w in self.warnings],
             "feature_names": self.feature_names and list(self.feature_names),
             "settings": dict(self.settings),
             "versions": dict(self.versions),
         }
 
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row for each estimate, the answer first; needs pandas.
+    @property
+    def predictions(self) -> DataFrame:
+        """A row for each prediction of a sample by a model that did not see it; needs pandas.
+
+        Columns: sample (row of X), repeat, fold, truth, prediction; and for classifiers that score
+        classes "score" (decision value, or probability of the second class), of more than two
+        classes one score for each, "score_<class>".
+        """
+        return make_predictions_frame(self.out_of_fold)
+
+    def to_frame(self, part: str = "estimates") -> DataFrame:
+        """Return a part of the report as a data frame; needs pandas.
+
+        Parameters
+        ----------
+        part : str, default="estimates"
+            "estimates": one row for each estimate of the error, indexed by method, the answer
+            first; "metrics", "confusion", "hard_samples", "subgroups": what the attribute of that
+            name holds; "predictions": every prediction.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by method.
         """
+        check_option("part", part, PARTS)
+        if part == "predictions":
+            return self.predictions
+        if part == "metrics":
+            return make_frame([each.to_dict() for each in self.metrics])
+        if part != "estimates":
+            found = getattr(self, part)
+            if found is None:
+                raise ValueError(f"part must be one that the report has; there is no {part!r}.")
+            frame: DataFrame = found.to_frame()
+            return frame
         rows = [estimate.to_dict() for estimate in self.estimates]
         if self.answer is not None:
             rows.insert(0, self.answer.to_dict())
@@ -158,6 +216,9 @@ class EvaluationReport(WritableReport):
         named = name_estimates(self.answer, self.estimates, self.perturbation)
         table = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
         lines = [self.verdict, *write_coverage(self.answer), "", *table, ""]
+        lines += [*write_metrics(self.metrics), ""]
+        if self.subgroups:
+            lines += [*str(self.subgroups).splitlines(), ""]
         if self.guess:
             lines.append(self.guess)
         if self.perturbation:
@@ -166,7 +227,9 @@ class EvaluationReport(WritableReport):
             lines += write_selection(self.selection_bias, self.selection_stability)
         if self.permutation:
             lines.append(write_permutation(self.permutation))
-        return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
+        if self.hard_samples.always:
+            lines.append(write_hard_samples(self.hard_samples, self.class_sizes is None))
+        return "\n".join([*lines, *(f"! {text} [{text.code}]" for text in self.warnings)])
 
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:

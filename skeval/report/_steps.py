@@ -20,9 +20,14 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
+from skeval._resampling.answers import Asked
+from skeval._resampling.cases import cases_of
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.out_of_fold import OutOfFold, collect_answers
+from skeval._resampling.procedure import Procedure
+from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
@@ -37,13 +42,13 @@ from skeval.model_selection import (
     ErrorInterval,
     PermutationTest,
     PerturbationInterval,
-    error_interval,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
+from skeval.model_selection._error_interval import AUTO, answer_with_predictions
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
 from skeval.report._selection import align_selections, read_selected
@@ -98,9 +103,34 @@ class Steps:
         """The estimator, its samples and their labels, as every public function takes them."""
         return self.estimator, self.X, self.target.given
 
-    def answer(self) -> ErrorInterval:
-        """Return the error with the one interval that is measured to hold."""
-        return error_interval(*self.task, **self._error_options())
+    @cached_property
+    def procedure(self) -> Procedure:
+        """The procedure whose error is asked for."""
+        return Procedure(
+            AUTO,
+            self.estimator,
+            self.X,
+            self.target,
+            cases_of(self.target, self.groups),
+            (resolve_loss(self.loss, self.target),),
+            None,
+            self.options | {"error_score": self.error_score},
+        )
+
+    def answer(self, asked: Asked) -> tuple[ErrorInterval | None, OutOfFold]:
+        """Return the error with the one interval that is measured to hold, and its predictions.
+
+        Where samples keep their order there is no such interval; predictions are then those of
+        the folds.
+        """
+        if not self.ordered:
+            settled = asked, self.confidence_level, self.seed
+            return answer_with_predictions(self.procedure, *settled)
+        plan = fold_plan(len(self.target), self.folds)
+        scheme = Scheme(plan, lambda fit: f"of fold {fit + 1}")
+        answers = list(self.procedure.answers(scheme, asked))
+        p = self.procedure
+        return None, collect_answers(p.target, p.cases, p.weight, answers, plan.n_fits)
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""

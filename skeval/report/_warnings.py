@@ -13,6 +13,7 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
     THIRD_HELD_OUT,
 )
+from skeval.report._cautions import Caution
 
 __all__ = ["write_warnings"]
 
@@ -24,7 +25,7 @@ NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error says nothing."""
 
 
-def write_warnings(estimates: list[ErrorEstimate]) -> list[str]:
+def write_warnings(estimates: list[ErrorEstimate]) -> list[Caution]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
     cross_validation = named[CROSS_VALIDATION]
@@ -40,19 +41,20 @@ def write_warnings(estimates: list[ErrorEstimate]) -> list[str]:
 
 def _warn_of_overfitting(
     resubstitution: ErrorEstimate, cross_validation: ErrorEstimate
-) -> str | None:
+) -> Caution | None:
     """Say when the training error is far below the cross-validated one."""
     gap = cross_validation.error - resubstitution.error
     far = resubstitution.error < cross_validation.error / 2
     if not (far and gap > 2 * _spread(cross_validation)):
         return None
-    return (
+    return Caution(
+        "overfitting",
         f"The training error ({resubstitution.error:.4f}) is far below the cross-validated error "
-        f"({cross_validation.error:.4f}): the estimator overfits, do not quote the former."
+        f"({cross_validation.error:.4f}): the estimator overfits, do not quote the former.",
     )
 
 
-def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> str | None:
+def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> Caution | None:
     """Say when the .632+ estimate counts in a training error that says nothing.
 
     Both errors of samples not trained on lie above it then. Where labels may be noise, for all the
@@ -66,20 +68,22 @@ def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> str 
         return None
     if min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error <= _spread(cross_validation):
         return None
-    return (
+    return Caution(
+        "632",
         f"{bootstrap.method} ({bootstrap.error:.4f}) lies below {cross_validation.method} "
         f"({error:.4f}), since it counts in a training error near 0 ({resubstitution.error:.4f}), "
-        "to which this estimator is trained whatever the data: quote neither .632 nor .632+."
+        "to which this estimator is trained whatever the data: quote neither .632 nor .632+.",
     )
 
 
-def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate | None) -> str | None:
+def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate | None) -> Caution | None:
     """Say when two estimates on samples not trained on differ by more than chance explains."""
     if b is None or not abs(a.error - b.error) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
         return None
-    return (
+    return Caution(
+        "disagreement",
         f"{b.method} ({b.error:.4f}) and {a.method} ({a.error:.4f}) differ by more than two "
-        "standard errors of their difference: the error depends on which samples are held out."
+        "standard errors of their difference: the error depends on which samples are held out.",
     )
 
 
@@ -94,7 +98,7 @@ def _spread(estimate: ErrorEstimate) -> float:
     return (found.high - found.low) / 2 / normal_quantile(found.confidence_level)
 
 
-def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> str | None:
+def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> Caution | None:
     """Say when there are too few samples to know the error."""
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
@@ -102,7 +106,8 @@ def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> str | None:
     units = f"{cross_validation.n_samples} samples"
     if cross_validation.n_groups is not None:
         units = f"{cross_validation.n_groups} groups of samples"
-    return (
+    return Caution(
+        "wide",
         f"The interval of the cross-validated error is {interval.high - interval.low:.2f} wide: "
-        f"{units} are too few to know the error well."
+        f"{units} are too few to know the error well.",
     )

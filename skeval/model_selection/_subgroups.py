@@ -1,0 +1,174 @@
+"""An estimate in each subgroup, and the largest difference between two of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skeval._inference.interval import Limits
+from skeval._inference.subgroups import LargestDifference, find_largest_difference
+from skeval.utils._checks import check_y
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText, align_text
+
+__all__ = ["Subgroups", "compare_subgroups", "read_subgroups"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subgroups(ShownAsText):
+    """An estimate with its interval in each subgroup of the samples.
+
+    Attributes
+    ----------
+    metric : str
+        What is estimated.
+    names : tuple
+        The subgroups, sorted.
+    sizes : tuple of int
+        Number of samples of each.
+    results : tuple
+        The result of each subgroup: a `MetricInterval` or an `ErrorInterval`.
+    estimates : tuple of float
+        The estimate of each, nan where it is undefined.
+    confidence_level : float
+        Nominal coverage of the interval of each subgroup, and of all differences at once.
+
+    Notes
+    -----
+    The interval of the largest difference is made of those of the two subgroups (the method of
+    variance estimates recovery [1]_) at the level that Bonferroni's correction for all pairs asks
+    for, since it was chosen among them.
+
+    References
+    ----------
+    .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
+       measures: a general approach. Statistics in Medicine 27, 1693-1702.
+       :doi:`10.1002/sim.3095`
+    """
+
+    metric: str
+    names: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    results: tuple[Any, ...] = field(repr=False)
+    estimates: tuple[float, ...]
+    confidence_level: float
+
+    def __getitem__(self, name: Any) -> Any:
+        """Return the result of a subgroup."""
+        if name not in self.names:
+            raise KeyError(f"no subgroup {name!r}; there are {', '.join(map(repr, self.names))}")
+        return self.results[self.names.index(name)]
+
+    @property
+    def largest_difference(self) -> LargestDifference | None:
+        """The largest difference between two subgroups, with an interval; None without two."""
+        limits = [_limits_of(result) for result in self.results]
+        return find_largest_difference(self.estimates, limits, self.confidence_level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        found = self.largest_difference
+        return {
+            "metric": self.metric,
+            "confidence_level": self.confidence_level,
+            "subgroups": [
+                {
+                    "subgroup": str(name),
+                    "n_samples": size,
+                    "estimate": estimate,
+                    "low": result.interval.low,
+                    "high": result.interval.high,
+                    "interval": result.interval.method,
+                }
+                for name, size, estimate, result in self._rows()
+            ],
+            "largest_difference": found
+            and {
+                "first": str(self.names[found.first]),
+                "second": str(self.names[found.second]),
+                "difference": found.difference,
+                "low": found.low,
+                "high": found.high,
+                "n_pairs": found.n_pairs,
+            },
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each subgroup; needs pandas."""
+        return make_frame(self.to_dict()["subgroups"]).set_index("subgroup")
+
+    def describe_difference(self) -> str:
+        """Say between which subgroups the difference is largest, and whether it may be none."""
+        found = self.largest_difference
+        if found is None:
+            return "There are no two subgroups to compare."
+        a, b = self.names[found.first], self.names[found.second]
+        start = (
+            f"The largest difference is that of {a} over {b}: {found.difference:.4f}, "
+            f"{100 * self.confidence_level:g} % interval {found.low:.4f} to {found.high:.4f}, "
+            f"corrected for {found.n_pairs} pair{'s' * (found.n_pairs > 1)} of subgroups"
+        )
+        if found.low > 0:
+            return f"{start}: it is more than chance explains."
+        return f"{start}: there may be none."
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                str(name),
+                f"{estimate:.4f}  [{result.interval.low:.4f}, {result.interval.high:.4f}]  "
+                f"{size} samples",
+            )
+            for name, size, estimate, result in self._rows()
+        ]
+        return align_text(f"{self.metric} by subgroup", rows) + f"\n{self.describe_difference()}"
+
+    def _rows(self) -> list[tuple[Any, int, float, Any]]:
+        return list(zip(self.names, self.sizes, self.estimates, self.results, strict=True))
+
+
+def _limits_of(result: Any) -> Callable[[float], Limits]:
+    """Return the ends of the interval of a result, by confidence level."""
+
+    def limits(confidence_level: float) -> Limits:
+        interval = result.confidence_interval(confidence_level)
+        return interval.low, interval.high
+
+    return limits
+
+
+def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
+    """Return the names of the subgroups, and which samples each holds."""
+    values = check_y("by", by)
+    if len(values) != n_samples:
+        raise ValueError(
+            f"by must hold a subgroup for each of {n_samples} samples, got {len(values)}."
+        )
+    names, codes = np.unique(values, return_inverse=True)
+    return names.tolist(), [codes == code for code in range(len(names))]
+
+
+def compare_subgroups(
+    metric: str,
+    by: Any,
+    n_samples: int,
+    measure: Callable[[np.ndarray], tuple[float, Any]],
+    confidence_level: float,
+) -> Subgroups:
+    """Return what is measured in each subgroup: ``measure(chosen)`` gives estimate and result."""
+    names, chosen = read_subgroups(by, n_samples)
+    found: Sequence[tuple[float, Any]] = [measure(each) for each in chosen]
+    return Subgroups(
+        metric=metric,
+        names=tuple(names),
+        sizes=tuple(int(each.sum()) for each in chosen),
+        results=tuple(result for _, result in found),
+        estimates=tuple(float(estimate) for estimate, _ in found),
+        confidence_level=confidence_level,
+    )

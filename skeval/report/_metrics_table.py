@@ -1,0 +1,99 @@
+"""The metrics of out-of-fold predictions as rows of text."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.report._hard_samples import HardSamples
+from skeval.report._text_table import align_rows
+
+__all__ = [
+    "NAMES",
+    "group_by_class",
+    "list_main_metrics",
+    "name_metric",
+    "write_hard_samples",
+    "write_metrics",
+    "write_number",
+]
+
+NAMES = {
+    "balanced_accuracy": "balanced accuracy",
+    "f1_macro": "F1, mean of the classes",
+    "matthews_corrcoef": "Matthews' correlation",
+    "cohen_kappa": "Cohen's kappa",
+    "log_loss": "log loss",
+    "brier_score": "Brier score",
+    "roc_auc": "area under the ROC curve",
+    "average_precision": "average precision",
+    "r2": "R2, explained share of the variance",
+    "root_mean_squared_error": "root mean squared error",
+    "mean_absolute_error": "mean absolute error",
+    "f1": "F1",
+}
+"""What people call a metric that scikit-learn calls otherwise."""
+MOST = 12
+"""Rows of text; a page has all."""
+FEW = 5
+
+
+def name_metric(metric: str) -> str:
+    """Return what people call a metric."""
+    return NAMES.get(metric, metric)
+
+
+def write_number(value: float) -> str:
+    """Return a number as text, without digits that say nothing."""
+    if np.isnan(value):
+        return "--"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+
+
+def list_main_metrics(metrics: Sequence[MetricEstimate]) -> list[MetricEstimate]:
+    """Return the metrics of all samples, and what was asked for."""
+    return [each for each in metrics if each.label is None]
+
+
+def group_by_class(metrics: Sequence[MetricEstimate]) -> dict[str, list[MetricEstimate]]:
+    """Return the metrics of each class."""
+    found: dict[str, list[MetricEstimate]] = {}
+    for each in metrics:
+        if each.label is not None:
+            found.setdefault(each.label, []).append(each)
+    return found
+
+
+def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
+    """Return the metrics of all samples as lines of text."""
+    shown = list_main_metrics(metrics)
+    if not shown:
+        return []
+    level = f"{100 * shown[0].confidence_level:g} % interval"
+    rows = [("metric of new samples", "estimate", level)]
+    for each in shown[:MOST]:
+        ends = "--"
+        if np.isfinite(each.interval.low):
+            low, high = write_number(each.interval.low), write_number(each.interval.high)
+            ends = f"[{low}, {high}]"
+        rows.append((name_metric(each.metric), write_number(each.estimate), ends))
+    return align_rows(rows, left=(0, 2))
+
+
+def write_hard_samples(hard: HardSamples, numbers: bool) -> str:
+    """Say which samples every model predicts wrongly."""
+    listed = ", ".join(
+        f"{name} ({truth}, taken for {taken})"
+        for name, truth, taken in zip(
+            hard.name[:FEW], hard.truth[:FEW], hard.prediction[:FEW], strict=True
+        )
+    )
+    more = f" and {hard.always - FEW} more" if hard.always > FEW else ""
+    what = "are predicted worse than three times the usual error"
+    if not numbers:
+        what = "are wrong in every repeat"
+    one = "sample is" if hard.always == 1 else "samples"
+    return (
+        f"{hard.always} {one} {what.removeprefix('are ') if hard.always == 1 else what}: "
+        f"{listed}{more}. Look there first for wrong labels."
+    )

@@ -1,0 +1,138 @@
+"""What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skeval._resampling.answers import Asked
+from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import Procedure
+from skeval.metrics import get_scorer
+from skeval.model_selection import ErrorInterval
+from skeval.model_selection._error_interval import error_of_some
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._score_interval import label_parts
+from skeval.model_selection._subgroups import Subgroups, compare_subgroups
+from skeval.report._cautions import Caution
+from skeval.report._confusion import ConfusionRates, measure_confusion
+from skeval.report._hard_samples import HardSamples, find_hard_samples
+from skeval.utils._text import mean_loss_name
+
+__all__ = [
+    "Told",
+    "find_subgroups",
+    "name_rows",
+    "resolve_scorers",
+    "tell_from_predictions",
+    "warn_of_scores",
+]
+
+
+class Told(NamedTuple):
+    """What a report has from predictions; see `EvaluationReport`."""
+
+    out_of_fold: OutOfFold
+    metrics: tuple[MetricEstimate, ...]
+    confusion: ConfusionRates | None
+    hard_samples: HardSamples
+    subgroups: Subgroups | None
+
+
+def resolve_scorers(scoring: Any) -> Asked:
+    """Return the scorers that an argument `scoring` names."""
+    if scoring is None:
+        return Asked({})
+    if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
+        raise ValueError(
+            f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
+        )
+    names = list(label_parts(scoring))
+    parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
+    given = list(parts.values()) if isinstance(parts, dict) else list(parts)
+    scorers = [get_scorer(part) if isinstance(part, str) else part for part in given]
+    return Asked(dict(zip(names, scorers, strict=True)))
+
+
+def find_subgroups(X: Any, by: Any) -> Any:
+    """Return the subgroup of each sample: the values given, or a column of the data frame."""
+    if not isinstance(by, str):
+        return by
+    if not hasattr(X, "columns") or by not in X.columns:
+        raise ValueError(
+            f"by must be a column of X or hold a subgroup for each sample, got {by!r}."
+        )
+    return X[by]
+
+
+def name_rows(X: Any) -> Sequence[Any] | None:
+    """Return the names of the samples: the index of a data frame, where it is more than a count."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return list(index)
+
+
+def tell_from_predictions(
+    p: Procedure,
+    answer: ErrorInterval | None,
+    found: OutOfFold,
+    confidence_level: float,
+    names: Sequence[Any] | None,
+    by: Any,
+) -> Told:
+    """Return what the predictions tell."""
+    metrics = measure_metrics(found, confidence_level, ordered=answer is None)
+    if answer is not None and answer.loss == "zero_one":
+        metrics = tuple(_mirror(each, answer) for each in metrics)
+    return Told(
+        found,
+        metrics,
+        None if answer is None else measure_confusion(found, confidence_level),
+        find_hard_samples(found, names),
+        None if answer is None or by is None else _compare(p, answer, found, by),
+    )
+
+
+def _mirror(estimate: MetricEstimate, answer: ErrorInterval) -> MetricEstimate:
+    """Return an accuracy with the interval of the error; any other metric as it is."""
+    if estimate.metric != "accuracy":
+        return estimate
+
+    def limits(confidence_level: float) -> tuple[float, float]:
+        interval = answer.confidence_interval(confidence_level)
+        return 1 - interval.high, 1 - interval.low
+
+    return replace(
+        estimate,
+        estimate=1 - answer.error,
+        standard_error=answer.standard_error,
+        limits={answer.interval.method: limits},
+    )
+
+
+def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Subgroups:
+    """Return the error in each subgroup."""
+
+    def measure(chosen: np.ndarray) -> tuple[float, ErrorInterval]:
+        result = error_of_some(p, found, chosen, answer)
+        return result.error, result
+
+    name, n = mean_loss_name(answer.loss), len(p.target)
+    return compare_subgroups(name, by, n, measure, answer.confidence_level)
+
+
+def warn_of_scores(told: Told) -> list[Caution]:
+    """Say which metrics are undefined."""
+    undefined = [each.name for each in told.metrics if np.isnan(each.estimate)]
+    if not undefined:
+        return []
+    return [
+        Caution(
+            "undefined",
+            f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
+            "was never predicted, or no test set held both classes.",
+        )
+    ]
