@@ -149,7 +149,7 @@ def stratified_wilson_interval(
 
 
 def area_interval(
-    area: float, standard_error: float, sizes: tuple[int, int], confidence_level: float
+    area: float, standard_error: float, sizes: tuple[float, float], confidence_level: float
 ) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
@@ -178,6 +178,6 @@ def area_interval(
 _BESIDE = _ROUNDING = 1e-12
 
 
-def _area_variance(t: float, sizes: tuple[int, int]) -> float:
+def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     more = (sizes[0] + sizes[1]) / 2 - 1
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
