@@ -40,10 +40,19 @@ from skeval.metrics._cost import (
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
+from skeval.metrics._net_benefit import NetBenefit, net_benefit
 from skeval.metrics._plot._break_even import BreakEvenDisplay
 from skeval.metrics._plot._cost_curve import CostCurveDisplay
+from skeval.metrics._plot._net_benefit import NetBenefitDisplay
+from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
+from skeval.metrics._plot._roc import RocCurveDisplay
+from skeval.metrics._precision_recall_band import (
+    PrecisionRecallCurveBand,
+    precision_recall_curve_band,
+)
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
+from skeval.metrics._roc_band import RocCurveBand, roc_curve_band
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 
 __all__ = [
@@ -53,6 +62,12 @@ __all__ = [
     "CostCurveDisplay",
     "CurveDominance",
     "ExpectedLoss",
+    "NetBenefit",
+    "NetBenefitDisplay",
+    "PrecisionRecallCurveBand",
+    "PrecisionRecallDisplay",
+    "RocCurveBand",
+    "RocCurveDisplay",
     "accuracy_score",
     "auc",
     "average_precision_score",
@@ -78,7 +93,9 @@ __all__ = [
     "mean_absolute_error",
     "mean_squared_error",
     "micro_fbeta_score",
+    "net_benefit",
     "precision_recall_curve",
+    "precision_recall_curve_band",
     "precision_recall_fscore_support",
     "precision_score",
     "probability_cost",
@@ -86,6 +103,7 @@ __all__ = [
     "recall_score",
     "roc_auc_score",
     "roc_curve",
+    "roc_curve_band",
     "root_mean_squared_error",
     "sentence_bleu_score",
     "weighted_fbeta_score",

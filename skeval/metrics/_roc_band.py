@@ -1,0 +1,170 @@
+"""Bands of a ROC curve."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.random import Generator, RandomState
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import auc
+
+from skeval._inference.curve_region import curve_limits
+from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.proportions import area_interval
+from skeval.metrics._curve_sample import (
+    BAND_CONSTRAINTS,
+    check_curve_sample,
+    simulate_distances,
+)
+from skeval.utils._compat import validate_params
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
+
+__all__ = ["RocCurveBand", "roc_curve_band"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurveBand(ShownAsText):
+    """A ROC curve with an interval at each false-positive rate, and a band of the whole.
+
+    Attributes
+    ----------
+    false_positive_rate : ndarray of shape (n_points,)
+        The x values, evenly from 0 to 1.
+    true_positive_rate : ndarray of shape (n_points,)
+        The observed curve there.
+    low, high : ndarray of shape (n_points,)
+        Ends of the interval at each x by itself.
+    simultaneous_low, simultaneous_high : ndarray of shape (n_points,)
+        Ends of the band that is meant to hold the whole curve.
+    points : ndarray of shape (n_cuts, 2)
+        False-positive and true-positive rate of every cut of the score, none to all.
+    thresholds : ndarray of shape (n_cuts,)
+        ``y_score >= thresholds[i]`` is the decision with the rates ``points[i]``.
+    area : float
+        The area under the curve.
+    area_interval : ConfidenceInterval
+        Its interval.
+    confidence_level : float
+        Nominal coverage of each of the three.
+    distances : ndarray of shape (n_resamples,)
+        How far a simulated curve lies from the true one, in standard deviations.
+    """
+
+    false_positive_rate: Floats = field(repr=False)
+    true_positive_rate: Floats = field(repr=False)
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    simultaneous_low: Floats = field(repr=False)
+    simultaneous_high: Floats = field(repr=False)
+    points: Floats = field(repr=False)
+    thresholds: Floats = field(repr=False)
+    area: float
+    area_interval: ConfidenceInterval
+    confidence_level: float
+    distances: Floats = field(repr=False)
+
+    def to_frame(self) -> DataFrame:
+        """Return one row per false-positive rate."""
+        columns = (
+            *("false_positive_rate", "true_positive_rate", "low", "high"),
+            *("simultaneous_low", "simultaneous_high"),
+        )
+        return make_frame({name: getattr(self, name) for name in columns})
+
+    def __str__(self) -> str:
+        rows = [
+            f"area {self.area:.4f}, {self.area_interval}",
+            f"{'FPR':>6}  {'TPR':>6}  {'at each point':<16}  whole curve",
+        ]
+        for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
+            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
+            rows.append(
+                f"{self.false_positive_rate[i]:6.2f}  {self.true_positive_rate[i]:6.4f}  "
+                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
+            )
+        return "\n".join(rows)
+
+
+@validate_params(BAND_CONSTRAINTS)
+def roc_curve_band(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    n_points: int = 101,
+    random_state: int | RandomState | Generator | None = None,
+) -> RocCurveBand:
+    r"""ROC curve with pointwise and simultaneous bands, and its area with an interval.
+
+    At the threshold of a false-positive rate x the curve is the true-positive rate of unlimited
+    data, in [0, 1]; higher is better, and the diagonal is a score without information.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes, two.
+    y_score : array-like of shape (n_samples,)
+        Larger says more surely positive.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
+        samples, so that only the ratios of weights matter.
+    groups : array-like of shape (n_samples,), default=None
+        For samples that belong together: a class counts as many samples as would have the variance
+        that its rates have between groups, and the quantile is Student's.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    n_resamples : int, default=1000
+        Curves that are simulated for the simultaneous band.
+    n_points : int, default=101
+        Number of x values.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the simulated curves; nothing else of the result depends on it.
+
+    Returns
+    -------
+    band : RocCurveBand
+        With the curve, `low` and `high`, `simultaneous_low` and `simultaneous_high`, `area` and
+        `area_interval`.
+
+    Raises
+    ------
+    ValueError
+        If a class is absent, there are more than two, a score is not finite, or there is but one
+        group.
+
+    Examples
+    --------
+    >>> from skeval.metrics import roc_curve_band
+    >>> y, score = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.7, 0.9]
+    >>> band = roc_curve_band(y, score, random_state=0)
+    >>> round(band.area, 4)
+    0.8889
+    """
+    sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    steps, thresholds = sample.steps()
+    distances = simulate_distances(steps, n_resamples, random_state)
+    whole = max(float(np.quantile(distances, confidence_level)) * sample.widening, sample.z)
+    x = np.linspace(0, 1, n_points)
+    area = float(auc(steps.x, steps.y))
+    sizes = steps.n_y, steps.n_x
+    ends = area_interval(area, sample.area_error(), sizes, confidence_level)
+    return RocCurveBand(
+        x,
+        steps.above(x),
+        *curve_limits(steps, x, sample.z, exact=False),
+        *curve_limits(steps, x, whole, exact=True),
+        np.column_stack([steps.x, steps.y]),
+        thresholds,
+        area,
+        ConfidenceInterval(*ends, confidence_level, "score"),
+        confidence_level,
+        distances,
+    )
