@@ -61,12 +61,13 @@ def check_events(
     sample_weight: ArrayLike | None,
 ) -> Events:
     """Return the event that the probabilities are of; samples of weight 0 are left out."""
-    if np.ndim(y_prob) == 2 and np.shape(y_prob)[1] > 1:
-        found = _check_columns(y_true, y_prob, pos_label, labels, sample_weight)
+    given = check_data("y_prob", y_prob, ensure_2d=False, dtype=np.float64)
+    if given.ndim == 2 and given.shape[1] > 1:
+        found = _check_columns(y_true, given, pos_label, labels, sample_weight)
     else:
         if labels is not None:
             raise ValueError("labels must be None where y_prob has one column, got some.")
-        checked = check_binary_scores(y_true, y_prob, pos_label, sample_weight, "y_prob")
+        checked = check_binary_scores(y_true, given, pos_label, sample_weight, "y_prob")
         classes = np.unique(check_y("y_true", y_true)).tolist()
         found = Events(*checked, positive_label(classes, pos_label))
     probability = found.probability
@@ -79,16 +80,15 @@ def check_events(
 
 def _check_columns(
     y_true: ArrayLike,
-    y_prob: ArrayLike,
+    columns: Floats,
     pos_label: object,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Events:
     """Return one class against the rest, or whether the likeliest class is the true one."""
     with naming("y_true", "y_prob"):
-        check_consistent_length(y_true, y_prob, sample_weight)
+        check_consistent_length(y_true, columns, sample_weight)
     y = check_y("y_true", y_true)
-    columns = check_data("y_prob", y_prob, dtype=np.float64)
     classes = np.unique(y) if labels is None else check_y("labels", labels)
     if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
         raise ValueError(
