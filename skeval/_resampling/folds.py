@@ -18,15 +18,17 @@ from sklearn.model_selection import (
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 from skeval.utils._checks import check_count, warn_user
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "DEFAULT_FOLDS",
+    "check_repeats",
     "default_folds",
     "fold_indices",
     "fold_plan",
     "keeps_order",
     "limit_folds",
+    "make_repeated_plan",
     "make_splitter",
     "read_splits",
     "resolve_folds",
@@ -89,6 +91,32 @@ def resolve_folds(
     splitter, n = resolve_splitter(cv, target, groups, random_state), len(target)
     for train, test in splitter.split(X, target.y, groups):
         yield fold_indices(n, "train", train), fold_indices(n, "test", test)
+
+
+def check_repeats(cv: Any, n_repeats: int) -> int:
+    """Return the number of repeats; raise where `cv` cannot be shuffled anew."""
+    n_repeats = check_count("n_repeats", n_repeats)
+    if n_repeats > 1 and not isinstance(cv, Integral):
+        raise ValueError(
+            f"n_repeats={n_repeats} needs cv to be a number of folds, which are shuffled anew; got "
+            f"{cv!r}."
+        )
+    return n_repeats
+
+
+def make_repeated_plan(
+    cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> tuple[ResamplingPlan, np.ndarray]:
+    """Return the folds of all repeats as one plan, and the repeat of each fold."""
+    root = root_seed(random_state)
+    folds, repeat_of = [], []
+    for repeat in range(n_repeats):
+        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
+        folds += drawn
+        repeat_of += [repeat] * len(drawn)
+    if len(folds) < 2:
+        raise ValueError(f"cv must make at least two folds, got {len(folds)}.")
+    return fold_plan(len(target), folds), np.array(repeat_of)
 
 
 def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:

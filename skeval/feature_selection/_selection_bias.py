@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,15 +11,15 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval, row_means
 from skeval._inference.paired_tests import corrected_error
-from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
-from skeval.utils._checks import check_confidence_level, check_count, warn_user
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._checks import check_confidence_level, warn_user
+from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import align_text
 
 __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
@@ -201,32 +200,6 @@ def selection_bias(
     result = compute_bias(cv1, cv2, repeat_of, confidence_level)
     warn_of_bias(result)
     return result
-
-
-def check_repeats(cv: Any, n_repeats: int) -> int:
-    """Return the number of repeats; raise where `cv` cannot be shuffled anew."""
-    n_repeats = check_count("n_repeats", n_repeats)
-    if n_repeats > 1 and not isinstance(cv, Integral):
-        raise ValueError(
-            f"n_repeats={n_repeats} needs cv to be a number of folds, which are shuffled anew; got "
-            f"{cv!r}."
-        )
-    return n_repeats
-
-
-def make_repeated_plan(
-    cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
-) -> tuple[ResamplingPlan, np.ndarray]:
-    """Return the folds of all repeats as one plan, and the repeat of each fold."""
-    root = root_seed(random_state)
-    folds, repeat_of = [], []
-    for repeat in range(n_repeats):
-        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
-        folds += drawn
-        repeat_of += [repeat] * len(drawn)
-    if len(folds) < 2:
-        raise ValueError(f"cv must make at least two folds, got {len(folds)}.")
-    return fold_plan(len(target), folds), np.array(repeat_of)
 
 
 class FoldErrors(NamedTuple):

@@ -23,6 +23,8 @@ from sklearn.metrics import (
 )
 
 from skeval.metrics._bleu import bleu_score, log_bleu_score, sentence_bleu_score
+from skeval.metrics._calibration import CalibrationCurve, calibration_curve
+from skeval.metrics._calibration_error import CalibrationError, expected_calibration_error
 from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
     error_rate,
@@ -42,6 +44,7 @@ from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
 from skeval.metrics._net_benefit import NetBenefit, net_benefit
 from skeval.metrics._plot._break_even import BreakEvenDisplay
+from skeval.metrics._plot._calibration import CalibrationDisplay
 from skeval.metrics._plot._cost_curve import CostCurveDisplay
 from skeval.metrics._plot._net_benefit import NetBenefitDisplay
 from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
@@ -53,10 +56,14 @@ from skeval.metrics._precision_recall_band import (
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
 from skeval.metrics._roc_band import RocCurveBand, roc_curve_band
+from skeval.metrics._score_decomposition import ScoreDecomposition, score_decomposition
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 
 __all__ = [
     "BreakEvenDisplay",
+    "CalibrationCurve",
+    "CalibrationDisplay",
+    "CalibrationError",
     "CostCurve",
     "CostCurveBand",
     "CostCurveDisplay",
@@ -68,12 +75,14 @@ __all__ = [
     "PrecisionRecallDisplay",
     "RocCurveBand",
     "RocCurveDisplay",
+    "ScoreDecomposition",
     "accuracy_score",
     "auc",
     "average_precision_score",
     "averaged_precision_recall_fscore",
     "bleu_score",
     "break_even_point",
+    "calibration_curve",
     "confusion_matrix",
     "cost_curve",
     "cost_curve_band",
@@ -81,6 +90,7 @@ __all__ = [
     "curve_dominance",
     "error_norm",
     "error_rate",
+    "expected_calibration_error",
     "expected_cost",
     "expected_loss",
     "f1_score",
@@ -105,6 +115,7 @@ __all__ = [
     "roc_curve",
     "roc_curve_band",
     "root_mean_squared_error",
+    "score_decomposition",
     "sentence_bleu_score",
     "weighted_fbeta_score",
 ]

@@ -16,6 +16,7 @@ __all__ = [
     "check_labels",
     "check_predictions",
     "classes_of",
+    "positive_label",
     "scale_weights",
 ]
 
@@ -115,22 +116,24 @@ def check_binary_scores(
     y_score: ArrayLike,
     pos_label: object,
     sample_weight: ArrayLike | None,
+    name: str = "y_score",
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Return (is positive, score, weight relative to the largest), each of shape (n_samples,)."""
-    with naming("y_true", "y_score"):
+    with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
-    score = check_data("y_score", y_score, ensure_2d=False, dtype=np.float64)
-    with naming("y_score"):
+    score = check_data(name, y_score, ensure_2d=False, dtype=np.float64)
+    with naming(name):
         score = column_or_1d(score)
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
-    positive = labels == _positive_label(classes, pos_label)
+    positive = labels == positive_label(classes, pos_label)
     return positive, score, scale_weights(sample_weight, len(score))[0]
 
 
-def _positive_label(classes: list[object], pos_label: object) -> object:
+def positive_label(classes: list[object], pos_label: object) -> object:
+    """Return the class that counts as positive; raise where it is not said and not clear."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1

@@ -21,7 +21,9 @@ from skeval.model_selection._plot.perturbation import PerturbationDisplay
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
+from skeval.model_selection._searches import refit_one_se, tuning_bias
 from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
+from skeval.model_selection._tuning import TuningOptimism, tuning_optimism
 
 __all__ = [
     "BootstrapErrorEstimate",
@@ -41,6 +43,7 @@ __all__ = [
     "PerturbationDisplay",
     "PerturbationInterval",
     "ScoreInterval",
+    "TuningOptimism",
     "bootstrap_error",
     "compare_classifiers",
     "cross_val_error",
@@ -52,7 +55,10 @@ __all__ = [
     "permutation_test",
     "perturbation_interval",
     "refit_632",
+    "refit_one_se",
     "resubstitution_error",
     "score_632",
     "score_interval",
+    "tuning_bias",
+    "tuning_optimism",
 ]

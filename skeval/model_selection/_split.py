@@ -13,6 +13,7 @@ from skeval._resampling.units import (
     check_class_sizes,
     drawing_units,
 )
+from skeval.model_selection._searches import read_split_scores
 from skeval.utils._checks import check_count, check_data, check_flag, check_same_length, check_y
 from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._seeds import RandomStateLike
@@ -236,13 +237,8 @@ def refit_632(cv_results: Mapping[str, Any], *, cv: BootstrapSplit, metric: str 
     >>> GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=best).fit(X, y).best_params_
     {'n_neighbors': 1}
     """
-    columns: list[np.ndarray] = []
-    while f"split{len(columns)}_test_{metric}" in cv_results:
-        columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
-    if not columns:
-        raise ValueError(f"cv_results must hold split scores of the metric {metric!r}.")
-    check_resubstitution(cv, len(columns))
-    scores = check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
+    scores = read_split_scores(cv_results, metric)
+    check_resubstitution(cv, len(scores))
     estimates = 0.368 * scores[0] + 0.632 * scores[1:].mean(axis=0)
     if np.isnan(estimates).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval import cluster, datasets, feature_selection, metrics, model_selection, report, svm
@@ -60,6 +61,7 @@ NUMBERS = named(
 SCORES = {
     **named(metrics, "break_even_point ranking_loss expected_cost cost_curve roc_auc_score"),
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
+    **named(metrics, "calibration_curve expected_calibration_error score_decomposition"),
     "cost_curve_band": partial(metrics.cost_curve_band, n_resamples=5, n_points=5, random_state=0),
 }
 # (labels_true, labels_pred): two partitions
@@ -125,6 +127,18 @@ VECTORS = {
         )
     ),
 }
+
+
+def as_search(scores):
+    """Return the table of a search with two splits, of the same scores."""
+    params = [{} for _ in range(np.size(scores))]
+    return {"split0_test_score": scores, "split1_test_score": scores, "params": params}
+
+
+for rule in (model_selection.tuning_bias, model_selection.refit_one_se):
+    VECTORS[rule.__name__] = with_options_of(rule)(
+        lambda scores, rule=rule, **options: rule(as_search(scores), **options)
+    )
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names"),
@@ -205,6 +219,12 @@ SUPERVISED = {
     "make_permutation_scorer": permutation_scorer,
     "compare_classifiers": partial(
         model_selection.compare_classifiers, TREE, STUMP, cv=3, random_state=0
+    ),
+    "tuning_optimism": partial(
+        model_selection.tuning_optimism,
+        GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=2),
+        cv=3,
+        random_state=0,
     ),
     "selection_bias": partial(
         feature_selection.selection_bias, SelectKBest(k=1), TREE, cv=3, random_state=0

@@ -13,6 +13,10 @@ SOUND = {
     "classes": CLASSES,
     "numbers": (X[:, 0], X[:, 1]),
     "scores": (Y, X[:, 0]),
+    **dict.fromkeys(
+        ("calibration_curve", "expected_calibration_error", "score_decomposition"),
+        (Y, 1 / (1 + np.exp(-X[:, 0]))),
+    ),
     "partitions": CLASSES,
     "partition": (Y,),
     "clustered": (X, Y),

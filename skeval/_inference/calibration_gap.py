@@ -1,0 +1,149 @@
+"""The mean distance between observed fractions and predicted probabilities of bins.
+
+A fraction of `n` samples deviates from its probability by chance, so that the mean of absolute
+distances is too large; by how much depends on the true distances. All that is found here is found
+by asking which true distances would make the observed mean likely.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import betainc
+
+from skeval._inference.interval import Limits
+from skeval._inference.means import normal_quantile
+
+__all__ = ["Bins", "corrected_gap", "gap_limits", "gap_moments"]
+
+Floats = NDArray[np.float64]
+_GRID = [0.0, *np.geomspace(0.01, 1e3, 51).tolist()]  # standard errors
+_STEPS = 60  # halvings of [0, 1] to the last digit
+
+
+class Bins(NamedTuple):
+    """Bins of predicted probabilities, all of shape (n_bins,).
+
+    Attributes
+    ----------
+    share : ndarray
+        Of the weight.
+    size : ndarray
+        Number of samples, effective where they have weights.
+    predicted, observed : ndarray
+        Mean probability, and the fraction that happened.
+    """
+
+    share: Floats
+    size: Floats
+    predicted: Floats
+    observed: Floats
+
+
+def _below(n: Floats, j: Floats, p: Floats) -> Floats:
+    """Return P(X <= j) of a binomial number of `n`, which may be no whole number."""
+    inside = (j >= 0) & (j < n)
+    safe_n, safe_j = np.where(inside, n, 1.0), np.where(inside, j, 0.0)
+    found: Floats = betainc(safe_n - safe_j, safe_j + 1, 1 - p)
+    return np.where(inside, found, np.where(j < 0, 0.0, 1.0))
+
+
+def _distance_moments(n: Floats, p: Floats, centre: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of ``|X / n - centre|`` for a binomial X."""
+    c = n * centre
+    j = np.floor(c)
+    short = c * _below(n, j, p) - n * p * _below(n - 1, j - 1, p)  # E max(c - X, 0)
+    mean = n * p - c + 2 * short
+    second = n * p * (1 - p) + (n * p - c) ** 2
+    return mean / n, np.maximum(second - mean**2, 0.0) / n**2
+
+
+def gap_moments(bins: Bins, truth: Floats) -> tuple[float, float]:
+    """Return mean and standard deviation of the observed mean distance, were `truth` true."""
+    means, variances = _distance_moments(bins.size, truth, bins.predicted)
+    return float(bins.share @ means), float(np.sqrt(bins.share**2 @ variances))
+
+
+def _observed_gap(bins: Bins) -> float:
+    return float(bins.share @ np.abs(bins.observed - bins.predicted))
+
+
+def _shrunken_distances(bins: Bins) -> Floats:
+    """Return the true distance of each bin whose expected observed one is what was observed.
+
+    0 where chance alone makes a larger one.
+    """
+    side = np.sign(bins.observed - bins.predicted)
+    low, high = np.zeros(len(side)), np.abs(bins.observed - bins.predicted)
+    seen = high.copy()
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        truth = np.clip(bins.predicted + side * middle, 0.0, 1.0)
+        more = _distance_moments(bins.size, truth, bins.predicted)[0] < seen
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    return side * low
+
+
+def _smallest(bins: Bins, z: float) -> float:
+    """Return the smallest mean distance that the observed one exceeds by no more than `z`.
+
+    In standard deviations; the distances of the bins are to each other as the shrunken ones.
+    """
+    distances, observed = _shrunken_distances(bins), _observed_gap(bins)
+
+    def excess(scale: float) -> float:
+        mean, spread = gap_moments(bins, np.clip(bins.predicted + scale * distances, 0.0, 1.0))
+        return mean + z * spread - observed
+
+    whole = float(bins.share @ np.abs(distances))
+    if excess(0.0) >= 0 or whole == 0:
+        return 0.0
+    return whole if excess(1.0) <= 0 else whole * float(brentq(excess, 0.0, 1.0))
+
+
+def _largest(bins: Bins, z: float) -> float:
+    """Return the largest mean distance that the observed one falls short of by no more than `z`.
+
+    In standard deviations; each bin is as many of its standard errors away as any other, toward
+    1/2, which of all ways makes the expected observed distance the least.
+    """
+    toward = np.where(bins.predicted < 0.5, 1.0, -1.0)
+
+    def truth(steps: float) -> Floats:
+        p, n = bins.predicted, bins.size
+        centre = (p + steps**2 / (2 * n)) / (1 + steps**2 / n)
+        half = steps / (1 + steps**2 / n) * np.sqrt(p * (1 - p) / n + steps**2 / (4 * n**2))
+        return np.clip(centre + toward * half, 0.0, 1.0)
+
+    # A calibrated model has this distance on average: less of it is luck.
+    observed = max(_observed_gap(bins), gap_moments(bins, truth(0.0))[0])
+
+    def excess(steps: float) -> float:
+        mean, spread = gap_moments(bins, truth(steps))
+        return mean - z * spread - observed
+
+    steps = _last_root(excess)
+    return float(bins.share @ np.abs(truth(steps) - bins.predicted))
+
+
+def _last_root(excess: Callable[[float], float]) -> float:
+    """Return where a function is above 0 from there on; of few bins it may cross 0 before."""
+    above = _GRID[-1]
+    for below in _GRID[::-1]:
+        if excess(below) <= 0:
+            return above if below == above else float(brentq(excess, below, above))
+        above = below
+    return above
+
+
+def corrected_gap(bins: Bins) -> float:
+    """Return the mean distance whose expected observed value is the observed one, or 0."""
+    return _smallest(bins, 0.0)
+
+
+def gap_limits(bins: Bins, confidence_level: float) -> Limits:
+    """Return the interval of the mean distance, by inverting two one-sided tests."""
+    z = normal_quantile(confidence_level)
+    return _smallest(bins, z), _largest(bins, z)
