@@ -2,7 +2,8 @@
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
-from skeval.model_selection._comparison import ClassifierComparison, compare_classifiers
+from skeval.model_selection._comparison import compare_classifiers
+from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._cross_validation import cross_val_error
 from skeval.model_selection._error_interval import ErrorInterval, error_interval
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
@@ -29,6 +30,7 @@ __all__ = [
     "BootstrapErrorEstimate",
     "BootstrapSplit",
     "ClassifierComparison",
+    "ClassifierComparisons",
     "ConfidenceInterval",
     "CrossValErrorEstimate",
     "ErrorEstimate",

@@ -1,133 +1,37 @@
 """Is one classifier better than another?"""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from itertools import combinations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.delong import delong
-from skeval._inference.interval import LimitsResult
-from skeval._inference.paired_tests import (
-    PairedTest,
-    corrected_t,
-    differences_of,
-    mcnemar,
-    paired_bootstrap,
-    paired_delong,
-)
-from skeval._resampling.folds import fold_plan
-from skeval._resampling.replay import RESPONSES, ReplayedEstimator, out_of_fold_responses
-from skeval._resampling.scores import resampled_scores
-from skeval._resampling.target import Target, check_task
-from skeval._resampling.units import drawing_units
-from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval._inference.paired_tests import ALTERNATIVES
+from skeval._resampling.target import check_task
 from skeval.model_selection._comparison_checks import (
-    check_pair,
+    check_estimators,
+    check_rope,
     choose_scoring,
     choose_splits,
+    order_arguments,
     resolve_scorer,
 )
-from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
+from skeval.model_selection._comparison_methods import METHODS, Findings, Problem
+from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
+from skeval.utils._checks import check_confidence_level, check_option
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, name_estimators
+from skeval.utils._text import name_estimators, name_scoring
 
-__all__ = ["ClassifierComparison", "compare_classifiers"]
-
-
-@dataclass(frozen=True, eq=False)
-class ClassifierComparison(LimitsResult):
-    """Two classifiers, the difference of their scores, and whether it is more than chance.
-
-    Attributes
-    ----------
-    method : str
-        The test that was used.
-    scoring : str
-        Name of the score.
-    name_a, name_b : str
-        Names of the estimators: their classes, of a pipeline that of its last step; of two that
-        would be called alike, those of all steps.
-    score_a, score_b : float
-        Mean score over the splits ("corrected_t"), or score of the pooled held-out predictions.
-    difference : float
-        ``score_a - score_b``.
-    standard_error : float
-        Of the difference.
-    statistic : float
-        Of the test: t, smaller number of discordant pairs or chi-squared, difference / error, z.
-    pvalue : float
-        Two-sided.
-    n_samples : int
-        Number of samples.
-    split_scores : ndarray of shape (n_splits, 2) or None
-        Scores of both on each split ("corrected_t").
-    discordant : tuple of int or None
-        Samples that only `a`, and that only `b` gets right ("mcnemar").
-    replicates : ndarray of shape (n_resamples,) or None
-        Differences on the resamples ("bootstrap").
-    limits : dict of str to callable
-        The ends of the interval by confidence level.
-    interval : ConfidenceInterval
-        That of the difference.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    method: str
-    scoring: str
-    name_a: str
-    name_b: str
-    score_a: float
-    score_b: float
-    difference: float
-    standard_error: float
-    statistic: float
-    pvalue: float
-    n_samples: int
-    split_scores: np.ndarray | None = field(default=None, repr=False)
-    discordant: tuple[int, int] | None = None
-    replicates: np.ndarray | None = field(default=None, repr=False)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per estimator, and one for the difference with its interval."""
-        rows = [
-            {"estimator": self.name_a, "score": self.score_a},
-            {"estimator": self.name_b, "score": self.score_b},
-            {
-                "estimator": "difference",
-                "score": self.difference,
-                "low": self.interval.low,
-                "high": self.interval.high,
-                "pvalue": self.pvalue,
-            },
-        ]
-        return make_frame(rows)
-
-    def __str__(self) -> str:
-        rows = [
-            (f"a: {self.name_a}", f"{self.score_a:.4f}"),
-            (f"b: {self.name_b}", f"{self.score_b:.4f}"),
-            ("difference", f"{self.difference:.4f}"),
-            self._interval_row(),
-            ("P-value", f"{self.pvalue:.3g}"),
-        ]
-        if self.discordant is not None:
-            rows.append(("only a, only b right", "{}, {}".format(*self.discordant)))
-        if self.method == "delong":
-            rows.append(("holds for", "these trained rules; the variance of training is left out"))
-        return align_text(f"{self.scoring}, {self.method}", rows)
+__all__ = ["compare_classifiers"]
 
 
 @validate_params(
     {
-        "X": ["array-like", "sparse matrix"],
-        "y": ["array-like"],
+        "X": ["array-like", "sparse matrix", None],
+        "y": ["array-like", None],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
@@ -138,30 +42,36 @@ class ClassifierComparison(LimitsResult):
 )
 def compare_classifiers(
     estimator_a: Any,
-    estimator_b: Any,
-    X: Any,
-    y: ArrayLike,
+    estimator_b: Any = None,
+    X: Any = None,
+    y: ArrayLike | None = None,
     *,
     cv: Any = None,
     method: str = "corrected_t",
     scoring: Any = None,
     groups: ArrayLike | None = None,
+    alternative: str = "two-sided",
+    rope: float = 0.01,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> ClassifierComparison:
-    r"""Test and interval for the difference of two classifiers, on the same splits.
+) -> ClassifierComparison | ClassifierComparisons:
+    r"""Test and interval for the difference of classifiers, on the same splits.
+
+    ``compare_classifiers(a, b, X, y)`` compares two, ``compare_classifiers(estimators, X, y)`` all
+    pairs of a dict.
 
     Parameters
     ----------
-    estimator_a : classifier
+    estimator_a : classifier, or dict of str to classifier
         Has `fit` and `predict`; it is cloned. A pipeline keeps selection and scaling inside the
-        splits.
-    estimator_b : classifier
-        The other one.
+        splits. Of a dict all pairs are compared, with Holm's correction of the P-values and
+        simultaneous intervals.
+    estimator_b : classifier, default=None
+        The other one; left out after a dict, where `X` and `y` follow.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or what else the estimators take: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
@@ -183,10 +93,19 @@ def compare_classifiers(
     groups : array-like of shape (n_samples,), default=None
         No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar" and
         "delong" take samples for independent, and so no groups.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of `a` minus that of `b`: that it is not 0, above 0 or
+        below it. The interval is two-sided in any case. A dict is compared "two-sided".
+    rope : float, default=0.01
+        Half the width of the region of practical equivalence, in units of the score: a smaller
+        difference does not matter to you. The result of "corrected_t" has the posterior
+        probabilities that one is better by more, and that neither is, by the Bayesian correlated t
+        test [5]_.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval.
+        Nominal coverage of the interval; of a dict, that all intervals hold together.
     n_resamples : int, default=2000
-        Resamples of "bootstrap".
+        Resamples of "bootstrap". Simultaneous intervals are far out in the tails: they need as
+        many thousand as there are tens of pairs.
     random_state : int, RandomState, Generator or None, default=None
         Draws the folds and the resamples.
     n_jobs : int, default=None
@@ -198,17 +117,19 @@ def compare_classifiers(
 
     Returns
     -------
-    comparison : ClassifierComparison
-        With `difference` (a minus b), its `interval`, `pvalue` (two-sided) and the scores.
+    comparison : ClassifierComparison or ClassifierComparisons
+        With `difference` (a minus b), its `interval`, `pvalue` and the scores; of a dict, the
+        tables of all differences, their simultaneous intervals and corrected P-values.
 
     Raises
     ------
     TypeError
         If an estimator lacks a method `fit`, `predict` or `get_params`, one is a classifier and
-        the other is not, or `method` is "mcnemar" or "delong" and they are regressors.
+        the other is not, `method` is "mcnemar" or "delong" and they are regressors, or a dict does
+        not name two estimators at least.
     ValueError
-        If `method` and `scoring` do not fit, or held-out predictions are pooled and `cv` does not
-        test every sample exactly once.
+        If `method` and `scoring` do not fit, a dict is to be compared one-sided, or held-out
+        predictions are pooled and `cv` does not test every sample exactly once.
 
     Notes
     -----
@@ -232,6 +153,10 @@ def compare_classifiers(
 
     So the default repeats the folds; ``cv=10`` is the single set, at a tenth of the fits.
 
+    Of a dict the intervals are those of the pairs at the level ``1 - (1 - confidence_level) / m``
+    for `m` pairs (Bonferroni). Holm's P-values reject whatever such an interval excludes, and may
+    reject a little more.
+
     References
     ----------
     .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
@@ -244,6 +169,9 @@ def compare_classifiers(
     .. [4] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests
        for comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
        https://doi.org/10.1007/978-3-540-24775-3_3
+    .. [5] Corani, G. and Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
+       algorithms on multiple data sets. Machine Learning 100, 285-304.
+       https://doi.org/10.1007/s10994-015-5486-z
 
     Examples
     --------
@@ -263,142 +191,109 @@ def compare_classifiers(
       95 % interval            [-0.0170, 0.0310]
       P-value                  0.665
       only a, only b right     26, 22
+      No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
+      -0.0170 to 0.0310.
+
+    All pairs of three:
+
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> estimators = {
+    ...     "bayes": GaussianNB(),
+    ...     "neighbours": KNeighborsClassifier(),
+    ...     "centroid": NearestCentroid(),
+    ... }
+    >>> print(compare_classifiers(estimators, X, y, cv=10, random_state=0))
+    accuracy, corrected_t
+      bayes       0.9367
+      neighbours  0.9296
+      centroid    0.8858
+    95 % intervals and P-values for all together
+      bayes - neighbours      0.0071 [-0.0646, 0.0789]  P = 0.777
+      bayes - centroid        0.0510 [-0.0074, 0.1094]  P = 0.065
+      neighbours - centroid   0.0438 [-0.0026, 0.0902]  P = 0.065
+      bayes has the highest score (all P-values corrected for 3 pairs, level 5 %). It is not
+      shown to differ from neighbours, centroid; that is no proof of equality, see the
+      intervals.
     """
     check_confidence_level(confidence_level)
-    check_option("method", method, _METHODS)
-    check_pair(estimator_a, estimator_b, method, groups)
-    X, target, groups = check_task(estimator_a, X, y, groups)
-    scoring = choose_scoring(method, scoring, estimator_a)
-    problem = _Problem(
-        estimators=(estimator_a, estimator_b),
+    check_option("method", method, METHODS)
+    check_option("alternative", alternative, ALTERNATIVES)
+    rope = check_rope(rope)
+    named, estimators, X, y = order_arguments(estimator_a, estimator_b, X, y)
+    words = ["estimator_a", "estimator_b"]
+    if named is not None:
+        words = [f"estimator_a[{name!r}]" for name in named]
+        if alternative != "two-sided":
+            raise ValueError(f"alternative must be 'two-sided' for a dict, got {alternative!r}.")
+    check_estimators(dict(zip(words, estimators, strict=True)), method, groups)
+    X, target, groups = check_task(estimators[0], X, y, groups)
+    scoring = choose_scoring(method, scoring, estimators[0])
+    problem = Problem(
+        estimators=estimators,
         X=X,
         target=target,
         groups=groups,
         folds=choose_splits(cv, method, X, target, groups, random_state),
         scoring=scoring,
         scorer=resolve_scorer(scoring),
+        rope=rope,
+        alternative=alternative,
         n_resamples=n_resamples,
         root=root_seed(random_state),
         options={"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
-    (score_a, score_b), test, details = _METHODS[method](problem)
+    found = METHODS[method](problem)
+    if named is None:
+        return compare_pair(problem, found, method, name_estimators(*estimators), confidence_level)
+    return compare_pairs(problem, found, method, list(named), confidence_level)
+
+
+def compare_pair(
+    problem: Problem,
+    found: Findings,
+    method: str,
+    names: list[str],
+    confidence_level: float,
+    places: tuple[int, int] = (0, 1),
+) -> ClassifierComparison:
+    """Return the comparison of two of the estimators."""
+    a, b = places
+    test, details = found.judge(a, b)
     used = details.pop("method", method)
-    name_a, name_b = name_estimators(estimator_a, estimator_b)
     return ClassifierComparison(
         method=used,
-        scoring=scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring)),
-        name_a=name_a,
-        name_b=name_b,
-        score_a=float(score_a),
-        score_b=float(score_b),
-        difference=float(score_a - score_b),
+        scoring=name_scoring(problem.scoring),
+        name_a=names[a],
+        name_b=names[b],
+        score_a=float(found.scores[a]),
+        score_b=float(found.scores[b]),
+        difference=float(found.scores[a] - found.scores[b]),
         standard_error=test.standard_error,
         statistic=test.statistic,
         pvalue=test.pvalue,
+        alternative=problem.alternative,
         limits={used: test.limits},
-        n_samples=len(target),
+        n_samples=len(problem.target),
         confidence_level=confidence_level,
         **details,
     )
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """Two estimators, the data and splits they share, and how to judge them."""
-
-    estimators: tuple[Any, Any]
-    X: Any
-    target: Target
-    groups: Any
-    folds: list[tuple[np.ndarray, np.ndarray]]
-    scoring: Any
-    scorer: Any
-    n_resamples: int
-    root: SeedSequence
-    options: dict[str, Any]
-
-    def replay(self, *methods: str) -> list[ReplayedEstimator]:
-        """Return both with their out-of-fold responses: those of some methods, or of all."""
-        data = self.X, self.target, self.folds
-        return [
-            out_of_fold_responses(estimator, *data, methods or RESPONSES, **self.options)
-            for estimator in self.estimators
-        ]
-
-
-Findings = tuple[tuple[float, float] | np.ndarray, PairedTest, dict[str, Any]]
-
-
-def _compare_by_splits(problem: _Problem) -> Findings:
-    if len(problem.folds) < 2:
-        raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
-    plan = fold_plan(len(problem.target), problem.folds)
-    data, scoring = (problem.X, problem.target, plan, problem.scorer), problem.scoring
-    scores = np.column_stack(
-        [
-            np.concatenate(
-                list(resampled_scores(estimator, *data, scoring=scoring, **problem.options))
-            )
-            for estimator in problem.estimators
-        ]
+def compare_pairs(
+    problem: Problem, found: Findings, method: str, names: list[str], confidence_level: float
+) -> ClassifierComparisons:
+    """Return the comparisons of all pairs of the estimators."""
+    pairs = combinations(range(len(names)), 2)
+    comparisons = {
+        (names[a], names[b]): compare_pair(problem, found, method, names, confidence_level, (a, b))
+        for a, b in pairs
+    }
+    return ClassifierComparisons(
+        names=tuple(names),
+        method=method,
+        scoring=name_scoring(problem.scoring),
+        scores=np.asarray(found.scores, dtype=float),
+        comparisons=comparisons,
+        confidence_level=confidence_level,
+        rope=problem.rope if method == "corrected_t" else None,
     )
-    ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
-    test = corrected_t(differences_of(scores), ratio)
-    if test.standard_error == 0:
-        warn_undefined(
-            "The difference is the same on every split, which leaves no variance to test by: the "
-            "interval is nan, and the P-value too unless the scores are equal."
-        )
-    return scores.mean(axis=0), test, {"split_scores": scores}
-
-
-def _compare_by_errors(problem: _Problem) -> Findings:
-    truth = problem.target.y
-    right_a, right_b = (each.predict(slice(None)) == truth for each in problem.replay("predict"))
-    only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))
-    test, method = mcnemar(only_a, only_b, len(truth))
-    details = {"method": method, "discordant": (only_a, only_b)}
-    return (right_a.mean(), right_b.mean()), test, details
-
-
-def _compare_by_areas(problem: _Problem) -> Findings:
-    replayed = problem.replay("decision_function", "predict_proba")
-    classes = replayed[0].classes_
-    if len(classes) != 2:
-        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
-    positive = problem.target.y == classes[1]
-    if min(positive.sum(), (~positive).sum()) < 2:
-        raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
-    areas, covariance = delong(positive, np.array([each.positive_score() for each in replayed]))
-    return areas, paired_delong(areas, covariance), {}
-
-
-def _compare_by_resamples(problem: _Problem) -> Findings:
-    replayed, truth = problem.replay(), problem.target.y
-
-    def scores(rows: np.ndarray) -> tuple[float, float]:
-        a, b = (problem.scorer(each, rows, truth[rows]) for each in replayed)
-        return a, b
-
-    score_a, score_b = scores(np.arange(len(truth)))
-    replicates = values_or_nan(
-        lambda rows: float(np.subtract(*scores(rows))),
-        drawing_units(len(truth), None, problem.groups),
-        problem.n_resamples,
-        problem.root,
-        problem.options["n_jobs"],
-    )
-    warn_of_undefined(replicates)
-    defined = replicates[~np.isnan(replicates)]
-    if len(defined) < 2:
-        raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
-    test = paired_bootstrap(score_a - score_b, defined)
-    return (score_a, score_b), test, {"replicates": replicates}
-
-
-_METHODS: dict[str, Callable[[_Problem], Findings]] = {
-    "corrected_t": _compare_by_splits,
-    "mcnemar": _compare_by_errors,
-    "bootstrap": _compare_by_resamples,
-    "delong": _compare_by_areas,
-}

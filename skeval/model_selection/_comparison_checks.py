@@ -1,5 +1,7 @@
-"""Which pairs of estimators a test can compare, by which score and over which splits."""
+"""Which estimators a test can compare, by which score and over which splits."""
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,24 +14,77 @@ from skeval.model_selection._cross_validation import repeat_folds
 from skeval.utils._checks import check_methods, naming
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["check_pair", "choose_scoring", "choose_splits", "resolve_scorer"]
+__all__ = [
+    "check_estimators",
+    "check_named",
+    "check_rope",
+    "choose_scoring",
+    "choose_splits",
+    "order_arguments",
+    "resolve_scorer",
+]
 
 N_REPEATS = 10
 """Of the default folds under "corrected_t"."""
 
 
-def check_pair(estimator_a: Any, estimator_b: Any, method: str, groups: Any) -> None:
-    """Raise unless both can be compared, and by this method where there are groups."""
-    for name, estimator in (("estimator_a", estimator_a), ("estimator_b", estimator_b)):
-        check_methods(name, estimator, "fit", "predict", "get_params")
-    if is_classifier(estimator_a) != is_classifier(estimator_b):
+def order_arguments(
+    estimator_a: Any, estimator_b: Any, X: Any, y: Any
+) -> tuple[dict[str, Any] | None, tuple[Any, ...], Any, Any]:
+    """Return the names (None for a pair) and the estimators, X and y, as the two forms give them.
+
+    They are ``a, b, X, y`` and ``estimators, X, y``.
+    """
+    given = [value for value in (estimator_b, X, y) if value is not None]
+    if isinstance(estimator_a, Mapping):
+        if len(given) != 2:
+            raise TypeError(
+                "estimator_b must be left out where estimator_a is a dict of estimators, and X and "
+                f"y given; got {len(given)} arguments beside the dict."
+            )
+        check_named("estimator_a", estimator_a, 2)
+        return dict(estimator_a), tuple(estimator_a.values()), *given
+    if len(given) != 3:
         raise TypeError(
-            "estimator_a and estimator_b must both be classifiers or both be regressors, got "
-            f"{type(estimator_a).__name__} and {type(estimator_b).__name__}."
+            "estimator_a, estimator_b, X and y must be given, or a dict of estimators, X and y; "
+            f"got {1 + len(given)} arguments."
         )
-    if method in ("mcnemar", "delong") and not is_classifier(estimator_a):
+    return None, (estimator_a, estimator_b), X, y
+
+
+def check_named(name: str, things: Any, minimum: int) -> None:
+    """Raise unless something is a dict with as many names at least."""
+    named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
+    if not named or len(things) < minimum:
+        got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
+        raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
+
+
+def check_rope(rope: Any) -> float:
+    """Return half the width of a region of practical equivalence, or raise unless it is >= 0."""
+    if not isinstance(rope, Real) or isinstance(rope, bool) or not 0 <= float(rope) < np.inf:
+        raise ValueError(f"rope must be a number >= 0, got {rope!r}.")
+    return float(rope)
+
+
+def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
+    """Raise unless all can be compared, and by this method where there are groups.
+
+    The estimators come by the words that an error has for them.
+    """
+    for name, estimator in estimators.items():
+        check_methods(name, estimator, "fit", "predict", "get_params")
+    kinds = {is_classifier(estimator) for estimator in estimators.values()}
+    classes = [type(estimator).__name__ for estimator in estimators.values()]
+    if len(kinds) > 1:
+        every = "both" if len(estimators) == 2 else "all"
         raise TypeError(
-            f"method={method!r} must be given classifiers, got {type(estimator_a).__name__}; "
+            f"{' and '.join(estimators)} must {every} be classifiers or {every} be regressors, got "
+            f"{' and '.join(classes)}."
+        )
+    if method in ("mcnemar", "delong") and kinds == {False}:
+        raise TypeError(
+            f"method={method!r} must be given classifiers, got {classes[0]}; "
             "'corrected_t' and 'bootstrap' take regressors."
         )
     if groups is not None and method in ("mcnemar", "delong"):
@@ -58,7 +113,7 @@ def resolve_scorer(scoring: Any) -> Any:
 def choose_splits(
     cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the splits that both estimators see: for the t-test by default repeated folds."""
+    """Return the splits that all estimators see: for the t-test by default repeated folds."""
     if cv is None and method == "corrected_t":
         return repeat_folds(N_REPEATS, X, target, groups, random_state)
     return list(resolve_folds(cv, X, target, groups, random_state))

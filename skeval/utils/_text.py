@@ -2,9 +2,17 @@
 
 from collections.abc import Iterable
 from html import escape
+from textwrap import fill
 from typing import Any
 
-__all__ = ["ShownAsText", "align_text", "mean_loss_name", "name_estimators"]
+__all__ = [
+    "ShownAsText",
+    "align_text",
+    "fill_text",
+    "mean_loss_name",
+    "name_estimators",
+    "name_scoring",
+]
 
 MEAN_LOSSES = {
     "zero_one": "error rate",
@@ -25,6 +33,16 @@ def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     return "\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in rows)])
+
+
+def fill_text(sentences: str) -> str:
+    """Return sentences as indented lines of at most 88 characters."""
+    return fill(sentences, 88, initial_indent="  ", subsequent_indent="  ")
+
+
+def name_scoring(scoring: Any) -> str:
+    """Return what a score is called: its name, or that of the function."""
+    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 
 
 def mean_loss_name(loss: str) -> str:

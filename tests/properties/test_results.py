@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.families import FAMILIES, is_result, public_names
+from helpers.families import FAMILIES, STUMP, TREE, is_result, public_names
 from helpers.outcomes import numbers
 from helpers.sound import RNG, X, Y, sound_calls
 from sklearn.base import clone
@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from skeval.datasets import make_gaussian_classes
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics.cluster import internal_indices
-from skeval.model_selection import holdout_size, permutation_test
+from skeval.model_selection import compare_classifiers, holdout_size, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
 LOOSE = {  # made by more than data
@@ -44,6 +44,7 @@ LOOSE = {  # made by more than data
         random_state=0,
         indices=["silhouette"],
     ).estimates["silhouette"],
+    "all pairs": lambda: compare_classifiers({"one": TREE, "two": STUMP}, X, Y, cv=3),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }
 

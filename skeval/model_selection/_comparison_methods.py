@@ -1,0 +1,176 @@
+"""The tests of `compare_classifiers`: what each needs of the estimators, and how it judges two."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from skeval._inference.delong import delong
+from skeval._inference.equivalence import correlated_t_probabilities
+from skeval._inference.paired_tests import (
+    PairedTest,
+    corrected_t,
+    differences_of,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
+)
+from skeval._resampling.folds import fold_plan
+from skeval._resampling.replay import RESPONSES, ReplayedEstimator, out_of_fold_responses
+from skeval._resampling.scores import resampled_scores
+from skeval._resampling.target import Target
+from skeval._resampling.units import drawing_units
+from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval.utils._checks import warn_undefined
+
+__all__ = ["METHODS", "Findings", "Problem", "judge_splits"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Some estimators, the data and splits they share, and how to judge them."""
+
+    estimators: tuple[Any, ...]
+    X: Any
+    target: Target
+    groups: Any
+    folds: list[tuple[np.ndarray, np.ndarray]]
+    scoring: Any
+    scorer: Any
+    rope: float
+    alternative: str
+    n_resamples: int
+    root: SeedSequence
+    options: dict[str, Any]
+
+    def replay(self, *methods: str) -> list[ReplayedEstimator]:
+        """Return all with their out-of-fold responses: those of some methods, or of all."""
+        data = self.X, self.target, self.folds
+        return [
+            out_of_fold_responses(estimator, *data, methods or RESPONSES, **self.options)
+            for estimator in self.estimators
+        ]
+
+
+Details = dict[str, Any]
+
+
+class Findings(NamedTuple):
+    """What a method finds.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_estimators,)
+    judge : callable
+        The test of two estimators by their places, and what else the result says of the two.
+    """
+
+    scores: np.ndarray
+    judge: Callable[[int, int], tuple[PairedTest, Details]]
+
+
+def judge_splits(
+    scores: np.ndarray, ratio: float, rope: float, alternative: str
+) -> tuple[PairedTest, Details]:
+    """Return the corrected t-test of two columns of scores of splits, and what else it says."""
+    test = corrected_t(differences_of(scores), ratio, alternative)
+    if test.standard_error == 0:
+        warn_undefined(
+            "The difference is the same on every split, which leaves no variance to test by: the "
+            "interval is nan, and the P-value too unless the scores are equal."
+        )
+    difference = float(scores[:, 0].mean() - scores[:, 1].mean())
+    probabilities = correlated_t_probabilities(difference, test.standard_error, len(scores), rope)
+    return test, {"split_scores": scores, "rope": rope, "probabilities": probabilities}
+
+
+def compare_by_splits(problem: Problem) -> Findings:
+    """Score every split, and test the differences."""
+    if len(problem.folds) < 2:
+        raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
+    plan = fold_plan(len(problem.target), problem.folds)
+    data, scoring = (problem.X, problem.target, plan, problem.scorer), problem.scoring
+    scores = np.column_stack(
+        [
+            np.concatenate(
+                list(resampled_scores(estimator, *data, scoring=scoring, **problem.options))
+            )
+            for estimator in problem.estimators
+        ]
+    )
+    ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        return judge_splits(scores[:, [a, b]], ratio, problem.rope, problem.alternative)
+
+    return Findings(scores.mean(axis=0), judge)
+
+
+def compare_by_errors(problem: Problem) -> Findings:
+    """Count the samples that one of two gets right alone."""
+    truth = problem.target.y
+    right = np.array([each.predict(slice(None)) == truth for each in problem.replay("predict")])
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
+        test, method = mcnemar(only_a, only_b, len(truth), problem.alternative)
+        return test, {"method": method, "discordant": (only_a, only_b)}
+
+    return Findings(right.mean(axis=1), judge)
+
+
+def compare_by_areas(problem: Problem) -> Findings:
+    """Compare areas under ROC curves by their covariance."""
+    replayed = problem.replay("decision_function", "predict_proba")
+    classes = replayed[0].classes_
+    if len(classes) != 2:
+        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
+    positive = problem.target.y == classes[1]
+    if min(positive.sum(), (~positive).sum()) < 2:
+        raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
+    areas, covariance = delong(positive, np.array([each.positive_score() for each in replayed]))
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        two = [a, b]
+        return paired_delong(areas[two], covariance[np.ix_(two, two)], problem.alternative), {}
+
+    return Findings(areas, judge)
+
+
+def compare_by_resamples(problem: Problem) -> Findings:
+    """Score all on the same resamples of their out-of-fold responses."""
+    replayed, truth = problem.replay(), problem.target.y
+    units = drawing_units(len(truth), None, problem.groups)
+    scores, drawn = [], []
+    for each in replayed:
+
+        def score(rows: np.ndarray, each: ReplayedEstimator = each) -> float:
+            return float(problem.scorer(each, rows, truth[rows]))
+
+        scores.append(score(np.arange(len(truth))))
+        drawn.append(
+            values_or_nan(
+                score, units, problem.n_resamples, problem.root, problem.options["n_jobs"]
+            )
+        )
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        replicates = drawn[a] - drawn[b]
+        warn_of_undefined(replicates)
+        defined = replicates[~np.isnan(replicates)]
+        if len(defined) < 2:
+            raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
+        test = paired_bootstrap(scores[a] - scores[b], defined, problem.alternative)
+        return test, {"replicates": replicates}
+
+    return Findings(np.array(scores), judge)
+
+
+METHODS: dict[str, Callable[[Problem], Findings]] = {
+    "corrected_t": compare_by_splits,
+    "mcnemar": compare_by_errors,
+    "bootstrap": compare_by_resamples,
+    "delong": compare_by_areas,
+}

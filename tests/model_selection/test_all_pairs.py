@@ -1,0 +1,153 @@
+"""All pairs of several classifiers: one set of folds, P-values and intervals that hold together."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from statsmodels.stats.multitest import multipletests
+
+from skeval._inference.adjustment import adjust_pvalues
+from skeval._inference.equivalence import correlated_t_probabilities
+from skeval._inference.paired_tests import corrected_t, mcnemar, paired_bootstrap
+from skeval.model_selection import compare_classifiers
+
+X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
+THREE = {
+    "tree": DecisionTreeClassifier(max_depth=2, random_state=0),
+    "bayes": GaussianNB(),
+    "logistic": LogisticRegression(),
+}
+PAIRS = [("tree", "bayes"), ("tree", "logistic"), ("bayes", "logistic")]
+SPLITS = ShuffleSplit(12, test_size=0.3, random_state=0)
+
+
+@pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap", "delong"])
+def test_each_pair_is_what_the_pair_alone_is(method):
+    options = {"method": method, "cv": SPLITS if method == "corrected_t" else 4}
+    options |= {"n_resamples": 20, "random_state": 0}
+    found = compare_classifiers(THREE, X, Y, **options)
+    assert list(found) == PAIRS
+    for a, b in PAIRS:
+        alone = compare_classifiers(THREE[a], THREE[b], X, Y, **options)
+        assert found[a, b].pvalue == alone.pvalue
+        assert found[a, b].difference == alone.difference
+        assert_allclose(found[a, b].limits[alone.method](0.9), alone.limits[alone.method](0.9))
+        assert found[a, b].probabilities == alone.probabilities
+    assert (found.better is None) == (method != "corrected_t")
+
+
+def test_tables_of_all_pairs():
+    found = compare_classifiers(THREE, X=X, y=Y, cv=SPLITS, rope=0.02)
+    single = [found[pair] for pair in PAIRS]
+    above = np.triu_indices(3, 1)
+    assert_allclose(found.differences, found.scores[:, None] - found.scores, atol=1e-15)
+    expected = multipletests([each.pvalue for each in single], method="holm")[1]
+    assert_allclose(found.pvalues[above], expected)
+    assert_allclose(found.pvalues, found.pvalues.T)
+    for each, low, high in zip(single, found.lows[above], found.highs[above], strict=True):
+        expected = each.confidence_interval(1 - 0.05 / 3)
+        assert_allclose([low, high], [expected.low, expected.high])
+    assert_allclose(found.lows, -found.highs.T)
+    wider = found.simultaneous_intervals(0.99)
+    assert (wider[0][above] < found.lows[above]).all()
+    assert found.better[1, 0] == found["tree", "bayes"].probabilities.b_better
+    assert found.better[0, 1] == found["tree", "bayes"].probabilities.a_better
+    frame = found.to_frame()
+    assert frame[["a", "b"]].to_numpy().tolist() == [list(pair) for pair in PAIRS]
+    assert_allclose(frame["low"], found.lows[above])
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+    assert found.conclusion.split()[0] == found.names[int(found.scores.argmax())]
+
+
+def test_holm_equals_statsmodels():
+    pvalues = np.random.default_rng(0).random(20) ** 3
+    for correction in ("holm", "bonferroni"):
+        expected = multipletests(pvalues, method=correction)[1]
+        assert_allclose(adjust_pvalues(pvalues, correction), expected)
+    assert_allclose(adjust_pvalues(pvalues, "none"), pvalues)
+    # a pair without a P-value counts, and takes none of the others with it
+    assert_allclose(adjust_pvalues([0.01, np.nan, 0.04], "holm"), [0.03, np.nan, 0.08])
+
+
+def test_correlated_t_equals_baycomp():
+    """The code of the numbers, with baycomp 1.0.3:
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(0.8, 0.03, 100)
+    y = x - rng.normal(0.01, 0.02, 100)
+    baycomp.two_on_single(x, y, rope=0.01, runs=10)
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(0.8, 0.03, 100)
+    d = rng.normal(0.01, 0.02, 100)
+    d = x - (x - d)
+    test = corrected_t(d, 1 / 9)
+    found = correlated_t_probabilities(d.mean(), test.standard_error, 100, 0.01)
+    expected = [0.44002886620479936, 0.557235492535269, 0.0027356412599316426]
+    assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_conclusions_say_what_is_known():
+    same = {"one": GaussianNB(), "same": GaussianNB(var_smoothing=1e-8)}
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_classifiers(same, X, Y, cv=SPLITS)
+    assert "no proof of equality" in found.conclusion
+    assert "Nothing may be concluded" in found["one", "same"].conclusion
+    clear = compare_classifiers(
+        GaussianNB(), DummyClassifier(), X, Y, method="mcnemar", random_state=0
+    )
+    assert "GaussianNB scores more than DummyClassifier" in clear.conclusion
+    near = compare_classifiers(GaussianNB(), THREE["tree"], X, Y, cv=SPLITS, rope=0.5)
+    assert "practically equivalent: within 0.5" in near.conclusion
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_one_sided_pvalues(alternative):
+    sign = 1 if alternative == "greater" else -1
+    rng = np.random.default_rng(1)
+    d = rng.normal(0.2, 1, 12)
+    expected = stats.ttest_1samp(d, 0, alternative=alternative).pvalue
+    assert_allclose(corrected_t(d, 0.0, alternative).pvalue, expected)
+    exact = mcnemar(9, 4, 50, alternative)[0].pvalue
+    assert_allclose(exact, stats.binomtest(9, 13, alternative=alternative).pvalue)
+    # the chi-squared form is the normal approximation of the same, with its correction
+    many = mcnemar(60, 45, 300, alternative)[0].pvalue
+    assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue, atol=2e-3)
+    replicates = rng.normal(0.2, 1, 99)
+    exceeding = (sign * (replicates - 0.2) >= sign * 0.2).sum()
+    assert paired_bootstrap(0.2, replicates, alternative).pvalue == (1 + exceeding) / 100
+    options = {"method": "delong", "alternative": alternative, "cv": 4}
+    one = compare_classifiers(THREE["tree"], THREE["bayes"], X, Y, **options)
+    assert_allclose(one.pvalue, stats.norm.sf(sign * one.statistic))
+    assert f"P-value ({alternative})" in str(one)
+
+
+def test_the_two_forms_of_arguments():
+    by_name = compare_classifiers(estimator_a=THREE, X=X, y=Y, method="mcnemar", random_state=0)
+    in_order = compare_classifiers(THREE, X, Y, method="mcnemar", random_state=0)
+    assert_allclose(by_name.pvalues, in_order.pvalues)
+    with pytest.raises(TypeError, match="estimator_b must be left out"):
+        compare_classifiers(THREE, GaussianNB(), X, Y)
+    with pytest.raises(TypeError, match="X and y must be given"):
+        compare_classifiers(GaussianNB(), GaussianNB(), X)
+    with pytest.raises(TypeError, match="estimator_a must be a dict of 2 names"):
+        compare_classifiers({"one": GaussianNB()}, X, Y)
+    with pytest.raises(TypeError, match="estimator_a must be a dict of 2 names"):
+        compare_classifiers({1: GaussianNB(), 2: GaussianNB()}, X, Y)
+    with pytest.raises(TypeError, match=r"estimator_a\['none'\] must have the methods fit"):
+        compare_classifiers(THREE | {"none": None}, X, Y)
+    with pytest.raises(TypeError, match="all be classifiers or all be regressors"):
+        compare_classifiers(THREE | {"ridge": Ridge()}, X, Y)
+    with pytest.raises(ValueError, match="alternative must be 'two-sided' for a dict"):
+        compare_classifiers(THREE, X, Y, alternative="less")
+    with pytest.raises(ValueError, match="rope must be a number >= 0, got -1"):
+        compare_classifiers(THREE, X, Y, rope=-1)
