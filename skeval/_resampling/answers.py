@@ -55,12 +55,12 @@ class Asked:
     scorers : dict of str to callable
         Scorers, each ``(model, X, y) -> float``.
     note : callable or None
-        ``note(model)`` returns what is worth keeping of a model; the models are then fitted one by
-        one.
+        ``note(model, X, y)`` returns what is worth keeping of a model and the samples that it is
+        tested on; the models are then fitted one by one.
     """
 
     scorers: dict[str, Any]
-    note: Callable[[Any], Any] | None = None
+    note: Callable[[Any, Any, Any], Any] | None = None
 
 
 def resampled_answers(
@@ -120,7 +120,7 @@ def read_answer(
     if method is not None and hasattr(model, method):
         response = align_response(np.asarray(getattr(model, method)(X)), model, target)
     scores = score_model(asked, model, X, y)
-    noted = None if asked.note is None else asked.note(model)
+    noted = None if asked.note is None else asked.note(model, X, y)
     return np.asarray(model.predict(X)), response, scores, noted
 
 

@@ -71,7 +71,7 @@ def _make_table_section(report: ClusteringReport) -> Section:
     rows = list(zip(*(column.cells for column in columns), marks, strict=True))
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
     caption = "Which way is better stands below each name; k is the number of clusters."
-    return Section("All numbers", sentences=sentences, table=Table(caption, names, rows))
+    return Section("All numbers", sentences=sentences, tables=[Table(caption, names, rows)])
 
 
 def _make_indices_section(report: ClusteringReport) -> Section:

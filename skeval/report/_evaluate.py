@@ -26,6 +26,7 @@ from skeval.report._cautions import Caution
 from skeval.report._data_warnings import write_data_warnings
 from skeval.report._nested import skip_nested_resampling
 from skeval.report._predictions import (
+    ask_searches,
     find_subgroups,
     name_rows,
     resolve_scorers,
@@ -178,7 +179,7 @@ def evaluate(
     leave_one_out = _choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
-    asked = resolve_scorers(scoring)
+    asked = ask_searches(resolve_scorers(scoring), estimator)
     by = find_subgroups(X, by)
     rule, notes = skip_nested_resampling(estimator)
     cv, few = _choose_folds(cv, target, groups)
@@ -195,7 +196,9 @@ def evaluate(
     estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
     say("error interval")
     answer, found = steps.answer(asked)
-    told = tell_from_predictions(steps.procedure, answer, found, confidence_level, name_rows(X), by)
+    told = tell_from_predictions(
+        steps.procedure, answer, found, confidence_level, name_rows(X), by, asked.note is not None
+    )
     notes += warn_of_scores(told)
     return EvaluationReport(
         answer=answer,

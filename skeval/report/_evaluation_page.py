@@ -28,6 +28,7 @@ from skeval.report._page import (
     make_warnings_section,
 )
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report._prediction_sections import make_beside, make_prediction_sections
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
     write_coverage,
@@ -62,8 +63,10 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
         verdict=report.verdict,
         basis=write_coverage(report.answer),
         facts=list(_describe_data(report)),
+        beside=list(make_beside(report)),
         sections=[
             make_warnings_section("Before you quote a number", report.warnings),
+            *make_prediction_sections(report),
             _make_estimates_section(report),
             *_make_perturbation_section(report),
             *_make_chance_section(report),
@@ -94,9 +97,11 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
         height=0.6 + 0.42 * len(named),
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
-    table = Table("The same in numbers.", head, list(starmap(_write_row, named)), MEANINGS)
+    rows = list(starmap(_write_row, named))
+    quoted = {name for name, _ in named[:1] if report.answer is not None}
+    table = Table("The same in numbers.", head, rows, MEANINGS, quoted, {RESUBSTITUTION})
     sentences = [report.guess] if report.guess else []
-    return Section("Every estimate", sentences=sentences, figures=[figure], table=table)
+    return Section("Every estimate", sentences=sentences, figures=[figure], tables=[table])
 
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:

@@ -82,18 +82,14 @@ def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
 
 def write_hard_samples(hard: HardSamples, numbers: bool) -> str:
     """Say which samples every model predicts wrongly."""
+    shown = min(FEW, hard.always)
     listed = ", ".join(
         f"{name} ({truth}, taken for {taken})"
         for name, truth, taken in zip(
-            hard.name[:FEW], hard.truth[:FEW], hard.prediction[:FEW], strict=True
+            hard.name[:shown], hard.truth[:shown], hard.prediction[:shown], strict=True
         )
     )
     more = f" and {hard.always - FEW} more" if hard.always > FEW else ""
-    what = "are predicted worse than three times the usual error"
-    if not numbers:
-        what = "are wrong in every repeat"
-    one = "sample is" if hard.always == 1 else "samples"
-    return (
-        f"{hard.always} {one} {what.removeprefix('are ') if hard.always == 1 else what}: "
-        f"{listed}{more}. Look there first for wrong labels."
-    )
+    what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
+    subject = "1 sample is" if hard.always == 1 else f"{hard.always} samples are"
+    return f"{subject} {what}: {listed}{more}. Look there first for wrong labels."

@@ -1,7 +1,7 @@
 """A page of text, tables and figures, and its HTML."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -31,12 +31,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text; the first cell of each is its header, and may have a note."""
+    """Rows of text; the first cell of each is its header, and may have a note.
+
+    The rows that are `quoted` are set bold, those that are worth little alone are `muted`.
+    """
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Mapping[str, str] = field(default_factory=dict)
+    quoted: Collection[str] = ()
+    muted: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -47,19 +52,23 @@ class Section:
     sentences: Sequence[str] = ()
     items: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    table: Table | None = None
+    tables: Sequence[Table] = ()
     code: str | None = None
 
 
 @dataclass(frozen=True)
 class Page:
-    """A title, the answer in one sentence, its basis, what was looked at, and sections."""
+    """A title, the answer in one sentence, its basis, what was looked at, and sections.
+
+    The tables of `beside` stand next to the answer, where there is room.
+    """
 
     title: str
     verdict: str
     facts: Sequence[str]
     sections: Sequence[Section]
     basis: Sequence[str] = ()
+    beside: Sequence[Table] = ()
 
 
 @singledispatch
@@ -96,7 +105,7 @@ def make_reproduction_section(call: str, versions: Mapping[str, str]) -> Section
         "How to reproduce",
         sentences=["With the same data and versions this call gives the same numbers:"],
         code=call,
-        table=Table("Versions", ["package", "version"], list(versions.items())),
+        tables=[Table("Versions", ["package", "version"], list(versions.items()))],
     )
 
 

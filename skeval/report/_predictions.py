@@ -1,21 +1,27 @@
 """What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
 
 from skeval._resampling.answers import Asked
+from skeval._resampling.fits import resampled_fits
 from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.plan import whole_plan
 from skeval._resampling.procedure import Procedure
 from skeval.metrics import get_scorer
-from skeval.model_selection import ErrorInterval
+from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.model_selection._score_interval import label_parts
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups
+from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._cautions import Caution
 from skeval.report._confusion import ConfusionRates, measure_confusion
 from skeval.report._hard_samples import HardSamples, find_hard_samples
@@ -23,12 +29,35 @@ from skeval.utils._text import mean_loss_name
 
 __all__ = [
     "Told",
+    "ask_searches",
     "find_subgroups",
     "name_rows",
     "resolve_scorers",
     "tell_from_predictions",
     "warn_of_scores",
 ]
+
+
+def ask_searches(asked: Asked, estimator: Any) -> Asked:
+    """Return what is asked, and of an estimator that ends in a search what it found."""
+    final = estimator
+    while isinstance(final, Pipeline):
+        final = final.steps[-1][1]
+    # what every search of scikit-learn overrides, and that it refits
+    if not hasattr(final, "_run_search") or final.refit is False:
+        return asked
+    return replace(asked, note=read_search)
+
+
+def sum_up_searches(p: Procedure, found: OutOfFold, confidence_level: float) -> Any:
+    """Return what the searches found in the training parts, and on all samples."""
+    plan = whole_plan(len(p.target))
+    data = p.estimator, p.X, p.target, plan, read_search
+    (whole,) = next(iter(resampled_fits(*data, adapted=False, **p.options))).findings
+    ratio = 1 / max(1, found.n_folds - 1)
+    with warnings.catch_warnings():  # the report shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return summarize_searches([whole, *found.noted], ratio, confidence_level)
 
 
 class Told(NamedTuple):
@@ -39,6 +68,7 @@ class Told(NamedTuple):
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Subgroups | None
+    tuning: TuningOptimism | None
 
 
 def resolve_scorers(scoring: Any) -> Asked:
@@ -82,6 +112,7 @@ def tell_from_predictions(
     confidence_level: float,
     names: Sequence[Any] | None,
     by: Any,
+    searched: bool,
 ) -> Told:
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
@@ -93,6 +124,7 @@ def tell_from_predictions(
         None if answer is None else measure_confusion(found, confidence_level),
         find_hard_samples(found, names),
         None if answer is None or by is None else _compare(p, answer, found, by),
+        sum_up_searches(p, found, confidence_level) if searched else None,
     )
 
 

@@ -11,6 +11,7 @@ from skeval.model_selection import (
     ErrorInterval,
     PermutationTest,
     PerturbationInterval,
+    TuningOptimism,
 )
 from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.model_selection._subgroups import Subgroups
@@ -27,6 +28,7 @@ from skeval.report._sentences import (
     write_permutation,
     write_perturbation,
     write_selection,
+    write_tuning,
     write_verdict,
 )
 from skeval.report._text_table import align_rows
@@ -57,6 +59,9 @@ class EvaluationReport(WritableReport):
         The samples that models which did not see them predict wrongly again and again.
     subgroups : Subgroups or None
         The error in each subgroup that `by` names, and the largest difference.
+    tuning : TuningOptimism or None
+        What the best scores of the searches for hyperparameters claimed beside what their models
+        score, and what they chose; None where the estimator ends in no search.
     out_of_fold : OutOfFold
         The predictions of every sample by models that did not see it; see `predictions`.
     estimates : tuple of ErrorEstimate
@@ -103,6 +108,7 @@ class EvaluationReport(WritableReport):
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Subgroups | None
+    tuning: TuningOptimism | None
     out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
@@ -158,6 +164,7 @@ class EvaluationReport(WritableReport):
             "confusion": self.confusion and self.confusion.to_dict(),
             "hard_samples": self.hard_samples.to_records(),
             "subgroups": self.subgroups and self.subgroups.to_dict(),
+            "tuning": self.tuning and self.tuning.to_dict(),
             "estimates": [e.to_dict() for e in self.estimates],
             "perturbation": [result.to_dict() for result in self.perturbation or ()],
             "permutation": self.permutation and self.permutation.to_dict(),
@@ -225,6 +232,8 @@ class EvaluationReport(WritableReport):
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias:
             lines += write_selection(self.selection_bias, self.selection_stability)
+        if self.tuning:
+            lines.append(write_tuning(self.tuning))
         if self.permutation:
             lines.append(write_permutation(self.permutation))
         if self.hard_samples.always:

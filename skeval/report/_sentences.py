@@ -12,6 +12,7 @@ from skeval.model_selection import (
     ErrorInterval,
     PermutationTest,
     PerturbationInterval,
+    TuningOptimism,
 )
 from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.utils._text import mean_loss_name
@@ -23,6 +24,7 @@ __all__ = [
     "write_permutation",
     "write_perturbation",
     "write_selection",
+    "write_tuning",
     "write_verdict",
 ]
 
@@ -156,6 +158,20 @@ def write_selection(bias: SelectionBias, stability: SelectionStability | None) -
         f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
         f"{stability.value:.2f}, 1 is best.",
     ]
+
+
+def write_tuning(found: TuningOptimism) -> str:
+    """Say by how much the best score of the searches is too good."""
+    low, high = found.interval.low, found.interval.high
+    shown = "it is not shown to be too good"
+    if low > 0:
+        shown = "it is too good, as the best of many is"
+    return (
+        f"The best score of a search for hyperparameters is {found.inner_score:.4f} on average, "
+        f"that of its model on samples left out {found.nested_score:.4f}: {shown} (difference "
+        f"{found.optimism:.4f}, {100 * found.confidence_level:g} % interval {low:.4f} to "
+        f"{high:.4f}). The errors here are those of tuned models on samples left out."
+    )
 
 
 def write_perturbation(resubstitution: PerturbationInterval) -> str:
