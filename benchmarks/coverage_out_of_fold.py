@@ -24,11 +24,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._resampling.answers import Asked
 from skeval._resampling.cases import cases_of
+from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import check_task
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_folds import repeated_scheme
+from skeval.model_selection._interval_repeats import repeated_scheme
 from skeval.utils._seeds import root_seed
 
 ESTIMATORS = {
@@ -60,10 +61,19 @@ def measure(estimator, X, y, seed):
     """Return the metrics of repeated cross-validation."""
     X, target, _ = check_task(estimator, X, y)
     options = {"n_jobs": 1, "verbose": 0, "memory": None, "error_score": "raise"}
-    p = Procedure("repeated_cv", estimator, X, target, cases_of(target), (), None, options)
+    p = Procedure(
+        "repeated_cv",
+        estimator,
+        X,
+        target,
+        cases_of(target),
+        (resolve_loss(None, target),),
+        None,
+        options,
+    )
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
     answers = list(p.answers(scheme, Asked({})))
-    return measure_metrics(collect_answers(target, p.cases, None, answers, 10), 0.95)
+    return measure_metrics(collect_answers(p, answers, 10), 0.95)
 
 
 def truth(estimator, X, y, test):
@@ -79,7 +89,7 @@ def truth(estimator, X, y, test):
     zeros = np.zeros(n, dtype=int)
     predicted = target.encode(model.predict(test[0]), n)
     data = target, cases_of(target), np.ones(n), np.arange(n), zeros, zeros
-    found = OutOfFold(*data, predicted, answered, {}, [], 2)
+    found = OutOfFold(*data, predicted, np.zeros(n), answered, {}, [], 2, 2)
     return {each.name: each.estimate for each in measure_metrics(found, 0.95)}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from skeval._resampling.answers import Answer
 from skeval._resampling.cases import Cases
+from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import Target
 
 __all__ = ["OutOfFold", "collect_answers"]
@@ -31,6 +32,8 @@ class OutOfFold:
         Sample, repeat, and fold of the repeat; all count from 0.
     predicted : ndarray of shape (n_answers,)
         Class codes, or numbers.
+    loss : ndarray of shape (n_answers,)
+        Loss of each answer.
     response : ndarray of shape (n_answers, n_classes) or (n_answers,), or None
         Probabilities of the classes, or decision values; None where there are none.
     scores : dict of str to ndarray of shape (n_fits,)
@@ -39,6 +42,8 @@ class OutOfFold:
         What was read off the models.
     n_folds : int
         Number of folds of a repeat.
+    n_fits : int
+        Number of fits, those that failed included.
     """
 
     target: Target
@@ -48,10 +53,12 @@ class OutOfFold:
     repeat: np.ndarray
     fold: np.ndarray
     predicted: np.ndarray
+    loss: np.ndarray
     response: np.ndarray | None
     scores: dict[str, np.ndarray]
     noted: list[Any]
     n_folds: int
+    n_fits: int
 
     @property
     def fit(self) -> np.ndarray:
@@ -84,13 +91,7 @@ class OutOfFold:
         return found if found.shape[1] == len(classes) else None
 
 
-def collect_answers(
-    target: Target,
-    cases: Cases,
-    weight: np.ndarray | None,
-    answers: Sequence[Answer | None],
-    n_folds: int,
-) -> OutOfFold:
+def collect_answers(p: Procedure, answers: Sequence[Answer | None], n_folds: int) -> OutOfFold:
     """Return the answers of repeated folds as columns; fits that failed have none."""
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     fit = np.repeat([fit for fit, _ in done], [len(answer.rows) for _, answer in done])
@@ -101,16 +102,20 @@ def collect_answers(
         response = np.concatenate(known)
     names = [] if not done else list(done[0][1].scores or {})
     found = [{} if answer is None else answer.scores or {} for answer in answers]
+    row = np.concatenate([answer.rows for _, answer in done])
+    predicted = np.concatenate([answer.predicted for _, answer in done])
     return OutOfFold(
-        target=target,
-        cases=cases,
-        weight=np.ones(len(target)) if weight is None else weight,
-        row=np.concatenate([answer.rows for _, answer in done]),
+        target=p.target,
+        cases=p.cases,
+        weight=np.ones(len(p.target)) if p.weight is None else p.weight,
+        row=row,
         repeat=fit // n_folds,
         fold=fit % n_folds,
-        predicted=np.concatenate([answer.predicted for _, answer in done]),
+        predicted=predicted,
+        loss=p.loss_values(p.losses[0], row, predicted),
         response=response,
         scores={name: np.array([each.get(name, np.nan) for each in found]) for name in names},
         noted=[answer.noted for _, answer in done],
         n_folds=n_folds,
+        n_fits=len(answers),
     )

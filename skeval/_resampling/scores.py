@@ -15,7 +15,11 @@ from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
-__all__ = ["Scores", "resampled_scores"]
+__all__ = [
+    "Scores",
+    "resampled_scores",
+    "takes_responses",
+]
 
 Scores = float | dict[str, float]
 Scorer = type(make_scorer(accuracy_score))

@@ -16,13 +16,13 @@ from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
-from skeval.model_selection._interval_folds import (
-    FOLD_METHODS,
+from skeval.model_selection._interval_folds import FOLD_METHODS
+from skeval.model_selection._interval_parts import resolve_settings
+from skeval.model_selection._interval_repeats import (
     find_repeated,
     outcome_of_repeats,
     repeated_scheme,
 )
-from skeval.model_selection._interval_parts import resolve_settings
 from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
 from skeval.utils._frames import DataFrame, make_frame
@@ -429,7 +429,7 @@ def answer_with_predictions(
     counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups
     interval = make_error_interval(p, found, *counts, settings, confidence_level)
     n_folds = len(scheme.left_out)
-    return interval, collect_answers(p.target, p.cases, p.weight, answers, n_folds)
+    return interval, collect_answers(p, answers, n_folds)
 
 
 def error_of_some(

@@ -6,6 +6,7 @@ from the risk of the rule, for error rates, as `error_interval` has it. Their co
 metric by metric, see `evaluate`.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.confusion import score_form
 from skeval._inference.fold_area import within_fold_area
@@ -48,14 +50,13 @@ def measure_metrics(
     Where the samples are `ordered` in time, they are not independent, and there is no interval.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
-    made = [*measure(found), *measure_scorers(found)]
-    settled = {"confidence_level": confidence_level}
-    return tuple(
-        MetricEstimate(
-            **fields | settled | ({"limits": {"none": give_no_limits}} if ordered else {})
-        )
-        for fields in made
-    )
+    settled: dict[str, Any] = {"confidence_level": confidence_level}
+    if ordered:
+        settled["limits"] = {"none": give_no_limits}
+    with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        made = [*measure(found), *measure_scorers(found)]
+        return tuple(MetricEstimate(**fields | settled) for fields in made)
 
 
 Fields = dict[str, Any]

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from skeval._inference.bootstrap_intervals import bca_correction
 from skeval._inference.draws import bootstrap_limits
 from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
+from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import DrawingUnits, drawing_units
 from skeval._resampling.values import (
     Statistic,
@@ -30,11 +31,13 @@ from skeval.model_selection._analytic import (
     make_closed_forms,
     unwrap,
 )
+from skeval.model_selection._columns import make_column, make_plain
 from skeval.model_selection._selected_samples import (
     find_metric,
     make_bleu_statistic,
     make_mean_statistic,
 )
+from skeval.model_selection._subgroups import Subgroups, compare_subgroups
 from skeval.utils._checks import (
     check_confidence_level,
     check_option,
@@ -150,11 +153,12 @@ def metric_interval(
     method: str = "auto",
     n_resamples: int = 2000,
     groups: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     stratify: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-) -> MetricInterval:
+) -> MetricInterval | Subgroups:
     r"""Confidence interval of any metric of predictions or scores.
 
     The uncertainty is that of the test samples, for the fitted classifier as it is: how the metric
@@ -195,6 +199,9 @@ def metric_interval(
     groups : array-like of shape (n_samples,), default=None
         For samples that belong together: resample whole groups, or take the variance between
         groups ("score"), with Student's quantile.
+    by : array-like of shape (n_samples,), default=None
+        Subgroup of each sample: an interval for each, of its own samples alone, and the largest
+        difference between two of them with an interval that is corrected for all pairs.
     stratify : bool, default=False
         Resample each class of `y_true` to its own size. With ``method="auto"`` it is also done
         where the metric is undefined on some resamples, as where a class is missing.
@@ -210,7 +217,8 @@ def metric_interval(
     -------
     interval : MetricInterval
         With `estimate`, `interval`, the `method` used and the `replicates`; its
-        `confidence_interval` reads the same numbers at another level.
+        `confidence_interval` reads the same numbers at another level. With `by`, `Subgroups`,
+        which holds one for each.
 
     Raises
     ------
@@ -331,7 +339,13 @@ def metric_interval(
     with naming("y_true", "y_pred"):
         n = num_samples(y_true)
         check_consistent_length(y_true, y_pred, groups, sample_weight)
-    y_true, y_pred = _make_plain(y_true), _make_plain(y_pred)
+    if by is not None:
+        entries = {"groups": groups, "sample_weight": sample_weight}
+        options = {"confidence_level": confidence_level, "method": method, "stratify": stratify}
+        options |= {"n_resamples": n_resamples, "n_jobs": n_jobs}
+        task = metric, (y_true, y_pred), entries, options, by, root_seed(random_state)
+        return _measure_subgroups(*task)
+    y_true, y_pred = make_plain(y_true), make_plain(y_pred)
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
     weight = None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
@@ -339,7 +353,7 @@ def metric_interval(
     estimate = statistic(np.arange(n))
     units = drawing_units(n, _encode_classes(y_true) if stratify else None, groups)
     _warn_of_few_groups(None if groups is None else units.n_units)
-    sample = Sample(_make_column(y_true), _make_column(y_pred), estimate, weight, groups)
+    sample = Sample(make_column(y_true), make_column(y_pred), estimate, weight, groups)
     replicates = None
     methods = _choose_methods(metric, sample, method, stratify)
     if methods:
@@ -357,6 +371,31 @@ def metric_interval(
         limits = _make_bootstrap_forms(statistic, units, finite, estimate, method)
     found = next(iter(limits)), _name_metric(metric), estimate, error, n, replicates
     return MetricInterval(*found, limits=limits, confidence_level=confidence_level)
+
+
+def _measure_subgroups(
+    metric: Callable[..., float],
+    pairs: tuple[Any, Any],
+    entries: dict[str, Any],
+    options: dict[str, Any],
+    by: Any,
+    root: SeedSequence,
+) -> Subgroups:
+    """Return the metric of each subgroup; `entries` are arguments that hold one for each sample."""
+
+    def measure(chosen: NDArray[np.bool_]) -> tuple[float, MetricInterval]:
+        rows = np.flatnonzero(chosen)
+        own = {
+            name: None if each is None else safe_indexing(each, rows)
+            for name, each in entries.items()
+        }
+        parts = (safe_indexing(each, rows) for each in pairs)
+        seed = Generator(PCG64(child_seed(root, int(rows[0]))))
+        found: Any = metric_interval(metric, *parts, **own, **options, random_state=seed)
+        return found.estimate, found
+
+    level = options["confidence_level"]
+    return compare_subgroups(_name_metric(metric), by, num_samples(pairs[0]), measure, level)
 
 
 def _make_bootstrap_forms(
@@ -389,36 +428,6 @@ def _draw_replicates(
         units, replicates = again, values_or_nan(statistic, again, *plan)
     warn_of_undefined(replicates)
     return units, replicates
-
-
-def _make_column(entries: Any) -> NDArray[Any]:
-    """Return one entry per sample as an array, of objects where entries differ in length."""
-    try:
-        return np.asarray(entries)
-    except ValueError:
-        column = np.empty(len(entries), dtype=object)
-        for row, entry in enumerate(entries):
-            column[row] = entry
-        return column
-
-
-def _make_plain(column: Any) -> Any:
-    """Return a column in the form that any metric takes.
-
-    What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
-    are held as objects get their own; half precision, in which squares overflow, becomes double.
-    All else is returned as it is.
-    """
-    if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
-        column = column.to_numpy() if np.ndim(column) == 1 else column
-    elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
-        column = column.to_numpy()  # The index of a pandas frame has no rows to select.
-    if getattr(column, "dtype", None) == np.float16:
-        return column.astype(np.float64)
-    objects = np.asarray(column) if getattr(column, "dtype", None) == np.dtype(object) else None
-    if objects is not None and all(isinstance(item, Real | np.bool_) for item in objects.flat):
-        return np.array(objects.tolist())
-    return column
 
 
 def _choose_methods(

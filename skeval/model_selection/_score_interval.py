@@ -28,7 +28,13 @@ from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import align_text
 
-__all__ = ["PER_SAMPLE", "ScoreInterval", "score_interval"]
+__all__ = [
+    "PER_SAMPLE",
+    "ScoreInterval",
+    "label_parts",
+    "range_of",
+    "score_interval",
+]
 
 
 class MeanLoss(NamedTuple):

@@ -22,7 +22,12 @@ from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import align_text
 
-__all__ = ["TuningOptimism", "tuning_optimism"]
+__all__ = [
+    "TuningOptimism",
+    "read_search",
+    "summarize_searches",
+    "tuning_optimism",
+]
 
 Setting = dict[str, Any]
 

@@ -1,15 +1,15 @@
 """Every estimate of the error of one estimator, in one call."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Unpack, overload
 
-import numpy as np
+from sklearn.base import is_classifier
 
 from skeval._resampling.fits import NoFitLeftError
-from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter
+from skeval._resampling.folds import resolve_splitter
 from skeval._resampling.loss import LossLike
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.target import check_task
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
@@ -23,6 +23,8 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
 )
 from skeval.report._cautions import Caution
+from skeval.report._choices import Options, choose_folds, choose_leave_one_out, count_classes
+from skeval.report._comparison_report import EvaluationComparison, compare_reports
 from skeval.report._data_warnings import write_data_warnings
 from skeval.report._nested import skip_nested_resampling
 from skeval.report._predictions import (
@@ -44,12 +46,16 @@ from skeval.report._report import EvaluationReport
 from skeval.report._sentences import compare_with_guess, find_quoted
 from skeval.report._steps import Selection, Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
-from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_jobs
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_count,
+    check_jobs,
+    check_methods,
+)
 from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = ["evaluate", "make_announcer"]
 
-LEAVE_ONE_OUT_LIMIT = 1000
 ORDERED = (
     "The folds test only what comes after all that they train on, so the order of the samples "
     "counts. Hold-out, leave-one-out, bootstrap, perturbation and permutation test mix early and "
@@ -59,6 +65,12 @@ ORDERED = (
 )
 
 
+@overload
+def evaluate(
+    estimator: Mapping[str, Any], X: Any, y: Any, **options: Unpack[Options]
+) -> EvaluationComparison: ...
+@overload
+def evaluate(estimator: Any, X: Any, y: Any, **options: Unpack[Options]) -> EvaluationReport: ...
 def evaluate(
     estimator: Any,
     X: Any,
@@ -80,8 +92,10 @@ def evaluate(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> EvaluationReport:
+) -> EvaluationReport | EvaluationComparison:
     """Return the error of an estimator with an interval that holds, and all other views of it.
+
+    Of several estimators, given as a dict, it evaluates each on the same folds and compares them.
 
     `report.answer` is what `error_interval` returns: the number to quote. Beside it stand
     resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
@@ -94,7 +108,7 @@ def evaluate(
 
     Parameters
     ----------
-    estimator : estimator
+    estimator : estimator, or dict of str to estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or what else the estimator takes: texts, or a square precomputed kernel.
@@ -145,6 +159,7 @@ def evaluate(
     Returns
     -------
     EvaluationReport
+        Of a dict an `EvaluationComparison`, which holds one for each estimator.
 
     Raises
     ------
@@ -170,19 +185,22 @@ def evaluate(
     >>> round(report["leave-one-out"].error, 4)
     0.02
     """
-    settings = write_settings(locals())  # first, while the only local variables are the arguments
+    arguments = dict(locals())  # first, while the only local variables are the arguments
+    if isinstance(estimator, Mapping):
+        return _evaluate_each(**arguments)
+    settings = write_settings(arguments)
     check_confidence_level(confidence_level)
     n_bootstraps = check_count("n_bootstraps", n_bootstraps)
     n_permutations = check_count("n_permutations", n_permutations, 0)
     n_resamples = check_count("n_resamples", n_resamples, 0)
     X, target, groups = check_task(estimator, X, y, groups)
-    leave_one_out = _choose_leave_one_out(leave_one_out, len(target))
+    leave_one_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     asked = ask_searches(resolve_scorers(scoring), estimator)
     by = find_subgroups(X, by)
     rule, notes = skip_nested_resampling(estimator)
-    cv, few = _choose_folds(cv, target, groups)
+    cv, few = choose_folds(cv, target, groups)
     notes += few
     splitter = resolve_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -217,12 +235,21 @@ def evaluate(
     )
 
 
-def _choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
-    """Return whether to leave each sample out in turn: as asked, or where samples are few."""
-    if asked is None:
-        return n_samples <= LEAVE_ONE_OUT_LIMIT
-    check_flag("leave_one_out", asked)
-    return asked
+def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> EvaluationComparison:
+    """Return the reports of several estimators under one seed, and their comparison."""
+    if len(estimator) < 2:
+        raise ValueError(f"estimator must hold at least two estimators, got {len(estimator)}.")
+    for name, each in estimator.items():
+        check_methods(f"estimator[{name!r}]", each, "fit", "predict", "get_params")
+    if len({is_classifier(each) for each in estimator.values()}) > 1:
+        raise ValueError("estimator must hold classifiers only or regressors only, got both.")
+    arguments["random_state"] = small_seed(arguments["random_state"])
+    say = make_announcer(arguments["verbose"])
+    reports = {}
+    for name, each in estimator.items():
+        say(f"evaluating {name}")
+        reports[str(name)] = evaluate(each, **arguments)
+    return EvaluationComparison(reports, compare_reports(reports))
 
 
 def _describe_findings(
@@ -233,7 +260,7 @@ def _describe_findings(
     notes: list[Caution],
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
-    sizes = _count_classes(steps.target)
+    sizes = count_classes(steps.target)
     better, guess = False, None
     if not steps.ordered:  # there the samples that are tested are not all
         better, guess = compare_with_guess(sizes, find_quoted(answer, estimates))
@@ -332,28 +359,3 @@ def make_announcer(verbose: int) -> Callable[[str], None]:
             print(f"skeval: {step} ...", file=sys.stderr, flush=True)
 
     return say
-
-
-def _choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
-    """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
-    if cv is not None:
-        return cv, []
-    n_folds = default_folds(target, groups)
-    what = f"There are {n_folds} {'samples' if groups is None else 'groups'}"
-    if target.classes is not None:
-        sizes = np.bincount(target.codes)
-        if 2 <= sizes.min() <= n_folds:
-            n_folds = int(sizes.min())
-            what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
-    if n_folds == DEFAULT_FOLDS:
-        return n_folds, []
-    text = f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
-    return n_folds, [Caution("few-folds", text)]
-
-
-def _count_classes(target: Target) -> dict[Any, int] | None:
-    """Return the number of samples of each class."""
-    if target.classes is None:
-        return None
-    sizes = np.bincount(target.codes)
-    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))

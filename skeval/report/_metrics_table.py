@@ -21,8 +21,8 @@ __all__ = [
 NAMES = {
     "balanced_accuracy": "balanced accuracy",
     "f1_macro": "F1, mean of the classes",
-    "matthews_corrcoef": "Matthews' correlation",
-    "cohen_kappa": "Cohen's kappa",
+    "matthews_corrcoef": "Matthews correlation",
+    "cohen_kappa": "Cohen kappa",
     "log_loss": "log loss",
     "brier_score": "Brier score",
     "roc_auc": "area under the ROC curve",

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,17 +133,18 @@ def _mirror(estimate: MetricEstimate, answer: ErrorInterval) -> MetricEstimate:
     """Return an accuracy with the interval of the error; any other metric as it is."""
     if estimate.metric != "accuracy":
         return estimate
-
-    def limits(confidence_level: float) -> tuple[float, float]:
-        interval = answer.confidence_interval(confidence_level)
-        return 1 - interval.high, 1 - interval.low
-
     return replace(
         estimate,
         estimate=1 - answer.error,
         standard_error=answer.standard_error,
-        limits={answer.interval.method: limits},
+        limits={answer.interval.method: partial(_mirror_limits, answer)},
     )
+
+
+def _mirror_limits(answer: ErrorInterval, confidence_level: float) -> tuple[float, float]:
+    """Return the ends of the interval of the accuracy."""
+    interval = answer.confidence_interval(confidence_level)
+    return 1 - interval.high, 1 - interval.low
 
 
 def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Subgroups:

@@ -129,8 +129,7 @@ class Steps:
         plan = fold_plan(len(self.target), self.folds)
         scheme = Scheme(plan, lambda fit: f"of fold {fit + 1}")
         answers = list(self.procedure.answers(scheme, asked))
-        p = self.procedure
-        return None, collect_answers(p.target, p.cases, p.weight, answers, plan.n_fits)
+        return None, collect_answers(self.procedure, answers, plan.n_fits)
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""

@@ -1,0 +1,71 @@
+"""What `evaluate` may be told, and what it chooses where it is told nothing."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from skeval._resampling.folds import DEFAULT_FOLDS, default_folds
+from skeval._resampling.loss import LossLike
+from skeval._resampling.target import Target
+from skeval.report._cautions import Caution
+from skeval.utils._checks import check_flag
+from skeval.utils._seeds import RandomStateLike
+
+__all__ = ["Options", "choose_folds", "choose_leave_one_out", "count_classes"]
+
+LEAVE_ONE_OUT_LIMIT = 1000
+
+
+class Options(TypedDict, total=False):
+    """The keywords of `evaluate`, for the types of its two forms."""
+
+    cv: Any
+    n_bootstraps: int
+    n_permutations: int
+    n_resamples: int
+    leave_one_out: bool | None
+    confidence_level: float
+    loss: LossLike
+    scoring: Any
+    groups: Any
+    by: Any
+    feature_names: Sequence[str] | None
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
+
+
+def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
+    """Return whether to leave each sample out in turn: as asked, or where samples are few."""
+    if asked is None:
+        return n_samples <= LEAVE_ONE_OUT_LIMIT
+    check_flag("leave_one_out", asked)
+    return asked
+
+
+def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
+    """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
+    if cv is not None:
+        return cv, []
+    n_folds = default_folds(target, groups)
+    what = f"There are {n_folds} {'samples' if groups is None else 'groups'}"
+    if target.classes is not None:
+        sizes = np.bincount(target.codes)
+        if 2 <= sizes.min() <= n_folds:
+            n_folds = int(sizes.min())
+            what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
+    if n_folds == DEFAULT_FOLDS:
+        return n_folds, []
+    text = f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
+    return n_folds, [Caution("few-folds", text)]
+
+
+def count_classes(target: Target) -> dict[Any, int] | None:
+    """Return the number of samples of each class."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes)
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))

@@ -1,0 +1,46 @@
+"""Definitions for predictions of samples by models that were trained without them."""
+
+import numpy as np
+from scipy.stats import norm
+
+
+def area_within_fits(fits, weights):
+    """Share of pairs of a positive and a negative in order, among those that one model scored.
+
+    `fits` is a list of (rows, positive, score).
+    """
+    right = total = 0.0
+    for rows, positive, score in fits:
+        for i in range(len(rows)):
+            for j in range(len(rows)):
+                if positive[i] and not positive[j]:
+                    w = weights[rows[i]] * weights[rows[j]]
+                    total += w
+                    right += w * ((score[i] > score[j]) + 0.5 * (score[i] == score[j]))
+    return right / total
+
+
+def wilson(rate, n, level):
+    """Wilson's interval as the roots of (rate - p)^2 = z^2 p (1 - p) / n."""
+    z2 = norm.ppf((1 + level) / 2) ** 2
+    roots = np.roots([1 + z2 / n, -2 * rate - z2 / n, rate**2])
+    return tuple(np.sort(roots.real))
+
+
+def largest_difference(estimates, limits, level):
+    """Largest difference of two estimates, its interval by variance estimates recovery.
+
+    ``limits(k, level)`` is the interval of estimate `k`; the level is Bonferroni's.
+    """
+    k = len(estimates)
+    n_pairs = k * (k - 1) // 2
+    best = None
+    for a in range(k):
+        for b in range(k):
+            d = estimates[a] - estimates[b]
+            if a != b and (best is None or d > best[0]):
+                (la, ua), (lb, ub) = (limits(j, 1 - (1 - level) / n_pairs) for j in (a, b))
+                low = d - np.sqrt((estimates[a] - la) ** 2 + (ub - estimates[b]) ** 2)
+                high = d + np.sqrt((ua - estimates[a]) ** 2 + (estimates[b] - lb) ** 2)
+                best = d, low, high
+    return best

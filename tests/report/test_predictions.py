@@ -1,0 +1,404 @@
+"""What evaluate tells of its out-of-fold predictions: metrics, matrix, hard samples, subgroups."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import skeval
+from skeval.model_selection import error_interval, metric_interval
+from tests.reference.out_of_fold import area_within_fits, largest_difference, wilson
+
+
+def evaluate(*arguments, **options):
+    """Evaluate with little of what is not looked at here."""
+    few = {"n_permutations": 0, "n_bootstraps": 5, "leave_one_out": False, "random_state": 0}
+    return skeval.evaluate(*arguments, **(few | options))
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X[:, :2], np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def of_three(iris):
+    return evaluate(GaussianNB(), *iris)
+
+
+@pytest.fixture(scope="module")
+def of_two():
+    X, y = load_breast_cancer(return_X_y=True)
+    keep = np.r_[:60, 200:260]
+    return evaluate(GaussianNB(), X[keep, :3], y[keep])
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    return evaluate(Ridge(), X[:120], y[:120])
+
+
+def metric(report, name, label=None):
+    (found,) = (m for m in report.metrics if m.metric == name and m.label == label)
+    return found
+
+
+def test_every_sample_is_predicted_once_in_each_repeat_by_a_model_of_the_other_folds(
+    iris, of_three
+):
+    frame = of_three.predictions
+    assert len(frame) == 10 * 150
+    assert (frame.groupby(["repeat", "sample"]).size() == 1).all()
+    np.testing.assert_array_equal(frame["truth"], iris[1][frame["sample"]])
+    X, y = iris
+    for repeat in (0, 7):
+        part = frame[frame["repeat"] == repeat].sort_values("sample")
+        folds = [
+            (
+                part["sample"][part["fold"] != k].to_numpy(),
+                part["sample"][part["fold"] == k].to_numpy(),
+            )
+            for k in range(10)
+        ]
+        np.testing.assert_array_equal(
+            part["prediction"], cross_val_predict(GaussianNB(), X, y, cv=folds)
+        )
+        np.testing.assert_allclose(
+            part[["score_a", "score_b", "score_c"]],
+            cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba"),
+        )
+
+
+def test_the_answer_is_that_of_error_interval_and_of_these_predictions(iris, of_three):
+    alone = error_interval(GaussianNB(), *iris, random_state=of_three.seed)
+    assert of_three.answer.to_dict() == alone.to_dict()
+    frame = of_three.predictions
+    assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(alone.error, abs=1e-12)
+    accuracy = metric(of_three, "accuracy")
+    assert accuracy.interval.low == pytest.approx(1 - alone.interval.high, abs=1e-12)
+
+
+def test_metrics_of_classes_are_those_of_the_pooled_predictions(of_three):
+    frame = of_three.predictions
+    pooled = frame["truth"], frame["prediction"]
+    expected = {
+        "balanced_accuracy": sk.balanced_accuracy_score(*pooled),
+        "f1_macro": sk.f1_score(*pooled, average="macro"),
+        "matthews_corrcoef": sk.matthews_corrcoef(*pooled),
+        "cohen_kappa": sk.cohen_kappa_score(*pooled),
+        "log_loss": sk.log_loss(frame["truth"], frame[["score_a", "score_b", "score_c"]]),
+    }
+    for name, value in expected.items():
+        assert metric(of_three, name).estimate == pytest.approx(value, abs=1e-12)
+    for name, function in (("precision", sk.precision_score), ("recall", sk.recall_score)):
+        for label, value in zip("abc", function(*pooled, average=None), strict=True):
+            assert metric(of_three, name, label).estimate == pytest.approx(value, abs=1e-12)
+
+
+def test_areas_count_pairs_that_one_model_scored(of_two, of_three):
+    frame, weights = of_two.predictions, np.ones(120)
+    fits = [
+        (part["sample"].to_numpy(), part["truth"].to_numpy() == 1, part["score"].to_numpy())
+        for _, part in frame.groupby(["repeat", "fold"])
+    ]
+    expected = area_within_fits(fits, weights)
+    assert metric(of_two, "roc_auc").estimate == pytest.approx(expected, abs=1e-12)
+    one = of_three.predictions
+    fits = [
+        (part["sample"].to_numpy(), part["truth"].to_numpy() == "b", part["score_b"].to_numpy())
+        for _, part in one.groupby(["repeat", "fold"])
+    ]
+    expected = area_within_fits(fits, np.ones(150))
+    assert metric(of_three, "roc_auc", "b").estimate == pytest.approx(expected, abs=1e-12)
+
+
+def test_brier_score_and_average_precision(of_two):
+    frame = of_two.predictions
+    repeats = [part for _, part in frame.groupby("repeat")]
+    briers = [sk.brier_score_loss(part["truth"], part["score"]) for part in repeats]
+    precisions = [sk.average_precision_score(part["truth"], part["score"]) for part in repeats]
+    assert metric(of_two, "brier_score").estimate == pytest.approx(np.mean(briers), abs=1e-12)
+    found = metric(of_two, "average_precision")
+    assert found.estimate == pytest.approx(np.mean(precisions), abs=1e-12)
+
+
+def test_metrics_of_numbers(of_numbers):
+    frame = of_numbers.predictions
+    mse = sk.mean_squared_error(frame["truth"], frame["prediction"])
+    assert metric(of_numbers, "root_mean_squared_error").estimate == pytest.approx(mse**0.5)
+    r2 = sk.r2_score(frame["truth"], frame["prediction"])
+    assert metric(of_numbers, "r2").estimate == pytest.approx(r2, abs=1e-12)
+    answer = of_numbers.answer.interval
+    ends = metric(of_numbers, "root_mean_squared_error").interval
+    np.testing.assert_allclose((ends.low**2, ends.high**2), (answer.low, answer.high), rtol=1e-9)
+    spread = metric(of_numbers, "r2").interval
+    assert spread.low < r2 < spread.high < 1
+
+
+def test_every_interval_holds_its_estimate_and_has_a_width(of_two, of_three, of_numbers):
+    for report in (of_two, of_three, of_numbers):
+        for each in report.metrics:
+            assert each.interval.low <= each.estimate <= each.interval.high, each.name
+            assert each.interval.high - each.interval.low > 0.001, each.name
+
+
+def test_perfect_predictions_are_no_certainty():
+    X = np.linspace(0, 1, 60)[:, None] + np.repeat([0.0, 5.0], 30)[:, None]
+    report = evaluate(LogisticRegression(), X, np.repeat([0, 1], 30))
+    for each in report.metrics:
+        assert np.isfinite(each.interval.low), each.name
+        assert each.interval.high - each.interval.low > 0.001, each.name
+    assert report.hard_samples.always == 0
+
+
+def test_confusion_rates_are_wilsons_of_the_classes_over_the_inflation(of_three):
+    found, frame = of_three.confusion, of_three.predictions
+    table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 10
+    np.testing.assert_allclose(found.counts, table)
+    for row in range(3):
+        for column in range(3):
+            ends = wilson(table[row, column] / 50, 50 / 1.55, 0.95)
+            np.testing.assert_allclose(
+                (found.low[row, column], found.high[row, column]), ends, atol=1e-9
+            )
+
+
+@pytest.mark.parametrize("labels", [["x", "y", "z"], [7, 5, 3]])
+def test_names_of_classes_change_names_only(iris, of_three, labels):
+    X, y = iris
+    named = np.array(labels)[np.searchsorted(["a", "b", "c"], y)]
+    again = evaluate(GaussianNB(), X, named)
+    for name in ("balanced_accuracy", "matthews_corrcoef", "log_loss"):
+        ours, theirs = metric(again, name), metric(of_three, name)
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-12)
+        assert ours.interval.low == pytest.approx(theirs.interval.low, abs=1e-5)
+
+
+def test_a_solver_and_a_loop_answer_alike(iris):
+    X, y = iris
+    keep = y != "a"
+    by_solver = evaluate(SVC(kernel="linear"), X[keep], y[keep], n_resamples=0)
+    by_loop = evaluate(
+        type("Alone", (SVC,), {})(kernel="linear", tol=1e-8), X[keep], y[keep], n_resamples=0
+    )
+    for ours, theirs in zip(by_solver.metrics, by_loop.metrics, strict=True):
+        assert ours.name == theirs.name
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-6)
+
+
+def test_scorers_that_are_named_score_every_test_set(iris):
+    report = evaluate(GaussianNB(), *iris, scoring={"mine": "f1_weighted", "own": own_score})
+    frame = report.predictions
+    scores = [
+        sk.f1_score(part["truth"], part["prediction"], average="weighted")
+        for _, part in frame.groupby(["repeat", "fold"])
+    ]
+    found = metric(report, "mine")
+    assert found.estimate == pytest.approx(np.mean(scores), abs=1e-12)
+    error = np.std(scores, ddof=1) * np.sqrt(1 / 100 + 1 / 9)
+    assert found.standard_error == pytest.approx(error, rel=1e-9)
+    assert metric(report, "own").estimate == pytest.approx(1 - report.answer.error, abs=1e-12)
+
+
+def own_score(model, X, y):
+    return np.mean(model.predict(X) == y)
+
+
+def test_what_no_scorer_is_is_named(iris):
+    with pytest.raises(ValueError, match="scoring must be None, a name"):
+        evaluate(GaussianNB(), *iris, scoring=3)
+
+
+def test_samples_that_are_always_wrong_are_found(iris):
+    X, y = load_iris(return_X_y=True)
+    y = y.copy()
+    y[[3, 77]] = [2, 0]  # two wrong labels
+    frame = pd.DataFrame(X, index=[f"plant {k}" for k in range(150)])
+    report = evaluate(KNeighborsClassifier(), frame, y)
+    hard = report.hard_samples
+    worst = dict(
+        zip(hard.sample.tolist(), zip(hard.name, hard.prediction, strict=True), strict=True)
+    )
+    assert worst[3] == ("plant 3", "0")
+    assert worst[77] == ("plant 77", "1")
+    assert (hard.wrong[: hard.always] == 1).all()
+    assert "plant 3 (2, taken for 0)" in str(report)
+    counts = report.predictions.assign(wrong=lambda f: f["truth"] != f["prediction"])
+    shares = counts.groupby("sample")["wrong"].mean()
+    np.testing.assert_allclose(hard.wrong, shares[hard.sample])
+    assert set(hard.sample) == set(shares.index[shares > 0])
+
+
+def test_numbers_that_are_far_off_are_found():
+    X, y = load_diabetes(return_X_y=True)
+    y = y[:120].copy()
+    y[11] = 2000.0
+    hard = evaluate(Ridge(), X[:120], y).hard_samples
+    assert hard.sample[0] == 11
+    assert hard.always == len(hard.sample)
+
+
+def test_subgroups_have_their_error_and_the_largest_difference_its_interval(iris):
+    X, y = iris
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    frame["site"] = np.where(
+        np.arange(150) % 3 == 0, "north", np.where(X[:, 0] > 6, "east", "west")
+    )
+    report = evaluate(
+        make_pipeline(FromColumns(), GaussianNB()), frame, y, by="site", n_permutations=0
+    )
+    found, predictions = report.subgroups, report.predictions
+    assert found.names == ("east", "north", "west")
+    sizes = frame["site"].value_counts()
+    assert found.sizes == tuple(sizes[name] for name in found.names)
+    wrong = predictions["truth"] != predictions["prediction"]
+    expected = wrong.groupby(frame["site"].to_numpy()[predictions["sample"]]).mean()
+    np.testing.assert_allclose(found.estimates, expected[list(found.names)])
+
+    def limits(k, level):
+        interval = found.results[k].confidence_interval(level)
+        return interval.low, interval.high
+
+    difference, low, high = largest_difference(found.estimates, limits, 0.95)
+    largest = found.largest_difference
+    np.testing.assert_allclose(
+        (largest.difference, largest.low, largest.high), (difference, low, high)
+    )
+    assert len(report.to_frame("subgroups")) == 3
+
+
+class FromColumns(StandardScaler):
+    """Takes the numeric columns of a data frame."""
+
+    def fit(self, X, y=None):
+        return super().fit(X[["length", "width"]].to_numpy())
+
+    def transform(self, X):
+        return super().transform(X[["length", "width"]].to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("by", "rule"), [("nowhere", "by must be a column of X"), ([1, 2], "by must hold a subgroup")]
+)
+def test_subgroups_that_there_are_not(iris, by, rule):
+    with pytest.raises(ValueError, match=rule):
+        evaluate(GaussianNB(), *iris, by=by)
+
+
+def test_samples_in_order_have_metrics_without_intervals(iris):
+    X, y = iris
+    order = np.random.default_rng(0).permutation(150)
+    report = evaluate(GaussianNB(), X[order], y[order], cv=TimeSeriesSplit(4))
+    assert report.answer is None
+    assert np.isnan(metric(report, "balanced_accuracy").interval.low)
+    assert report.predictions["sample"].min() >= 30
+    assert "There is no interval" not in str(report)
+    assert "nan" not in str(report)
+
+
+def test_searches_say_what_they_claimed(iris):
+    X, y = iris
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=3)
+    report = evaluate(make_pipeline(StandardScaler(), search), X, y)
+    found = report.tuning
+    assert found.counts.sum() == 100
+    assert found.nested_score == pytest.approx(1 - report.answer.error, abs=1e-12)
+    assert found.optimism == pytest.approx(found.inner_score - found.nested_score)
+    whole = search.fit(StandardScaler().fit_transform(X), y)
+    assert found.best_score == pytest.approx(whole.best_score_)
+    assert "samples left out" in str(report)
+    assert evaluate(KNeighborsClassifier(), X, y).tuning is None
+
+
+def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
+    report = evaluate(DummyClassifier(), *iris)
+    (caution,) = (warning for warning in report.warnings if warning.code == "undefined")
+    assert "precision" in caution
+    assert "--" in report.to_html() if report else True
+
+
+def test_groups_make_intervals_wider(iris):
+    X, y = iris
+    X, y = np.repeat(X[::3], 3, axis=0), np.repeat(y[::3], 3)
+    groups = np.repeat(np.arange(50), 3)
+    X = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
+    alone = evaluate(GaussianNB(), X[::3], y[::3])
+    grouped = evaluate(GaussianNB(), X, y, groups=groups)
+    for name in ("balanced_accuracy", "matthews_corrcoef", "log_loss"):
+        ours, single = metric(grouped, name).interval, metric(alone, name).interval
+        assert (ours.high - ours.low) / (single.high - single.low) > 0.8, name
+
+
+def test_all_of_it_is_in_frames_json_and_copies(of_two, of_three, of_numbers):
+    for report in (of_two, of_three, of_numbers):
+        for part in ("estimates", "metrics", "hard_samples", "predictions"):
+            assert report.to_frame(part) is not None
+        found = json.loads(report.to_json())
+        assert [m["metric"] for m in found["metrics"]] == [m.metric for m in report.metrics]
+        assert set(found["warnings"][0]) == {"code", "text"} if found["warnings"] else True
+    with pytest.raises(ValueError, match="there is no 'confusion'"):
+        of_numbers.to_frame("confusion")
+    with pytest.raises(ValueError, match="part must be"):
+        of_numbers.to_frame("nothing")
+
+
+def test_warnings_keep_their_codes_in_copies():
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 3)), 3, axis=0)
+    report = evaluate(GaussianNB(), X, np.tile([0, 1], 30))
+    codes = [warning.code for warning in report.warnings]
+    assert "copies" in codes
+    for again in (pickle.loads(pickle.dumps(report.warnings)), copy.deepcopy(report.warnings)):
+        assert [(w.code, str(w)) for w in again] == [(w.code, str(w)) for w in report.warnings]
+
+
+def test_constant_features_are_named(iris):
+    X, y = iris
+    report = evaluate(GaussianNB(), np.c_[X, np.ones(150)], y)
+    (text,) = (w for w in report.warnings if w.code == "constant")
+    assert "'x2'" in text
+
+
+def test_replicates_of_one_object_are_suspected_and_ordinary_samples_are_not():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 60)
+    centres = rng.normal(size=(40, 6))
+    replicates = np.repeat(centres, 3, axis=0) + 0.05 * rng.normal(size=(120, 6))
+    codes = [w.code for w in evaluate(GaussianNB(), replicates, y).warnings]
+    assert "groups" in codes
+    alarms = 0
+    for _ in range(20):
+        X = rng.normal(size=(120, 6)) * np.exp(rng.normal(size=6))
+        alarms += "groups" in [w.code for w in evaluate(GaussianNB(), X, y).warnings]
+    assert alarms <= 2
+    named = evaluate(GaussianNB(), replicates, y, groups=np.repeat(np.arange(40), 3))
+    assert "groups" not in [w.code for w in named.warnings]
+
+
+def test_metric_interval_by_subgroup():
+    rng = np.random.default_rng(0)
+    y, by = rng.integers(0, 2, 300), rng.choice(["p", "q", "r"], 300)
+    guess = np.where(rng.random(300) < 0.8, y, 1 - y)
+    found = metric_interval("f1", y, guess, by=by)
+    for name in ("p", "q", "r"):
+        alone = metric_interval("f1", y[by == name], guess[by == name])
+        assert found[name].interval == alone.interval
+    largest = found.largest_difference
+    assert largest.n_pairs == 3
+    assert largest.low < largest.difference < largest.high
+    with pytest.raises(KeyError, match="no subgroup 's'"):
+        found["s"]
