@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["make_column", "make_plain"]
+__all__ = ["encode_classes", "has_classes", "make_column", "make_plain"]
 
 
 def make_column(entries: Any) -> NDArray[Any]:
@@ -37,3 +38,17 @@ def make_plain(column: Any) -> Any:
     if objects is not None and all(isinstance(item, Real | np.bool_) for item in objects.flat):
         return np.array(objects.tolist())
     return column
+
+
+def has_classes(y_true: Any) -> bool:
+    try:
+        return type_of_target(y_true) in ("binary", "multiclass")
+    except ValueError:  # These are texts, split into lists of several lengths.
+        return False
+
+
+def encode_classes(y_true: Any) -> NDArray[np.intp]:
+    if not has_classes(y_true):
+        kind = type_of_target(y_true)
+        raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
+    return np.unique(np.asarray(y_true), return_inverse=True)[1]

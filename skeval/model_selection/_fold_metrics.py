@@ -118,6 +118,8 @@ def measure_tables(
         table = count_confusion_table(function, options, true, predicted, weight)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
+            if name == "precision" and not np.any(predicted):
+                estimate = np.nan
             made = score_form(
                 table, estimate, found.group, repeat=found.repeat, inflation=INFLATION
             )
@@ -196,7 +198,7 @@ def measure_ranking(
         for part in (found.repeat == one for one in np.unique(found.repeat))
         for weights in [found.weight[found.row[part]]]
     ]
-    precision = float(np.mean(precisions))
+    precision = min(1.0, float(np.mean(precisions)))  # rounding may exceed it
     spread = float(np.sqrt(precision * (1 - precision) / worth[0]))
     form = "wilson", partial(limit_share, precision, worth[0]), spread
     yield describe("average_precision", precision, form, sizes[0], label=label)

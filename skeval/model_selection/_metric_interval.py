@@ -10,7 +10,6 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
-from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.bootstrap_intervals import bca_correction
 from skeval._inference.draws import bootstrap_limits
@@ -31,7 +30,12 @@ from skeval.model_selection._analytic import (
     make_closed_forms,
     unwrap,
 )
-from skeval.model_selection._columns import make_column, make_plain
+from skeval.model_selection._columns import (
+    encode_classes,
+    has_classes,
+    make_column,
+    make_plain,
+)
 from skeval.model_selection._selected_samples import (
     find_metric,
     make_bleu_statistic,
@@ -351,7 +355,7 @@ def metric_interval(
     weight = None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
     statistic = _make_statistic(metric, y_true, y_pred, weight)
     estimate = statistic(np.arange(n))
-    units = drawing_units(n, _encode_classes(y_true) if stratify else None, groups)
+    units = drawing_units(n, encode_classes(y_true) if stratify else None, groups)
     _warn_of_few_groups(None if groups is None else units.n_units)
     sample = Sample(make_column(y_true), make_column(y_pred), estimate, weight, groups)
     replicates = None
@@ -362,8 +366,8 @@ def metric_interval(
         again = None
         if method == "auto":
             method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-            if groups is None and not stratify and _has_classes(y_true):
-                again = drawing_units(n, _encode_classes(y_true), None)
+            if groups is None and not stratify and has_classes(y_true):
+                again = drawing_units(n, encode_classes(y_true), None)
         plan = n_resamples, root_seed(random_state), n_jobs
         units, replicates = _draw_replicates(statistic, units, again, *plan)
         finite = replicates[np.isfinite(replicates)]
@@ -446,20 +450,6 @@ def _choose_methods(
         f"are {list(methods)}, of which only 'score' takes groups or sample_weight and none "
         "stratify; 'bca' and 'percentile' fit any metric."
     )
-
-
-def _has_classes(y_true: Any) -> bool:
-    try:
-        return type_of_target(y_true) in ("binary", "multiclass")
-    except ValueError:  # These are texts, split into lists of several lengths.
-        return False
-
-
-def _encode_classes(y_true: Any) -> NDArray[np.intp]:
-    if not _has_classes(y_true):
-        kind = type_of_target(y_true)
-        raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
-    return np.unique(np.asarray(y_true), return_inverse=True)[1]
 
 
 def _name_metric(metric: Callable[..., float]) -> str:

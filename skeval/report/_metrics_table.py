@@ -47,7 +47,7 @@ def write_number(value: float) -> str:
     """Return a number as text, without digits that say nothing."""
     if np.isnan(value):
         return "--"
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+    return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
 
 
 def list_main_metrics(metrics: Sequence[MetricEstimate]) -> list[MetricEstimate]:

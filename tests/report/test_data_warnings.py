@@ -52,7 +52,8 @@ def test_a_few_copies_and_tables_of_few_values(noise):
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
 def test_bundled_sets_have_no_fault(load):
-    assert warnings_of(*load(return_X_y=True)) == []
+    codes = [warning.code for warning in warnings_of(*load(return_X_y=True))]
+    assert codes == (["constant"] if load is load_digits else [])  # its corners are never inked
 
 
 @pytest.mark.parametrize(

@@ -72,11 +72,14 @@ def test_answer_stands_first(nasty_report, document):
 
 def test_every_section_has_its_figures(nasty_report, document):
     drawn = document.all("svg")
-    assert len(drawn) == 6
+    assert len(drawn) == 8
     assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
-    assert len(document.all("figcaption")) == 6
+    assert len(document.all("figcaption")) == 8
     rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
-    assert len(rows) == 9 + len(nasty_report.versions)
+    metrics = [m for m in nasty_report.metrics if m.label is None]
+    hard = min(20, len(nasty_report.hard_samples.sample))
+    tables = 9 + 2 + len(metrics) + 2 + hard  # estimates, matrix, metrics, classes, samples
+    assert len(rows) == tables + len(nasty_report.versions)
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
     for part in nasty_report.perturbation:
@@ -131,7 +134,7 @@ def test_notebook_gets_a_part_of_a_page(nasty_report):
     assert fragment.startswith('<div class="skeval">')
     document = Document(fragment)
     assert not document.all("html")
-    assert len(document.all("svg")) == 6
+    assert len(document.all("svg")) == 8
     css = re.search("<style>(.*?)</style>", fragment, re.S)[1]
     selectors = re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]+\{", "", css))
     assert all(one.strip().startswith(".skeval") for many in selectors for one in many.split(","))
@@ -160,7 +163,7 @@ def test_report_without_the_optional_parts():
         Ridge(), X[:80], y[:80], n_bootstraps=5, n_permutations=0, leave_one_out=False
     )
     document = Document(report.to_html())
-    assert len(document.all("svg")) == 1
+    assert len(document.all("svg")) == 2
     assert "mean squared error, 95 % intervals" in document.text
     interval = report.answer.interval
     assert report.verdict == (

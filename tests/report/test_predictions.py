@@ -161,8 +161,9 @@ def test_perfect_predictions_are_no_certainty():
     X = np.linspace(0, 1, 60)[:, None] + np.repeat([0.0, 5.0], 30)[:, None]
     report = evaluate(LogisticRegression(), X, np.repeat([0, 1], 30))
     for each in report.metrics:
-        assert np.isfinite(each.interval.low), each.name
-        assert each.interval.high - each.interval.low > 0.001, each.name
+        assert each.interval.low < each.interval.high, each.name
+        if each.metric not in ("log_loss", "brier_score"):  # those are measured, and vary
+            assert each.interval.high - each.interval.low > 0.01, each.name
     assert report.hard_samples.always == 0
 
 
@@ -192,10 +193,10 @@ def test_names_of_classes_change_names_only(iris, of_three, labels):
 def test_a_solver_and_a_loop_answer_alike(iris):
     X, y = iris
     keep = y != "a"
-    by_solver = evaluate(SVC(kernel="linear"), X[keep], y[keep], n_resamples=0)
-    by_loop = evaluate(
-        type("Alone", (SVC,), {})(kernel="linear", tol=1e-8), X[keep], y[keep], n_resamples=0
-    )
+    X, y = X[keep] + 0.1 * np.random.default_rng(0).normal(size=(100, 2)), y[keep]  # no ties
+    by_solver = evaluate(SVC(kernel="linear"), X, y, n_resamples=0)
+    alone = type("Alone", (SVC,), {})(kernel="linear", tol=1e-8)  # which no solver knows
+    by_loop = evaluate(alone, X, y, n_resamples=0)
     for ours, theirs in zip(by_solver.metrics, by_loop.metrics, strict=True):
         assert ours.name == theirs.name
         assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-6)
@@ -329,7 +330,7 @@ def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
     report = evaluate(DummyClassifier(), *iris)
     (caution,) = (warning for warning in report.warnings if warning.code == "undefined")
     assert "precision" in caution
-    assert "--" in report.to_html() if report else True
+    assert sum(np.isnan(m.estimate) for m in report.metrics) == 2
 
 
 def test_groups_make_intervals_wider(iris):
@@ -350,7 +351,7 @@ def test_all_of_it_is_in_frames_json_and_copies(of_two, of_three, of_numbers):
             assert report.to_frame(part) is not None
         found = json.loads(report.to_json())
         assert [m["metric"] for m in found["metrics"]] == [m.metric for m in report.metrics]
-        assert set(found["warnings"][0]) == {"code", "text"} if found["warnings"] else True
+        assert [w["code"] for w in found["warnings"]] == [w.code for w in report.warnings]
     with pytest.raises(ValueError, match="there is no 'confusion'"):
         of_numbers.to_frame("confusion")
     with pytest.raises(ValueError, match="part must be"):

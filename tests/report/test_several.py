@@ -1,0 +1,96 @@
+"""evaluate of several estimators: the same folds, side by side, and all pairs."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import skeval
+from skeval.report import EvaluationComparison
+
+FEW = {"n_permutations": 0, "n_bootstraps": 5, "leave_one_out": False, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_iris(return_X_y=True)
+    return X[:, :2], np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    estimators = {"bayes": GaussianNB(), "one": KNeighborsClassifier(1)}
+    return skeval.evaluate(estimators, *data, **FEW)
+
+
+def test_each_report_is_that_of_the_estimator_alone(data, found):
+    alone = skeval.evaluate(GaussianNB(), *data, **FEW)
+    assert list(found) == ["bayes", "one"]
+    assert found["bayes"].to_dict() == alone.to_dict()
+
+
+def test_pairs_are_compared_on_the_same_test_sets(found):
+    frames = [found[name].predictions for name in found]
+    np.testing.assert_array_equal(frames[0]["sample"], frames[1]["sample"])
+    right = [
+        (f["truth"] == f["prediction"]).groupby([f["repeat"], f["fold"]]).mean() for f in frames
+    ]
+    differences = (right[0] - right[1]).to_numpy()
+    pair = found.comparisons["bayes", "one"]
+    assert pair.difference == pytest.approx(differences.mean(), abs=1e-12)
+    error = differences.std(ddof=1) * np.sqrt(1 / 100 + 1 / 9)
+    assert pair.standard_error == pytest.approx(error, rel=1e-9)
+    assert found.verdict == found.comparisons.conclusion
+    assert found.verdict in str(found)
+
+
+def test_it_is_written_in_every_form(found):
+    again = json.loads(found.to_json())
+    assert list(again["reports"]) == ["bayes", "one"]
+    assert again["comparisons"][0]["a"] == "bayes"
+    frame = found.to_frame()
+    assert frame.loc["one", "error"] == found["one"].answer.error
+    page = found.to_html()
+    assert "Side by side" in page
+    assert "Which is better?" in page
+    assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
+
+
+def test_regressors_are_compared_by_their_loss():
+    X, y = load_diabetes(return_X_y=True)
+    models = {"ridge": Ridge(), "plain": LinearRegression()}
+    found = skeval.evaluate(models, X[:100], y[:100], **FEW)
+    assert found.comparisons.scoring == "neg_mean_squared_error"
+    assert "r2" in found.to_frame()
+
+
+def test_samples_in_order_are_not_compared(data):
+    X, y = data
+    order = np.random.default_rng(0).permutation(len(y))
+    models = {"bayes": GaussianNB(), "one": KNeighborsClassifier(1)}
+    found = skeval.evaluate(models, X[order], y[order], cv=TimeSeriesSplit(3), **FEW)
+    assert isinstance(found, EvaluationComparison)
+    assert found.comparisons is None
+    assert "not tested" in str(found)
+    assert "Side by side" in found.to_html()
+
+
+@pytest.mark.parametrize(
+    ("estimators", "rule"),
+    [
+        ({"a": GaussianNB()}, "at least two estimators"),
+        ({"a": GaussianNB(), "b": Ridge()}, "classifiers only or regressors only"),
+        ({"a": GaussianNB(), "b": 3}, r"estimator\['b'\]"),
+    ],
+)
+def test_what_is_refused(data, estimators, rule):
+    with pytest.raises((ValueError, TypeError), match=rule):
+        skeval.evaluate(estimators, *data, **FEW)
+    with pytest.raises(KeyError, match="no report 'x'"):
+        skeval.evaluate({"a": GaussianNB(), "b": GaussianNB()}, *data, **FEW)["x"]
