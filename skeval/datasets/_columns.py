@@ -10,7 +10,6 @@ import numpy as np
 
 from skeval.datasets._csv import find_separator, read_records
 from skeval.datasets._tables import (
-    BUNDLED,
     DEFAULT_TARGET,
     check_header,
     check_rows,
@@ -27,6 +26,7 @@ from skeval.datasets._values import (
     parse_number,
     read_class_labels,
 )
+from skeval.utils._sources import BUNDLED, check_source
 
 __all__ = ["ColumnTable", "load_columns"]
 
@@ -80,11 +80,12 @@ def load_columns(
     groups: str | None = None,
 ) -> ColumnTable:
     """Load a table; texts stay texts, missing numbers nan, and `drop` and `groups` no features."""
+    check_source(source)
     path, left_out = Path(source), list(drop)
     text = path.suffix.lower() in (".csv", ".tsv", ".txt")
     stored = path.suffix.lower() in (".parquet", ".pq")
-    if str(source) in BUNDLED or not (text or stored) or not path.is_file():
-        if groups is not None and (path.is_file() or str(source) in BUNDLED):
+    if str(source) in BUNDLED or not (text or stored):
+        if groups is not None:
             raise ValueError(f"--groups must name a column of a table, {path.name} has none.")
         table, notes = read_table(source, target, needs_target, header)
         return _drop_features(ColumnTable(*table, [], [], None, notes), left_out, path.name)

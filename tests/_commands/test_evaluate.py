@@ -108,15 +108,7 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
     [
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
-        (["iris", "--folds", "1"], "cv must be an integer >= 2, got 1"),
         (["iris", "--folds", "99"], "cv=99 folds need a class of at least 99 members"),
-        (["iris", "--bootstraps", "0"], "n_bootstraps must be an integer >= 1, got 0"),
-        (["iris", "--permutations", "-1"], "n_permutations must be an integer >= 0, got -1"),
-        (
-            ["iris", "--confidence-level", "95"],
-            "confidence_level must fulfil 0 < confidence_level < 1, got 95.0",
-        ),
-        (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
