@@ -31,20 +31,13 @@ if TYPE_CHECKING:
 __all__ = [
     "EvaluationReport",
     "__version__",
-    "cluster",
     "compare_classifiers",
-    "datasets",
     "error_interval",
     "evaluate",
     "evaluate_clusterer",
-    "feature_selection",
     "internal_indices",
     "metric_interval",
-    "metrics",
-    "model_selection",
     "permutation_test",
-    "report",
-    "svm",
 ]
 
 _SOURCES = {
@@ -57,7 +50,17 @@ _SOURCES = {
     "metric_interval": "model_selection",
     "permutation_test": "model_selection",
 }
-"""The subpackage that each function and class comes from; other names are subpackages."""
+"""The subpackage that each function and class comes from."""
+
+_SUBPACKAGES = (
+    "cluster",
+    "datasets",
+    "feature_selection",
+    "metrics",
+    "model_selection",
+    "report",
+    "svm",
+)
 
 
 if not TYPE_CHECKING:
@@ -67,11 +70,11 @@ if not TYPE_CHECKING:
         if name in _SOURCES:
             globals()[name] = getattr(import_module(f"skeval.{_SOURCES[name]}"), name)
             return globals()[name]
-        if name in __all__:
+        if name in _SUBPACKAGES:
             return import_module(f"skeval.{name}")
         raise AttributeError(f"module 'skeval' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names, whether they were imported or not."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})
