@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from skeval._version import __version__
 
 if TYPE_CHECKING:
-    from skeval import (
-        cluster,
-        datasets,
-        feature_selection,
-        metrics,
-        model_selection,
-        report,
-        svm,
-    )
+    from skeval import cluster as cluster
+    from skeval import datasets as datasets
+    from skeval import feature_selection as feature_selection
+    from skeval import metrics as metrics
+    from skeval import model_selection as model_selection
+    from skeval import report as report
+    from skeval import svm as svm
     from skeval.metrics.cluster import internal_indices
     from skeval.model_selection import (
         compare_classifiers,
