@@ -9,7 +9,8 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx_gallery.sorting import ExplicitOrder
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent / "_extensions")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 import skeval
 
@@ -28,7 +29,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "_extensions", "examples", "auto_examples/*.ipynb", "**/conftest.py"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "_extensions",
+    "examples",
+    "auto_examples/*.ipynb",
+    "**/conftest.py",
+]
 default_role = "public"
 
 html_theme = "furo"

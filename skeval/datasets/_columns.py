@@ -19,6 +19,7 @@ from skeval.datasets._tables import (
     shorten_list,
 )
 from skeval.datasets._values import (
+    DASHES,
     DECIMAL_COMMA,
     MISSING,
     make_missing_label_error,
@@ -233,6 +234,8 @@ def _read_labels(found: Columns, label: int, source: str, notes: list[str]) -> n
             if missing.any():
                 raise make_missing_label_error(source, name, found.records[missing.argmax()])
             return numbers
+        if found.decimal_comma:
+            values = [text.replace(",", ".") for text in values]
     first: dict[str, int] = {}
     for row, text in enumerate(values):
         first.setdefault(text, row)
@@ -247,7 +250,7 @@ def _read_numbers(values: list[str], decimal_comma: bool) -> np.ndarray | None:
     known: dict[str, float] = {}
     for text in set(values):
         word = text.strip()
-        if not word or word.lower() in MISSING:
+        if not word or word.lower() in MISSING | DASHES:
             known[text] = np.nan
             continue
         comma = decimal_comma and DECIMAL_COMMA.fullmatch(word)
@@ -282,6 +285,7 @@ def _make_table(
             texts.append(len(columns))
         elif np.isnan(numbers).any():
             missing.append(len(columns))
+            notes += _note_dashes(name, values, source)
         columns.append(_clean(values) if numbers is None else numbers)
         names.append(name)
     _check_any_left(names, source)
@@ -289,6 +293,12 @@ def _make_table(
     for position, column in enumerate(columns):
         X[:, position] = column
     return ColumnTable(X, y, names, texts, missing, groups, notes)
+
+
+def _note_dashes(name: str, values: list[str], source: str) -> list[str]:
+    """Say which dashes of a column of numbers are read as missing values."""
+    found = sorted({text.strip() for text in values} & DASHES)
+    return [f"{source}: {dash!r} in column {name!r} is read as a missing number." for dash in found]
 
 
 def _clean(values: list[str]) -> np.ndarray:

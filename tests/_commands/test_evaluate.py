@@ -48,7 +48,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         cv=3,
         n_bootstraps=5,
         n_permutations=5,
-        n_resamples=100,
+        n_resamples=10,
         leave_one_out=False,
         confidence_level=0.9,
         feature_names=names,

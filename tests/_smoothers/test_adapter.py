@@ -105,7 +105,7 @@ def some_orders(n, n_orders, seed=2):
     return np.array([rng.permutation(n) for _ in range(n_orders)])
 
 
-def permutation_plan(n, n_orders=10, n_folds=3):
+def permutation_plan(n, n_orders=4, n_folds=3):
     """Folds that are the same for all label vectors."""
     plan = fold_plan(n, list(KFold(n_folds, shuffle=True, random_state=0).split(np.empty(n))))
     folds = concatenate_blocks([plan.draw(f) for f in range(n_folds)])
@@ -461,7 +461,8 @@ def test_scorers_that_look_at_the_model_get_it():
         return float(np.abs(model.coef_).sum())
 
     X, y = some_samples("plain"), some_labels()
-    test = permutation_test(RidgeClassifier(), X, y, cv=KFold(3), scoring=slope, random_state=0)
+    options = {"cv": KFold(3), "n_permutations": 12, "random_state": 0}
+    test = permutation_test(RidgeClassifier(), X, y, scoring=slope, **options)
     assert test.statistic > 0
 
 
