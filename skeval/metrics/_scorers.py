@@ -25,7 +25,6 @@ from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
 from skeval.metrics.cluster import (
-    calinski_harabasz_score,
     class_f_measure,
     compactness_score,
     connectivity_score,
@@ -84,7 +83,6 @@ DAVIES_BOULDIN = {
 SCORERS: dict[str, ScorerRow] = {
     "bleu": ScorerRow(bleu_score, True),
     "break_even_point": ScorerRow(break_even_point, True, SCORES),
-    "calinski_harabasz": ScorerRow(calinski_harabasz_score, True, PARTITION),
     "class_f_measure": ScorerRow(class_f_measure, True),
     "dbcv": ScorerRow(dbcv_score, True, PARTITION),
     "dunn": ScorerRow(dunn_score, True, PARTITION),

@@ -105,7 +105,7 @@ def some_orders(n, n_orders, seed=2):
     return np.array([rng.permutation(n) for _ in range(n_orders)])
 
 
-def permutation_plan(n, n_orders=4, n_folds=3):
+def permutation_plan(n, n_orders=10, n_folds=3):
     """Folds that are the same for all label vectors."""
     plan = fold_plan(n, list(KFold(n_folds, shuffle=True, random_state=0).split(np.empty(n))))
     folds = concatenate_blocks([plan.draw(f) for f in range(n_folds)])
@@ -132,12 +132,17 @@ def take(X, rows):
 
 
 def check_against_single_fits(model, X, y, *, most_left=0.0, rtol=1e-9):
-    """Hold every answer against a fit of scikit-learn; return the part left to the estimator."""
+    """Hold answers against fits of scikit-learn; return the part left to the estimator.
+
+    A solver is not asked for fewer fits; every fourth is compared, of each fold in turn.
+    """
     plan = permutation_plan(len(y))
     block = whole_block(plan)
     found = adapter_of(model, X, y, plan)(block)
     classes = np.unique(y)
     for r, rows, answers in found.each_fit(block):
+        if r % 4:
+            continue
         train, labels = np.flatnonzero(block.train[r]), y[block.order[r]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

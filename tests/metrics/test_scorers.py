@@ -91,7 +91,6 @@ CASES = {
 # Internal indices of clusterings: name -> (arguments, grid of KMeans)
 INTERNAL = {
     "dbcv": ({"metric": "sqeuclidean"}, SPLIT),
-    "calinski_harabasz": ({}, SPLIT),
     "dunn": ({"metric": "cityblock"}, SPLIT),
     "neg_compactness": ({}, MERGED),
     "neg_connectivity": ({"n_neighbors": 3}, SPLIT),
@@ -234,7 +233,6 @@ def test_bad_names():
         ("davies_bouldin", "'neg_davies_bouldin_centroid' or 'neg_davies_bouldin_pairwise'"),
         ("dunn_score", "'dunn'"),
         ("silhouette_score", "'silhouette'"),
-        ("calinski_harabasz_score", "'calinski_harabasz'"),
         ("within_cluster_sse", "'neg_within_cluster_sse'"),
         ("acuracy", "'accuracy'"),
     ],
