@@ -362,11 +362,8 @@ def combine_estimates(
     tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
     oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
-    oob = (
-        weigh_values(sample_errors, weights).mean()
-        if average == "samples"
-        else np.nanmean(bags.errors)
-    )
+    values = weigh_values(sample_errors, weights)
+    oob = np.nanmean(values if average == "samples" else bags.errors)
     losses = weigh_values(loss_fn(truth, predictions), weights)
     gamma, gamma_values = no_information(
         truth, predictions, None if loss_fn.name == "zero_one" else loss_fn, weights
