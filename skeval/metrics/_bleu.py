@@ -1,5 +1,7 @@
 """BLEU, of a corpus and of a sentence."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal

@@ -1,5 +1,7 @@
 """Error rate, and precision, recall and F averaged over classes before F is taken."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any

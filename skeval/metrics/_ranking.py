@@ -1,5 +1,7 @@
 """Metrics of a score that ranks the samples of two classes."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np

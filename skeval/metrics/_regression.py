@@ -1,5 +1,7 @@
 """Norms of the errors of a regressor."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The out-of-bag bootstrap error, .632 and .632+."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Is one classifier better than another?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral

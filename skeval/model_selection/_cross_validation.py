@@ -1,5 +1,7 @@
 """The error on held-out folds."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

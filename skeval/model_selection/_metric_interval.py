@@ -1,5 +1,7 @@
 """A confidence interval for any metric."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial

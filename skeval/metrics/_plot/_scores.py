@@ -1,5 +1,7 @@
 """What the displays share: the score of a fitted classifier."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

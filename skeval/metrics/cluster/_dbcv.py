@@ -1,5 +1,7 @@
 """Density-based validation: are clusters dense inside, and is it sparse between them?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """The silhouette: is each sample nearer to its own cluster than to the next one?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
