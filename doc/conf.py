@@ -10,6 +10,7 @@ from sphinx.addnodes import pending_xref
 from sphinx_gallery.sorting import ExplicitOrder
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 import skeval
 
@@ -22,12 +23,20 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.extlinks",
-    "sphinx.ext.mathjax",
+    "mathml",
     "numpydoc",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "examples", "auto_examples/*.ipynb", "**/conftest.py"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "_extensions",
+    "examples",
+    "auto_examples/*.ipynb",
+    "**/conftest.py",
+]
 default_role = "public"
 
 html_theme = "furo"
@@ -35,6 +44,11 @@ html_title = f"skeval {release}"
 html_static_path = ["_static"]
 html_css_files = ["skeval.css"]
 html_show_sourcelink = False
+html_math_renderer = "mathml"
+
+# What is copied are the lines that were typed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it shorter

@@ -1,15 +1,30 @@
-"""Honest evaluation of pattern-recognition systems for scikit-learn users."""
+"""Honest evaluation of pattern-recognition systems for scikit-learn users.
 
-from skeval import _smoothers, feature_selection, svm  # noqa: F401 (they register their adapters)
+The names and subpackages are imported where they are first used, so that ``skeval --help`` need not
+wait for scikit-learn.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from skeval._version import __version__
-from skeval.metrics.cluster import internal_indices
-from skeval.model_selection import (
-    compare_classifiers,
-    error_interval,
-    metric_interval,
-    permutation_test,
-)
-from skeval.report import EvaluationReport, evaluate, evaluate_clusterer
+
+if TYPE_CHECKING:
+    from skeval import cluster as cluster
+    from skeval import datasets as datasets
+    from skeval import feature_selection as feature_selection
+    from skeval import metrics as metrics
+    from skeval import model_selection as model_selection
+    from skeval import report as report
+    from skeval import svm as svm
+    from skeval.metrics.cluster import internal_indices
+    from skeval.model_selection import (
+        compare_classifiers,
+        error_interval,
+        metric_interval,
+        permutation_test,
+    )
+    from skeval.report import EvaluationReport, evaluate, evaluate_clusterer
 
 __all__ = [
     "EvaluationReport",
@@ -22,3 +37,42 @@ __all__ = [
     "metric_interval",
     "permutation_test",
 ]
+
+_SOURCES = {
+    "EvaluationReport": "report",
+    "compare_classifiers": "model_selection",
+    "error_interval": "model_selection",
+    "evaluate": "report",
+    "evaluate_clusterer": "report",
+    "internal_indices": "metrics.cluster",
+    "metric_interval": "model_selection",
+    "permutation_test": "model_selection",
+}
+"""The subpackage that each function and class comes from."""
+
+_SUBPACKAGES = (
+    "cluster",
+    "datasets",
+    "feature_selection",
+    "metrics",
+    "model_selection",
+    "report",
+    "svm",
+)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import a name that is asked for the first time."""
+        if name in _SOURCES:
+            globals()[name] = getattr(import_module(f"skeval.{_SOURCES[name]}"), name)
+            return globals()[name]
+        if name in _SUBPACKAGES:
+            return import_module(f"skeval.{name}")
+        raise AttributeError(f"module 'skeval' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, whether they were imported or not."""
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
-# Where CI is set the examples are the same in every run; elsewhere they go on searching.
-settings.register_profile("shared cores", deadline=None, derandomize="CI" in os.environ)
+# Where CI is set the examples are the same in every run, and fewer; elsewhere they go on searching.
+FIXED = "CI" in os.environ
+settings.register_profile(
+    "shared cores", deadline=None, derandomize=FIXED, max_examples=30 if FIXED else 100
+)
 settings.load_profile("shared cores")
 
 

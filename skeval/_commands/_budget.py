@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-import numpy as np
-
 __all__ = ["Workload", "fit_to_budget", "time_fits"]
 
 FEWEST_RESAMPLES = 20
@@ -60,6 +58,7 @@ def time_fits(estimator: Any, X: Any, y: Any, seed: int) -> tuple[float, float]:
 
     What other programs take of the machine meanwhile does not count.
     """
+    import numpy as np
     from sklearn.base import clone
 
     seconds = []

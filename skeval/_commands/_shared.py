@@ -5,8 +5,11 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from skeval.utils._sources import BUNDLED, check_source
 
 if TYPE_CHECKING:
     from skeval.datasets._columns import ColumnTable
@@ -16,12 +19,11 @@ __all__ = [
     "check_outputs",
     "collect_notes",
     "deliver",
-    "parse_whole_number",
+    "parse_whole_number_from",
     "progress_level",
     "read_columns",
 ]
 
-BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 MOST_WORKERS = 10**6
 
 
@@ -44,7 +46,12 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
         help="the first line of a CSV file holds the names of the columns; without names they are "
         "x0, x1, ... (default: names, unless a value is among them, which is an error)",
     )
-    add("--seed", type=parse_whole_number, default=0, help="seed of everything random (default: 0)")
+    add(
+        "--seed",
+        type=parse_whole_number_from(0),
+        default=0,
+        help="seed of everything random (default: 0)",
+    )
     add("--jobs", type=_parse_workers, help="number of joblib workers")
     add("--memory", metavar="FOLDER", help="keep finished fits there, to go on after a stop")
     add("--json", metavar="FILE", help="write all numbers to a file, too")
@@ -52,7 +59,12 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
 
 
 def read_columns(options: argparse.Namespace, *, needs_target: bool) -> "ColumnTable":
-    """Load the table that the options name."""
+    """Load the table that the options name.
+
+    What is wrong with the options is said before anything that takes time is imported.
+    """
+    check_source(options.data)
+    check_outputs(options)
     from skeval.datasets._columns import load_columns
 
     return load_columns(
@@ -65,17 +77,26 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> "ColumnT
     )
 
 
-def parse_whole_number(text: str) -> int:
+def parse_whole_number(text: str, least: int | None = None) -> int:
     """Return a whole number that is written in digits alone; `int` would also take "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
+    if least is not None and int(text) < least:
+        raise argparse.ArgumentTypeError(f"must be {least} or more, got {text}")
     return int(text)
+
+
+def parse_whole_number_from(least: int) -> Callable[[str], int]:
+    """Return what parses whole numbers that are not lower."""
+    return partial(parse_whole_number, least=least)
 
 
 def _parse_workers(text: str) -> int:
     """Return a number of workers that a machine could have."""
     if not -MOST_WORKERS <= parse_whole_number(text) <= MOST_WORKERS:
         raise argparse.ArgumentTypeError(f"must be at most {MOST_WORKERS}, got {text}")
+    if int(text) == 0:
+        raise argparse.ArgumentTypeError("must not be 0")
     return int(text)
 
 

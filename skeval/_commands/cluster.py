@@ -7,10 +7,9 @@ from typing import Any
 from skeval._commands._preparation import describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
-    check_outputs,
     collect_notes,
     deliver,
-    parse_whole_number,
+    parse_whole_number_from,
     progress_level,
     read_columns,
 )
@@ -59,7 +58,7 @@ def add_cluster(commands: Any) -> None:
         default="prediction_strength",
         help="what is measured between random halves, and chooses k (prediction_strength)",
     )
-    add("--repeats", type=parse_whole_number, help=f"random halvings (default: {REPEATS})")
+    add("--repeats", type=parse_whole_number_from(2), help=f"random halvings (default: {REPEATS})")
     add(
         "--scale",
         action=argparse.BooleanOptionalAction,
@@ -74,7 +73,6 @@ def _run_cluster(options: argparse.Namespace) -> None:
     candidates = None if options.k is None else parse_range(options.k)
     table = read_columns(options, needs_target=False)
     _check_classes(table.y)
-    check_outputs(options)
     _check_half(options.k, candidates, len(table.X))
     default = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline

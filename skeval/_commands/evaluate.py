@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from skeval._commands._budget import Workload, fit_to_budget, time_fits
@@ -9,10 +10,9 @@ from skeval._commands._estimators import CLASSIFIERS, REGRESSORS, make_named, pa
 from skeval._commands._preparation import count_columns, describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
-    check_outputs,
     collect_notes,
     deliver,
-    parse_whole_number,
+    parse_whole_number_from,
     progress_level,
     read_columns,
 )
@@ -54,7 +54,7 @@ def add_evaluate(commands: Any) -> None:
     )
     add(
         "--select",
-        type=parse_whole_number,
+        type=parse_whole_number_from(1),
         metavar="K",
         help="keep the K best features, inside the loop",
     )
@@ -70,15 +70,24 @@ def add_evaluate(commands: Any) -> None:
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     """Add how much is repeated, and for how long."""
     add = parser.add_argument
-    add("--folds", type=parse_whole_number, help="folds of the cross-validation (default: 10)")
-    add("--bootstraps", type=parse_whole_number, help="bootstrap resamples (default: 200)")
+    add(
+        "--folds",
+        type=parse_whole_number_from(2),
+        help="folds of the cross-validation (default: 10)",
+    )
+    add("--bootstraps", type=parse_whole_number_from(1), help="bootstrap resamples (default: 200)")
     add(
         "--permutations",
-        type=parse_whole_number,
+        type=parse_whole_number_from(0),
         help="label permutations for the P-value (default: 200)",
     )
-    add("--confidence-level", type=float, default=0.95, help="of the intervals (default: 0.95)")
-    add("--budget", type=float, metavar="SECONDS", help="leave out what would take longer")
+    add(
+        "--confidence-level",
+        type=_parse_level,
+        default=0.95,
+        help="of the intervals (default: 0.95)",
+    )
+    add("--budget", type=_parse_budget, metavar="SECONDS", help="leave out what would take longer")
     add(
         "--quick",
         action="store_true",
@@ -86,15 +95,31 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _parse_level(text: str) -> float:
+    """Return a level that an interval can have."""
+    return _parse_number_below(1, "must lie between 0 and 1", text)
+
+
+def _parse_budget(text: str) -> float:
+    """Return a time that something can be done in."""
+    return _parse_number_below(float("inf"), "must be a number of seconds above 0", text)
+
+
+def _parse_number_below(end: float, rule: str, text: str) -> float:
+    """Return a number above 0 and below an end."""
+    with suppress(ValueError):
+        if 0 < float(text) < end:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
+
+
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
     table = read_columns(options, needs_target=True)
-    check_outputs(options)
     numbers, notes = _choose_task(table, options.task)
     if numbers:
         table = table._replace(y=table.y.astype(float))
     _check_selected(table, options.select)
-    _check_budget(options.budget)
     estimator, procedure = _make_estimator(table, options, numbers)
     sizes, told = _choose_sizes(estimator, table, options)
     from skeval.report import evaluate
@@ -154,12 +179,6 @@ def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
         raise ValueError(
             f"--select must lie between 1 and the {n_features} features, got {n_selected}."
         )
-
-
-def _check_budget(budget: float | None) -> None:
-    """Raise where a time is none."""
-    if budget is not None and not 0 < budget < float("inf"):
-        raise ValueError(f"--budget must be a number of seconds above 0, got {budget}.")
 
 
 def _make_estimator(

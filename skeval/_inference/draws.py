@@ -9,7 +9,7 @@ from skeval._inference.interval import Limits
 from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import effective_size, log_interval, wilson_interval
 
-__all__ = ["bootstrap_limits", "check_enough_draws", "interval_of_draws"]
+__all__ = ["bootstrap_limits", "check_enough_draws", "interval_of_draws", "mirrored_limits"]
 
 Floats = NDArray[np.float64]
 _BY_STANDARD_ERROR = ("wilson", "log", "normal")
@@ -65,6 +65,15 @@ def bootstrap_limits(
     low, high = np.quantile(replicates, levels)
     # A quantile at a level that BCa moved far may lie on the other side of the estimate.
     return min(float(low), estimate), max(float(high), estimate)
+
+
+def mirrored_limits(
+    replicates: Floats, estimate: float, n_units: int, confidence_level: float
+) -> Limits:
+    """Return the limits of the basic bootstrap: the quantiles mirrored at the estimate."""
+    level = _expand_level(confidence_level, n_units)
+    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
+    return min(float(2 * estimate - high), estimate), max(float(2 * estimate - low), estimate)
 
 
 def _expand_level(confidence_level: float, n: int) -> float:

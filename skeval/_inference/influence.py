@@ -14,6 +14,7 @@ __all__ = [
     "pairwise_means",
     "sampling_influence",
     "standard_error",
+    "weigh_values",
 ]
 
 LossFn = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -78,6 +79,7 @@ def out_of_bag_influence(
     scores: np.ndarray,
     counts: Iterable[np.ndarray],
     units: Units,
+    weights: np.ndarray | None = None,
 ) -> Influence:
     r"""Return the infinitesimal jackknife of the out-of-bag error.
 
@@ -100,9 +102,12 @@ def out_of_bag_influence(
     counts : iterable of int ndarray of shape (n, n_samples)
         The resamples in blocks: how often each holds each sample.
     units : Units
+    weights : ndarray of shape (n_samples,) or None
+        What each sample counts, with mean 1; the terms of the scores have them as factors.
     """
     n = len(sample_errors)
-    expected = sample_errors / units.left_out_probability
+    weighted = sample_errors if weights is None else weights * sample_errors
+    expected = weighted / units.left_out_probability
     _, first = np.unique(units.unit, return_index=True)
     used = np.isfinite(scores)
     covariance, totals, start = np.zeros(units.n_units), np.zeros(units.n_units), 0
@@ -117,34 +122,51 @@ def out_of_bag_influence(
     centred = centred[used]
     training = covariance - totals / used.sum() * centred.sum()
     noise = units.n_units * float(np.sum((centred - centred.mean()) ** 2))
-    return Influence(sampling_influence(sample_errors, units), training, noise)
+    values = weigh_values(sample_errors, weights)
+    return Influence(sampling_influence(values, units), training, noise)
+
+
+def weigh_values(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Return values whose plain mean is the weighted one, and moves with each sample as that does.
+
+    `weights` have mean 1.
+    """
+    if weights is None:
+        return values
+    mean = np.mean(weights * values)
+    return np.asarray(mean + weights * (values - mean))
 
 
 def no_information(
-    truth: np.ndarray, predictions: np.ndarray, loss_fn: LossFn | None = None
+    truth: np.ndarray,
+    predictions: np.ndarray,
+    loss_fn: LossFn | None = None,
+    weights: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
     """Return the no-information error and the per-sample values that it is the mean of.
 
     The error is the mean loss over all pairs of a label and a prediction. As a V-statistic it
     moves with sample `i` like the mean of ``row_i + column_i - error``. Without a `loss_fn` it is
-    0-1 loss, for which the shares of the labels and of the predictions suffice.
+    0-1 loss, for which the shares of the labels and of the predictions suffice. `weights`, with
+    mean 1, are those of the labels and of the predictions.
     """
+    counted = np.ones(len(truth)) if weights is None else weights
     if loss_fn is None:
         _, codes = np.unique(np.concatenate([truth, predictions]), return_inverse=True)
         true_codes, predicted_codes = codes[: len(truth)], codes[len(truth) :]
-        observed = np.bincount(true_codes, minlength=codes.max() + 1) / len(truth)
-        predicted = np.bincount(predicted_codes, minlength=codes.max() + 1) / len(truth)
+        observed = np.bincount(true_codes, counted, minlength=codes.max() + 1) / len(truth)
+        predicted = np.bincount(predicted_codes, counted, minlength=codes.max() + 1) / len(truth)
         rows, columns = 1 - predicted[true_codes], 1 - observed[predicted_codes]
     else:
-        rows, columns = pairwise_means(truth, predictions, loss_fn)
-    error = float(rows.mean())
-    return error, rows + columns - error
+        rows, columns = pairwise_means(truth, predictions, loss_fn, counted)
+    error = float(np.mean(counted * rows))
+    return error, error + counted * (rows + columns - 2 * error)
 
 
 def pairwise_means(
-    truth: np.ndarray, predictions: np.ndarray, loss_fn: LossFn
+    truth: np.ndarray, predictions: np.ndarray, loss_fn: LossFn, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean loss of each label over all predictions, and of each prediction."""
+    """Return the weighted mean loss of each label over all predictions, and of each prediction."""
     n = len(truth)
     rows, columns = np.empty(n), np.zeros(n)
     step = max(1, PAIR_ELEMENTS // n)
@@ -152,8 +174,8 @@ def pairwise_means(
         labels = truth[start : start + step]
         pairs = loss_fn(np.repeat(labels, n), np.tile(predictions, len(labels)))
         pairs = pairs.reshape(len(labels), n)
-        rows[start : start + step] = pairs.mean(axis=1)
-        columns += pairs.sum(axis=0)
+        rows[start : start + step] = pairs @ weights / n
+        columns += weights[start : start + step] @ pairs
     return rows, columns / n
 
 

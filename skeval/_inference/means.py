@@ -39,11 +39,14 @@ def normal_interval(
     return float(low), float(high)
 
 
-def row_means(losses: np.ndarray) -> np.ndarray:
-    """Return the mean of the tested entries of each row, nan where there is none."""
+def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the (weighted) mean of the tested entries of each row, nan where there is none."""
     tested = ~np.isnan(losses)
+    known = np.where(tested, losses, 0)
     with np.errstate(invalid="ignore"):
-        return np.where(tested, losses, 0).sum(axis=1) / tested.sum(axis=1)
+        if weights is not None:
+            return (known @ weights) / (tested @ weights)
+        return known.sum(axis=1) / tested.sum(axis=1)
 
 
 def standard_error_of_ratio(

@@ -1,7 +1,8 @@
 """What hands the fits of an estimator to a solver, where one serves it."""
 
 from collections.abc import Callable
-from functools import singledispatch
+from functools import cache, singledispatch
+from importlib import import_module
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -23,6 +24,9 @@ __all__ = [
     "count_fits_of_block",
     "find_adapter",
 ]
+
+SERVING = ("skeval._smoothers", "skeval.svm", "skeval.feature_selection")
+"""The subpackages that register adapters as they are imported: before the first is asked for."""
 
 DECIMALS = 9
 """Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
@@ -175,8 +179,16 @@ def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
     return None if isinstance(found, Unserved) else found
 
 
+@cache
+def register_adapters() -> None:
+    """Import the subpackages that register adapters, which stand above this one, once."""
+    for name in SERVING:
+        import_module(name)
+
+
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | Unserved | None:
     """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
+    register_adapters()
     if isinstance(X, np.memmap):  # what joblib makes of large arrays for other processes
         X = X.view(np.ndarray)
     if type(estimator) is not Pipeline:

@@ -1,5 +1,7 @@
 """Pareto comparison: one clustering beats another only if it is at least as good on every index."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -10,7 +10,6 @@ import numpy as np
 
 from skeval.datasets._csv import find_separator, read_records
 from skeval.datasets._tables import (
-    BUNDLED,
     DEFAULT_TARGET,
     check_header,
     check_rows,
@@ -20,6 +19,7 @@ from skeval.datasets._tables import (
     shorten_list,
 )
 from skeval.datasets._values import (
+    DASHES,
     DECIMAL_COMMA,
     MISSING,
     make_missing_label_error,
@@ -27,6 +27,7 @@ from skeval.datasets._values import (
     parse_number,
     read_class_labels,
 )
+from skeval.utils._sources import BUNDLED, check_source
 
 __all__ = ["ColumnTable", "load_columns"]
 
@@ -80,11 +81,12 @@ def load_columns(
     groups: str | None = None,
 ) -> ColumnTable:
     """Load a table; texts stay texts, missing numbers nan, and `drop` and `groups` no features."""
+    check_source(source)
     path, left_out = Path(source), list(drop)
     text = path.suffix.lower() in (".csv", ".tsv", ".txt")
     stored = path.suffix.lower() in (".parquet", ".pq")
-    if str(source) in BUNDLED or not (text or stored) or not path.is_file():
-        if groups is not None and (path.is_file() or str(source) in BUNDLED):
+    if str(source) in BUNDLED or not (text or stored):
+        if groups is not None:
             raise ValueError(f"--groups must name a column of a table, {path.name} has none.")
         table, notes = read_table(source, target, needs_target, header)
         return _drop_features(ColumnTable(*table, [], [], None, notes), left_out, path.name)
@@ -232,6 +234,8 @@ def _read_labels(found: Columns, label: int, source: str, notes: list[str]) -> n
             if missing.any():
                 raise make_missing_label_error(source, name, found.records[missing.argmax()])
             return numbers
+        if found.decimal_comma:
+            values = [text.replace(",", ".") for text in values]
     first: dict[str, int] = {}
     for row, text in enumerate(values):
         first.setdefault(text, row)
@@ -246,7 +250,7 @@ def _read_numbers(values: list[str], decimal_comma: bool) -> np.ndarray | None:
     known: dict[str, float] = {}
     for text in set(values):
         word = text.strip()
-        if not word or word.lower() in MISSING:
+        if not word or word.lower() in MISSING | DASHES:
             known[text] = np.nan
             continue
         comma = decimal_comma and DECIMAL_COMMA.fullmatch(word)
@@ -281,6 +285,7 @@ def _make_table(
             texts.append(len(columns))
         elif np.isnan(numbers).any():
             missing.append(len(columns))
+            notes += _note_dashes(name, values, source)
         columns.append(_clean(values) if numbers is None else numbers)
         names.append(name)
     _check_any_left(names, source)
@@ -288,6 +293,12 @@ def _make_table(
     for position, column in enumerate(columns):
         X[:, position] = column
     return ColumnTable(X, y, names, texts, missing, groups, notes)
+
+
+def _note_dashes(name: str, values: list[str], source: str) -> list[str]:
+    """Say which dashes of a column of numbers are read as missing values."""
+    found = sorted({text.strip() for text in values} & DASHES)
+    return [f"{source}: {dash!r} in column {name!r} is read as a missing number." for dash in found]
 
 
 def _clean(values: list[str]) -> np.ndarray:

@@ -21,9 +21,9 @@ from skeval.datasets._values import (
     read_class_labels,
 )
 from skeval.utils._checks import check_flag, check_same_length, warn_user
+from skeval.utils._sources import BUNDLED, check_source
 
 __all__ = [
-    "BUNDLED",
     "DEFAULT_TARGET",
     "Table",
     "check_header",
@@ -35,7 +35,6 @@ __all__ = [
     "shorten_list",
 ]
 
-BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 DEFAULT_TARGET = "target"
 FEW = 8
 
@@ -155,10 +154,7 @@ def read_table(
         raise ValueError(f"header={header} is for a CSV file, got {str(source)!r}.")
     if str(source) in BUNDLED:
         return load_bundled(str(source), target), []
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"no file {str(source)!r}, and no bundled set of that name: {', '.join(BUNDLED)}."
-        )
+    check_source(source)
     if text:
         return read_csv(path, target, needs_target, header)
     if ending == ".npz":

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "DASHES",
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",
@@ -33,6 +34,7 @@ WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 BOOLEANS = {"true", "false"}
 MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
+DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too
 
 
 def parse_number(text: str) -> float:
@@ -148,8 +150,36 @@ def read_class_labels(
     labels = parse_labels(texts)
     if labels is not None:
         return labels
+    check_measurements(texts, records, name, source)
     note_missing(texts, name, source, notes)
     return np.array(texts)
+
+
+def check_measurements(
+    texts: Sequence[str], records: Sequence[str], name: str, source: str
+) -> None:
+    """Raise where numbers with fractions are mistaken for the names of classes.
+
+    They are if one is missing, or if they have a decimal comma.
+    """
+    absent = [text.strip().lower() in MISSING | DASHES for text in texts]
+    known = [text for text, missing in zip(texts, absent, strict=True) if not missing]
+    values = [parse_number(text.replace(",", ".") if has_comma(text) else text) for text in known]
+    if not known or not np.isfinite(values).all():
+        return
+    for text, record in zip(texts, records, strict=True):
+        if has_comma(text):
+            raise ValueError(
+                f"{source}: the target column {name!r} has {text!r} in {record}; write decimals "
+                "with a point."
+            )
+    if any(absent) and any(value % 1 for value in values):
+        raise make_missing_label_error(source, name, records[absent.index(True)])
+
+
+def has_comma(text: str) -> bool:
+    """Whether a text is a number with a decimal comma."""
+    return DECIMAL_COMMA.fullmatch(text) is not None
 
 
 def parse_labels(texts: list[str]) -> np.ndarray | None:
@@ -185,7 +215,11 @@ def check_stored_labels(y: np.ndarray, name: str, source: str, notes: list[str])
         y = y.astype(str)
     if y.dtype.kind == "U":
         blank = np.flatnonzero(np.char.strip(y) == "")
-        note_missing(np.unique(y).tolist(), name, source, notes)
+        texts, rows = np.unique(y, return_index=True)
+        if not blank.size:
+            records = [f"row {row + 1}" for row in rows]
+            check_measurements(texts.tolist(), records, name, source)
+        note_missing(texts.tolist(), name, source, notes)
     else:
         blank = np.flatnonzero(np.isnan(y))
     if blank.size:

@@ -1,5 +1,7 @@
 """From the counts of each class to averaged precision, recall and F."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

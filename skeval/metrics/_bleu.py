@@ -1,5 +1,7 @@
 """BLEU, of a corpus and of a sentence."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -110,9 +112,9 @@ def bleu_score(
     r"""BLEU of a corpus: how much of the n-grams of hypotheses the references share.
 
     .. math:: BLEU = BP\ \exp \sum_{n=1}^N w_n \log p_n, \quad
-              p_n = \frac{\sum_i \sum_g \min\big(h_g(c_i), \max_j h_g(s_{ij})\big)}
+              p_n = \frac{\sum_i \sum_g \min\bigl(h_g(c_i), \max_j h_g(s_{ij})\bigr)}
                          {\sum_i \sum_g h_g(c_i)}, \quad
-              BP = \min\big(1, e^{1 - r/c}\big)
+              BP = \min\bigl(1, e^{1 - r/c}\bigr)
 
     with :math:`h_g(s)` how often the n-gram `g` occurs in `s`, the inner sums over n-grams of
     order `n`, `c` the total length of the hypotheses :math:`c_i`, and `r` the sum of the lengths

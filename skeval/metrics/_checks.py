@@ -1,5 +1,7 @@
 """Validation shared by the metrics: weights, two-class scores, class labels."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

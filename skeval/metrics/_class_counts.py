@@ -1,5 +1,7 @@
 """How the predictions of each class are right or wrong, of labels or indicator matrices."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix

@@ -1,5 +1,7 @@
 """Error rate, and precision, recall and F averaged over classes before F is taken."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -205,7 +207,7 @@ def macro_fbeta_score(
 ) -> float:
     r"""F of the macro-averaged precision and recall.
 
-    .. math:: F_\beta\Big(\tfrac1K \sum_c P_c,\ \tfrac1K \sum_c R_c\Big), \quad
+    .. math:: F_\beta\Bigl(\tfrac1K \sum_c P_c,\ \tfrac1K \sum_c R_c\Bigr), \quad
               F_\beta(P, R) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
 
     In [0, 1]; 1 is best, 0 worst.
@@ -271,8 +273,8 @@ def micro_fbeta_score(
 ) -> float:
     r"""F of the counts averaged over classes.
 
-    .. math:: F_\beta\Big(\frac{\sum_c TP_c}{\sum_c TP_c + FP_c},\
-              \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}\Big)
+    .. math:: F_\beta\Bigl(\frac{\sum_c TP_c}{\sum_c TP_c + FP_c},\
+              \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}\Bigr)
 
     In [0, 1]; 1 is best, 0 worst. Over all classes of a single-label problem it is the accuracy.
 
@@ -329,7 +331,7 @@ def weighted_fbeta_score(
 ) -> float:
     r"""F of the precision and recall averaged with class weights.
 
-    .. math:: F_\beta\Big(\sum_c w_c P_c,\ \sum_c w_c R_c\Big), \quad \sum_c w_c = 1
+    .. math:: F_\beta\Bigl(\sum_c w_c P_c,\ \sum_c w_c R_c\Bigr), \quad \sum_c w_c = 1
 
     In [0, 1]; 1 is best, 0 worst.
 

@@ -1,5 +1,7 @@
 """Costs of errors: the cost-sensitive error, and the cost curve of a score."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 

@@ -1,5 +1,7 @@
 """Band of a cost curve, or of the difference of two."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 

@@ -1,5 +1,7 @@
 """Whether one ROC or precision-recall curve lies above another, and where they cross."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -66,7 +66,7 @@ def expected_loss(
 ) -> ExpectedLoss:
     r"""Integral of the loss of a predictor against the density of its input.
 
-    .. math:: E = \int L\big(f(x), y(x)\big)\, p(x)\, dx
+    .. math:: E = \int L\bigl(f(x), y(x)\bigr)\, p(x)\, dx
 
     In :math:`[0, \infty)`, for the 0-1 loss in [0, 1]; 0 is best.
 

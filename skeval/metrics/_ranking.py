@@ -1,5 +1,7 @@
 """Metrics of a score that ranks the samples of two classes."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -48,7 +50,7 @@ def ranking_loss(
     r"""Fraction of (positive, negative) pairs that the score ranks wrongly, ties counting half.
 
     .. math:: \ell_{rank} = \frac{1}{m^+ m^-} \sum_{+,-}
-              \Big( 1[f^+ < f^-] + \tfrac12\, 1[f^+ = f^-] \Big)
+              \Bigl( 1[f^+ < f^-] + \tfrac12\, 1[f^+ = f^-] \Bigr)
 
     In [0, 1]; 0 is best, 1 worst, 1/2 that of a score without information. Found in
     :math:`O(n \log n)` time.

@@ -1,5 +1,7 @@
 """Norms of the errors of a regressor."""
 
+from __future__ import annotations
+
 from numbers import Real
 
 import numpy as np
@@ -31,7 +33,7 @@ def error_norm(
 ) -> float:
     r"""Norm of the vector of errors, of any order from 0 to infinity.
 
-    .. math:: \|e\|_q = \Big(\sum_i |y_i - \hat y_i|^q\Big)^{1/q}
+    .. math:: \|e\|_q = \Bigl(\sum_i |y_i - \hat y_i|^q\Bigr)^{1/q}
 
     with two limits: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest error.
     In :math:`[0, \infty)`; 0 is best.

@@ -1,5 +1,7 @@
 """Scorers by name: one table for every metric, and scorers of clusterings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -235,7 +237,7 @@ def make_clustering_scorer(
     undefined: float | str = "nan",
     space: str = "transformed",
     **kwargs: Any,
-) -> "ClusteringScorer":
+) -> ClusteringScorer:
     """Make a scorer of clusterers from an internal index.
 
     The scorer, ``scorer(estimator, X, y=None)``, lets `GridSearchCV` choose a clusterer or its

@@ -1,5 +1,7 @@
 """The out-of-bag bootstrap error, .632 and .632+."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from skeval._inference.influence import (
     out_of_bag_influence,
     sampling_influence,
     standard_error,
+    weigh_values,
 )
 from skeval._inference.means import row_means
 from skeval._inference.point632 import METHODS, combine
@@ -24,7 +27,7 @@ from skeval._resampling.units import (
     drawing_units,
     plan_resamples,
 )
-from skeval._resampling.weights import Params
+from skeval._resampling.weights import Params, add_sample_weight, count_effective
 from skeval.model_selection._methods import BOOTSTRAP, BOOTSTRAP_632_PLUS
 from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
@@ -91,6 +94,7 @@ def bootstrap_error(
     loss: LossLike = None,
     indices: Any = None,
     params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -145,6 +149,11 @@ def bootstrap_error(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
         (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each sample counts, in every fit (each step that takes weights is given them as they
+        are) and in the means of the losses, where only ratios matter. Weights are not numbers of
+        copies: intervals count ``sum(w)^2 / sum(w^2)`` samples at most. Samples are drawn
+        without regard to them.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
@@ -170,6 +179,8 @@ def bootstrap_error(
     ValueError
         If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples, or
         `stratify` is combined with `groups` or a regressor.
+    TypeError
+        If `sample_weight` is given and the estimator takes none; the step is named.
 
     Notes
     -----
@@ -237,6 +248,7 @@ def bootstrap_error(
     options: dict[str, Any] = {"n_resamples": n_resamples, "average": average, "loss": loss}
     options |= {"stratify": stratify, "groups": groups, "indices": indices, "params": params}
     options |= {"confidence_level": confidence_level, "random_state": random_state}
+    options["sample_weight"] = sample_weight
     options |= {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     return bootstrap_estimates(estimator, X, y, **options)[method]
 
@@ -252,6 +264,8 @@ def bootstrap_estimates(
     groups: Any = None,
     loss: LossLike = None,
     indices: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     **options: Any,
@@ -267,17 +281,19 @@ def bootstrap_estimates(
     if stratify and codes is None:
         raise ValueError(f"stratify=True needs a classifier, got {type(estimator).__name__}.")
     check_class_sizes(target.classes, codes)
+    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
     units = drawing_units(len(target), codes if stratify else None, groups)
     if indices is None:
         plan = bootstrap_plan(units, n, random_state, target.classes, codes)
     else:
         plan = plan_resamples(indices, len(target), codes)
-    bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, options)
+    options["params"] = params
+    bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, weights, options)
     predictions = target.decode(
-        predict_own_samples(estimator, X, target, options.get("memory"), options.get("params"))
+        predict_own_samples(estimator, X, target, options.get("memory"), params)
     )
     return combine_estimates(
-        target.y, predictions, loss_fn, bags, plan, units, average, confidence_level
+        target.y, predictions, loss_fn, bags, plan, units, weights, average, confidence_level
     )
 
 
@@ -295,6 +311,14 @@ class OutOfBag:
     n_redrawn: int
     n_failed: int
 
+    @property
+    def sample_errors(self) -> np.ndarray:
+        """The mean loss of each sample; of one that no resample tested, that of all others."""
+        tested = self.tests > 0
+        means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
+        means[~tested] = means[tested].mean()
+        return means
+
 
 def sum_out_of_bag(
     estimator: Any,
@@ -303,19 +327,20 @@ def sum_out_of_bag(
     plan: ResamplingPlan,
     loss_fn: Loss,
     units: DrawingUnits,
+    weights: np.ndarray | None,
     options: dict[str, Any],
 ) -> OutOfBag:
     """Fit every resample and sum its out-of-bag losses."""
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
-    odds = 1 / units.left_out_probability
+    odds = (1 if weights is None else weights) / units.left_out_probability
     for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
         losses = loss_fn.of_block(target, block, predictions)
         losses[failed] = np.nan
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)
         tests += np.isfinite(losses).sum(axis=0)
-        errors.append(row_means(losses))
+        errors.append(row_means(losses, weights))
         scores.append(np.where(failed, np.nan, counted @ odds))
         n_redrawn += block.n_redrawn
         n_failed += int(failed.sum())
@@ -331,19 +356,19 @@ def combine_estimates(
     bags: OutOfBag,
     plan: ResamplingPlan,
     units: DrawingUnits,
+    weights: np.ndarray | None,
     average: str,
     confidence_level: float,
 ) -> dict[str, BootstrapErrorEstimate]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
-    tested = bags.tests > 0
-    sample_errors = np.divide(bags.sums, bags.tests, where=tested, out=np.zeros(len(truth)))
-    sample_errors[~tested] = sample_errors[tested].mean()
+    tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
-    oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units)
-    oob = sample_errors.mean() if average == "samples" else np.nanmean(bags.errors)
-    losses = loss_fn(truth, predictions)
+    oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
+    values = weigh_values(sample_errors, weights)
+    oob = np.nanmean(values if average == "samples" else bags.errors)
+    losses = weigh_values(loss_fn(truth, predictions), weights)
     gamma, gamma_values = no_information(
-        truth, predictions, None if loss_fn.name == "zero_one" else loss_fn
+        truth, predictions, None if loss_fn.name == "zero_one" else loss_fn, weights
     )
     influences = (
         sampling_influence(losses, units),
@@ -362,6 +387,7 @@ def combine_estimates(
             replicates=bags.errors,
             n_failed=bags.n_failed,
             n_groups=units.n_groups,
+            effective_n_samples=None if weights is None else count_effective(weights[tested]),
             confidence_level=confidence_level,
             resubstitution=float(losses.mean()),
             oob=float(oob),

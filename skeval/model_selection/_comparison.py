@@ -1,5 +1,7 @@
 """Is one classifier better than another?"""
 
+from __future__ import annotations
+
 from itertools import combinations
 from numbers import Integral
 from typing import Any

@@ -1,5 +1,7 @@
 """The error on held-out folds."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import Params
+from skeval._resampling.weights import Params, add_sample_weight, count_effective
 from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.model_selection._results import CrossValErrorEstimate
 from skeval.utils._checks import check_confidence_level
@@ -27,6 +29,7 @@ def cross_val_error(
     groups: Any = None,
     loss: LossLike = None,
     params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -67,6 +70,10 @@ def cross_val_error(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
         (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each sample counts, in every fit (each step that takes weights is given them as they
+        are) and in the means of the losses, where only ratios matter. Weights are not numbers of
+        copies: intervals count ``sum(w)^2 / sum(w^2)`` samples at most.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
@@ -92,6 +99,8 @@ def cross_val_error(
     ValueError
         If a number of folds `cv` exceeds the members of every class or the groups, `cv` yields no
         indices of samples, `y` holds one class only, or `X` and `y` differ in length.
+    TypeError
+        If `sample_weight` is given and the estimator takes none; the step is named.
 
     Notes
     -----
@@ -127,7 +136,7 @@ def cross_val_error(
     [0.0032, 0.0721] (95 %, inflated)
     """
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    options |= {"params": params, "error_score": error_score}
+    options |= {"params": params, "sample_weight": sample_weight, "error_score": error_score}
     task = estimator, X, y, cv, groups, loss, random_state
     return estimate_over_folds(CROSS_VALIDATION, *task, confidence_level, **options)
 
@@ -142,28 +151,41 @@ def estimate_over_folds(
     loss: LossLike,
     random_state: RandomStateLike,
     confidence_level: float,
+    *,
+    params: Params = None,
+    sample_weight: Any = None,
     **options: Any,
 ) -> CrossValErrorEstimate:
     """Return the error over folds by the name of the method: one split is a hold-out."""
     check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     loss_fn = resolve_loss(loss, target)
+    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
     plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     fold_errors, n_failed = [], 0
+    options["params"] = params
     for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
         losses = loss_fn.of_block(target, block, predictions)
         losses[failed] = np.nan
         tested = ~np.isnan(losses)
         sums += np.where(tested, losses, 0).sum(axis=0)
         tests += tested.sum(axis=0)
-        fold_errors.append(row_means(losses))
+        fold_errors.append(row_means(losses, weights))
         n_failed += int(failed.sum())
-    error, n_tested = float(sums.sum() / tests.sum()), int(np.count_nonzero(tests))
+    n_tested, n_effective = int(np.count_nonzero(tests)), None
+    if weights is not None:
+        n_effective = count_effective(weights[tests > 0])
+        sums, tests = weights * sums, weights * tests
+    error = float(sums.sum() / tests.sum())
     spread, n_groups = standard_error_of_ratio(sums, tests, groups)
     found = method, error, spread, n_tested, loss_fn.name, np.concatenate(fold_errors)
     return CrossValErrorEstimate(
-        *found, n_failed=n_failed, n_groups=n_groups, confidence_level=confidence_level
+        *found,
+        n_failed=n_failed,
+        n_groups=n_groups,
+        effective_n_samples=n_effective,
+        confidence_level=confidence_level,
     )
 
 

@@ -1,5 +1,7 @@
 """One interval of the error of any procedure."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A confidence interval for any metric."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
 from skeval._inference.bootstrap_intervals import bca_correction
-from skeval._inference.draws import bootstrap_limits
+from skeval._inference.draws import bootstrap_limits, mirrored_limits
 from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import DrawingUnits, drawing_units
@@ -57,22 +59,10 @@ from skeval.utils._text import align_text
 __all__ = ["MetricInterval", "metric_interval"]
 
 Floats = NDArray[np.float64]
-_METHODS = (
-    *("auto", "analytic", "percentile", "bca"),
-    *(
-        "score",
-        "wilson",
-        "agresti_coull",
-        "jeffreys",
-        "exact",
-        "wald",
-        "delong",
-        "delta",
-        "normal",
-        "hall",
-        "t",
-    ),
-)
+_BOOTSTRAPS = ("percentile", "bca", "basic")
+_PROPORTIONS = ("wilson", "agresti_coull", "jeffreys", "exact", "wald")
+_FORMULAS = ("score", *_PROPORTIONS, "delong", "delta", "normal", "hall", "t")
+_METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
 
@@ -85,7 +75,7 @@ class MetricInterval(LimitsResult):
     ----------
     method : str
         The method that was used: "wilson", "exact", "jeffreys", "wald", "score", "delong",
-        "delta", "normal", "hall", "t", "bca" or "percentile".
+        "delta", "normal", "hall", "t", "bca", "percentile" or "basic".
     metric : str
         Name of the metric.
     estimate : float
@@ -182,7 +172,9 @@ def metric_interval(
         Nominal coverage.
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
-        once more for each sample. "analytic": the first formula of the metric, where there is one:
+        once more for each sample; "basic" mirrors the quantiles at the estimate, and may reach
+        beyond the range of the metric. "analytic": the first formula of the metric, where there
+        is one:
 
         - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
           top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
@@ -409,7 +401,12 @@ def _make_bootstrap_forms(
     if not (len(finite) and np.isfinite(estimate)):
         return {method: give_no_limits}
     limits_of = partial(bootstrap_limits, finite, estimate, units.n_units)
-    forms = {"percentile": partial(limits_of, None)}
+    forms = {
+        "percentile": partial(limits_of, None),
+        "basic": partial(mirrored_limits, finite, estimate, units.n_units),
+    }
+    if method == "basic":
+        return {"basic": forms.pop("basic")} | forms
     if method == "bca":
         correction = bca_correction(finite, estimate, leave_one_out_values(statistic, units))
         if np.isfinite(correction.bias):
@@ -438,7 +435,7 @@ def _choose_methods(
     metric: Callable[..., float], sample: Sample, method: str, stratify: bool
 ) -> tuple[str, ...]:
     """Return the closed forms, that to use first; none where only the bootstrap is left."""
-    if method in ("bca", "percentile"):
+    if method in _BOOTSTRAPS:
         return ()
     methods = list_analytic_methods(metric, sample, stratify)
     if method == "auto" or (method == "analytic" and methods):
@@ -448,7 +445,7 @@ def _choose_methods(
     raise ValueError(
         f"method={method!r} does not fit {_name_metric(metric)} on these data; its closed forms "
         f"are {list(methods)}, of which only 'score' takes groups or sample_weight and none "
-        "stratify; 'bca' and 'percentile' fit any metric."
+        "stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
 
 

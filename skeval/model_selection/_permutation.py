@@ -1,5 +1,7 @@
 """The P-value of a whole procedure, by permutation of the labels."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial

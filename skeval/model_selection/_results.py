@@ -38,6 +38,8 @@ class ErrorEstimate(IntervalResult):
         What was averaged: per-sample losses, fold errors or the errors of the resamples.
     n_failed : int
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+    effective_n_samples : float or None
+        Where the samples have weights ``w``, ``sum(w)^2 / sum(w^2)``: no interval counts more.
     n_groups : int or None
         Number of groups of samples that belong together, the units of `standard_error` and of
         the intervals; None where the samples are independent.
@@ -65,6 +67,7 @@ class ErrorEstimate(IntervalResult):
     replicates: np.ndarray = field(repr=False)
     n_failed: int = field(default=0, kw_only=True)
     n_groups: int | None = field(default=None, kw_only=True)
+    effective_n_samples: float | None = field(default=None, kw_only=True)
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -94,7 +97,8 @@ class ErrorEstimate(IntervalResult):
     @property
     def _interval_size(self) -> float:
         """Number of independent samples whose error rate would have this standard error."""
-        return effective_size(self.error, self.standard_error, self.n_samples, self.n_groups)
+        n = self.n_samples if self.effective_n_samples is None else self.effective_n_samples
+        return effective_size(self.error, self.standard_error, n, self.n_groups)
 
     def _lines(self) -> list[tuple[str, str]]:
         head, ends = self._interval_row()

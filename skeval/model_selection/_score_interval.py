@@ -1,5 +1,7 @@
 """Intervals of any scores of any procedure, from one set of fits."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """Every estimate of the error of one estimator, in one call."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Unpack, overload

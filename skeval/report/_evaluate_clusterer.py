@@ -1,5 +1,7 @@
 """Every view of one clusterer over a range of numbers of clusters, in one call."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -132,7 +134,7 @@ def evaluate_clusterer(
     say("indices")
     comparison = _compare_partitions(X, partitions, indices, n_jobs)
     say("stability")
-    choice = choose_n_clusters(
+    choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
         clusterer,
         X,
         n_clusters=candidates.tolist(),

@@ -1,7 +1,7 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from sklearn import get_config
 from sklearn.base import BaseEstimator
@@ -43,7 +43,17 @@ except ImportError:  # scikit-learn 1.6 lacks it; SciPy has it in one of two pla
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
 
-validate_params = partial(validate_all_params, prefer_skip_nested_validation=True)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def validate_params(
+    constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool = True
+) -> Callable[[Function], Function]:
+    """Return scikit-learn's check of parameters as a decorator that keeps the types."""
+    check: Callable[[Function], Function] = validate_all_params(
+        constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+    return check
 
 
 def has_valid_parameters(estimator: Any) -> bool:

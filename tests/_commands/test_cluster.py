@@ -150,8 +150,6 @@ def test_range_includes_both_ends(text, expected):
         (["iris", "--k", "1:4"], "--k must start at 2 or more and end no lower, got '1:4'"),
         (["iris", "--k", "4:2"], "--k must start at 2 or more and end no lower, got '4:2'"),
         (["iris", "--k", "2:76"], "--k must end at 75 or lower, half of the 150 samples"),
-        (["iris", "--repeats", "1"], "'n_repeats' parameter"),
-        (["iris", "--seed", "-1"], "random_state must be >= 0, got -1"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),

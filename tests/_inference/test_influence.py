@@ -122,9 +122,11 @@ def test_no_information_is_the_mean_over_pairs_and_moves_as_said(name, monkeypat
     units = DrawingUnits(np.arange(9), (np.arange(9),))
     expected = reference.numerical_influence(gamma, [np.arange(9)])
     np.testing.assert_allclose(sampling_influence(values, units), expected, atol=1e-9)
-    whole = pairwise_means(truth, predicted, loss)
+    whole = pairwise_means(truth, predicted, loss, np.ones(len(truth)))
     monkeypatch.setattr(_bootstrap_variance, "PAIR_ELEMENTS", 20)
-    np.testing.assert_allclose(pairwise_means(truth, predicted, loss), whole, atol=1e-15)
+    np.testing.assert_allclose(
+        pairwise_means(truth, predicted, loss, np.ones(len(truth))), whole, atol=1e-15
+    )
 
 
 def test_zero_one_no_information_equals_the_pairs_loop():

@@ -76,8 +76,14 @@ def test_all_is_kept_and_nothing_is_changed(name, memory):
 
 
 # One of each loop: over fits, over permutations, over halvings.
-@pytest.mark.parametrize("name", ["bootstrap_error", "permutation_test", "predictive_power"])
-@pytest.mark.parametrize("backend", ["sequential", "threading"])
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [
+        ("bootstrap_error", "sequential"),
+        ("permutation_test", "threading"),
+        ("predictive_power", "threading"),
+    ],
+)
 def test_a_killed_run_does_only_the_rest(name, backend, memory, log, tmp_path):
     whole = RUNS[name]()
     n_fits = fits()

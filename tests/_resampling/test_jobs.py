@@ -51,6 +51,15 @@ def compared(method, **options):
     return [result.difference, result.interval.low, result.interval.high]
 
 
+def two_workers(backend):
+    """Return a configuration that is the same for all tests, so that processes start once.
+
+    Arrays above `max_nbytes` come from files there, read-only.
+    """
+    memory = {"max_nbytes": 100} if backend == "loky" else {}
+    return joblib.parallel_config(backend=backend, n_jobs=2, **memory)
+
+
 ALL_RUNS = RUNS | {
     "batches": lambda **options: perturbed("linear", **options),
     "PerturbationResamplingSVC": lambda **options: perturbed("rbf", **options),
@@ -84,7 +93,7 @@ def cluster():
 @pytest.mark.parametrize("name", ALL_RUNS)
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
 def test_same_numbers_on_every_backend(name, backend, answers):
-    with joblib.parallel_config(backend=backend, n_jobs=2):
+    with two_workers(backend):
         np.testing.assert_array_equal(ALL_RUNS[name](), answers[name])
 
 
@@ -162,7 +171,7 @@ def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monk
     assert max(sizes) <= 24
     np.testing.assert_array_equal(BLOCKS[name](memory=tmp_path, **options), alone)
     for backend in ("threading", "loky"):
-        with joblib.parallel_config(backend=backend, n_jobs=2):
+        with two_workers(backend):
             np.testing.assert_array_equal(BLOCKS[name](**options), alone)
 
 
@@ -195,7 +204,7 @@ def test_mapped_arrays_reach_the_workers(name, small_blocks):
     model = make_pipeline(SelectKBest(k=3), svc) if name == "selecting" else svc
     options = {"n_resamples": 60, "random_state": 0}
     alone = bootstrap_error(model, samples, y, **options).replicates
-    with joblib.parallel_config(backend="loky", n_jobs=2, max_nbytes=100):
+    with two_workers("loky"):
         found = bootstrap_error(model, samples, y, **options).replicates
     np.testing.assert_array_equal(found, alone)
 
@@ -205,7 +214,7 @@ def test_the_error_of_a_worker_names_the_fit(backend):
     infinite = X.copy()
     infinite[7, 2] = np.inf
     with (
-        joblib.parallel_config(backend=backend, n_jobs=2),
+        two_workers(backend),
         pytest.raises(ValueError, match=r"estimator failed without folds? \d.* of repeat \d"),
     ):
         error_interval(GaussianNB(), infinite, y, random_state=0, n_repeats=2)
@@ -249,7 +258,7 @@ def test_a_worker_that_dies_is_an_error(tmp_path):
     fatal = rows[1:].sum()  # the training part of one fold
     estimator = Slow(tmp_path / "log", os.getpid(), fatal)
     folds = [(np.delete(np.arange(10), i), [i]) for i in range(10)]
-    with joblib.parallel_config(backend="loky", n_jobs=2), pytest.raises(TerminatedWorkerError):
+    with two_workers("loky"), pytest.raises(TerminatedWorkerError):
         cross_val_error(estimator, rows, np.arange(10) % 2, cv=folds)
 
 

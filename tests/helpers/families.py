@@ -69,7 +69,9 @@ PARTITIONS = named(
     partitions,
     "purity_score inverse_purity_score class_f_measure pair_precision_recall_fscore "
     "pair_fbeta_score pair_jaccard_score fowlkes_mallows_score minkowski_score pair_counts "
-    "external_indices adjusted_rand_score rand_score contingency_matrix pair_confusion_matrix",
+    "external_indices adjusted_rand_score rand_score contingency_matrix pair_confusion_matrix "
+    "homogeneity_score completeness_score v_measure_score normalized_mutual_info_score "
+    "adjusted_mutual_info_score",
 )
 # (labels,): one partition
 PARTITION = {"coassociation_matrix": partial(partitions.coassociation_matrix, sparse_output=False)}
@@ -78,7 +80,7 @@ CLUSTERED = {
     **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_score"),
     **named(partitions, "compactness_score within_cluster_sse within_cluster_variance"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
-    **named(partitions, "mst_compactness internal_indices dbcv_score"),
+    **named(partitions, "mst_compactness internal_indices dbcv_score calinski_harabasz_score"),
     "index_interval": partial(
         cluster.index_interval, partitions.silhouette_score, n_resamples=4, random_state=0
     ),

@@ -232,6 +232,7 @@ def test_bad_names():
     [
         ("davies_bouldin", "'neg_davies_bouldin_centroid' or 'neg_davies_bouldin_pairwise'"),
         ("dunn_score", "'dunn'"),
+        ("silhouette_score", "'silhouette'"),
         ("within_cluster_sse", "'neg_within_cluster_sse'"),
         ("acuracy", "'accuracy'"),
     ],

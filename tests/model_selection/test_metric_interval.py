@@ -24,6 +24,7 @@ from sklearn.metrics import (
     matthews_corrcoef,
     mean_absolute_error,
     mean_squared_error,
+    median_absolute_error,
     precision_score,
     r2_score,
     recall_score,
@@ -175,13 +176,13 @@ def test_mean_losses():
     assert_allclose([two.interval.low, two.interval.high], [one.interval.low, one.interval.high])
 
 
-def scipy_interval(data, statistic, replicates, level):
-    """SciPy's BCa on our replicates, at the level that our quantile stands for."""
-    n = sum(len(part) for part in data)
+def scipy_interval(data, statistic, replicates, level, *, paired=False, method="BCa"):
+    """SciPy's interval on our replicates, at the level that our quantile stands for."""
+    n = len(data[0]) if paired else sum(len(part) for part in data)
     wider = np.sqrt(n / (n - 1)) * stats.t.isf((1 - level) / 2, n - 1)
     level = 1 - 2 * stats.norm.sf(wider)
     given = stats.bootstrap(
-        data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=False
+        data, statistic, vectorized=False, n_resamples=2, method="percentile", paired=paired
     )
     given.bootstrap_distribution = replicates
     result = stats.bootstrap(
@@ -190,7 +191,8 @@ def scipy_interval(data, statistic, replicates, level):
         vectorized=False,
         n_resamples=0,
         bootstrap_result=given,
-        method="BCa",
+        paired=paired,
+        method=method,
         confidence_level=level,
     )
     return result.confidence_interval
@@ -541,3 +543,21 @@ def test_sentences_of_several_lengths_and_references():
         == bleu_score(references, hypotheses)
         <= found.interval.high
     )
+
+
+def test_the_basic_bootstrap_mirrors_the_percentiles():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    p = y + rng.normal(size=40)
+    options = {"n_resamples": 200, "random_state": 0}
+    basic = metric_interval(median_absolute_error, y, p, method="basic", **options)
+    percentile = metric_interval(median_absolute_error, y, p, method="percentile", **options)
+    mirrored = [2 * basic.estimate - percentile.interval.high]
+    mirrored.append(2 * basic.estimate - percentile.interval.low)
+    assert_allclose([basic.interval.low, basic.interval.high], mirrored)
+    assert basic.method == basic.interval.method == "basic"
+    assert percentile.confidence_interval(method="basic").low == basic.interval.low
+    expected = scipy_interval(
+        (y, p), median_absolute_error, basic.replicates, 0.95, paired=True, method="basic"
+    )
+    assert_allclose([basic.interval.low, basic.interval.high], expected, rtol=1e-12)

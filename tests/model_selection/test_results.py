@@ -177,7 +177,10 @@ METRICS = {
     "mean": (mean_squared_error, X[:, 0], X[:, 1]),
     "bootstrap": (r2_score, X[:, 0], X[:, 0] + 0.3 * X[:, 1]),
 }
-READINGS = {name: partial(metric_interval, *of, random_state=0) for name, of in METRICS.items()}
+READINGS = {
+    name: partial(metric_interval, *of, n_resamples=300, random_state=0)
+    for name, of in METRICS.items()
+}
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *READINGS])
@@ -199,11 +202,12 @@ def test_the_interval_is_at_the_level_asked_for_and_is_read_again_at_any(name):
 def test_a_metric_is_read_by_every_method_that_its_numbers_allow(name):
     metric, y_true, y_pred = METRICS[name]
     y_true, y_pred = y_true.copy(), y_pred.copy()
-    result = metric_interval(metric, y_true, y_pred, random_state=0)
+    options = {"n_resamples": 300, "random_state": 0}
+    result = metric_interval(metric, y_true, y_pred, **options)
     methods = result.interval_methods
     assert len(methods) > 1
     expected = {
-        method: metric_interval(metric, y_true, y_pred, method=method, random_state=0).interval
+        method: metric_interval(metric, y_true, y_pred, method=method, **options).interval
         for method in methods
     }
     y_true[:], y_pred[:] = y_true[::-1].copy(), 0  # the result holds numbers of its own

@@ -14,5 +14,6 @@ DIFFERENT = {
 SLOW = {
     "test_permutation_score[coo_matrix]",  # as [coo_array]
     "test_permutation_test_score_allow_nans",
+    "test_validation_functions_routing[permutation_test_score-extra_args4]",
     "test_passed_unrequested_metadata[permutation_test_score-extra_args4]",
 }

@@ -1,5 +1,7 @@
 """The target reaches estimators and scorers as it was given, and its form changes no number."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -85,14 +87,27 @@ class Witness(GaussianNB):
         return super().fit(X, y, sample_weight)
 
 
+def options_of(name):
+    options = {} if name == "resubstitution_error" else {"random_state": 0}
+    return options | ({"cv": 3} if name not in ("resubstitution_error", "bootstrap_error") else {})
+
+
+@cache
+def answer_for_an_array(name, model):
+    return FUNCTIONS[name](model, X.to_numpy(), NAMES, **options_of(name))
+
+
+@cache
+def answer_for_codes(name):
+    return FUNCTIONS[name](GaussianNB(), X, CODES, **options_of(name))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("model", [GaussianNB(), SVC(kernel="linear")])
 def test_the_form_changes_no_number(name, form, model):
-    options = {} if name == "resubstitution_error" else {"random_state": 0}
-    options |= {"cv": 3} if name not in ("resubstitution_error", "bootstrap_error") else {}
-    expected = FUNCTIONS[name](model, X.to_numpy(), NAMES, **options)
-    assert FUNCTIONS[name](model, X, FORMS[form](NAMES), **options) == expected
+    expected = answer_for_an_array(name, model)
+    assert FUNCTIONS[name](model, X, FORMS[form](NAMES), **options_of(name)) == expected
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -102,10 +117,8 @@ def test_estimators_see_the_series(name, dtype, monkeypatch):
     seen = given.astype("int64") if dtype == "object" else given  # scikit-learn takes no objects
     monkeypatch.setattr(Witness, "given", seen)
     monkeypatch.setattr(Witness, "shuffled", name == "permutation_test")
-    options = {} if name in ("resubstitution_error", "bootstrap_error") else {"cv": 3}
-    options |= {} if name == "resubstitution_error" else {"random_state": 0}
-    plain = FUNCTIONS[name](GaussianNB(), X, CODES, **options)
-    assert FUNCTIONS[name](Witness(), X, given, **options) == plain
+    plain = answer_for_codes(name)
+    assert FUNCTIONS[name](Witness(), X, given, **options_of(name)) == plain
 
 
 def test_shuffled_labels_name_the_same_samples():

@@ -223,7 +223,10 @@ def test_an_ensemble_behind_a_selection():
     """An unfitted ensemble has a length that raises: `classifier or default` asked for it."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 25)), np.tile([0, 1], 20)
-    ensembles = RandomForestClassifier(3, random_state=0), BaggingClassifier(random_state=0)
+    ensembles = (
+        RandomForestClassifier(2, random_state=0),
+        BaggingClassifier(None, 2, random_state=0),
+    )
     for ensemble in ensembles:
         rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=3, random_state=0)
         report = evaluate(rule, X, y, cv=3, leave_one_out=False, random_state=0, **FEW)

@@ -77,7 +77,7 @@ def check_rates(counts, n_sets, separation):
 
 @pytest.mark.parametrize(("rule", "n", "separation"), [("LDA", 30, 2.0), ("LDA", 60, 0.0)])
 def test_rates(rule, n, separation):
-    check_rates(count_alarms(rule, n, separation, 25), 25, separation)
+    check_rates(count_alarms(rule, n, separation, 12), 12, separation)
 
 
 @pytest.mark.slow

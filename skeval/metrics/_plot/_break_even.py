@@ -1,5 +1,7 @@
 """Drawing of a precision-recall curve with its break-even point."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -74,7 +76,7 @@ class BreakEvenDisplay(ScoreDisplay):
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
-    ) -> "BreakEvenDisplay":
+    ) -> BreakEvenDisplay:
         """Draw the curve of a score.
 
         Parameters
@@ -112,7 +114,7 @@ class BreakEvenDisplay(ScoreDisplay):
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "BreakEvenDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> BreakEvenDisplay:
         """Draw the curve, its break-even point on the diagonal, and the prevalence.
 
         Parameters

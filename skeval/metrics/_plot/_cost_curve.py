@@ -1,5 +1,7 @@
 """Drawing of a cost curve."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -69,7 +71,7 @@ class CostCurveDisplay(ScoreDisplay):
         ax: Any = None,
         lines: bool = False,
         **kwargs: Any,
-    ) -> "CostCurveDisplay":
+    ) -> CostCurveDisplay:
         """Draw the cost curve of a score.
 
         Parameters
@@ -120,7 +122,7 @@ class CostCurveDisplay(ScoreDisplay):
             )
         return cls(curve, band=band, name=name).plot(ax, lines=lines, **kwargs)
 
-    def plot(self, ax: Any = None, *, lines: bool = False, **kwargs: Any) -> "CostCurveDisplay":
+    def plot(self, ax: Any = None, *, lines: bool = False, **kwargs: Any) -> CostCurveDisplay:
         """Draw the curve, its band, and the two trivial classifiers.
 
         Parameters

@@ -1,5 +1,7 @@
 """What the displays share: the scores of fitted classifiers, and their bands."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 

@@ -1,6 +1,15 @@
 """Indices of clusterings: external, internal, and of segmentation masks."""
 
-from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    calinski_harabasz_score,
+    completeness_score,
+    homogeneity_score,
+    normalized_mutual_info_score,
+    rand_score,
+    v_measure_score,
+)
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from skeval.metrics.cluster._coassociation import coassociation_matrix
@@ -51,12 +60,15 @@ __all__ = [
     "IndexEstimate",
     "InternalIndices",
     "PairCounts",
+    "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "between_cluster_distances",
+    "calinski_harabasz_score",
     "centroid_distances",
     "class_f_measure",
     "coassociation_matrix",
     "compactness_score",
+    "completeness_score",
     "connectivity_score",
     "contingency_matrix",
     "davies_bouldin_score",
@@ -64,12 +76,14 @@ __all__ = [
     "dunn_score",
     "external_indices",
     "fowlkes_mallows_score",
+    "homogeneity_score",
     "internal_indices",
     "inverse_purity_score",
     "mask_adjusted_rand_score",
     "mask_rand_score",
     "minkowski_score",
     "mst_compactness",
+    "normalized_mutual_info_score",
     "pair_confusion_matrix",
     "pair_counts",
     "pair_fbeta_score",
@@ -79,6 +93,7 @@ __all__ = [
     "rand_score",
     "silhouette_samples",
     "silhouette_score",
+    "v_measure_score",
     "within_cluster_distances",
     "within_cluster_sse",
     "within_cluster_variance",

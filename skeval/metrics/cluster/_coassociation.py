@@ -1,5 +1,7 @@
 """The co-association matrix of a partition."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array

@@ -1,5 +1,7 @@
 """Compactness: how near the samples are to the centroid of their cluster."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Connectivity: how often near neighbours are put in different clusters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral
 

@@ -1,5 +1,7 @@
 """The Davies-Bouldin index, with the pairwise and with the centroid dispersion."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

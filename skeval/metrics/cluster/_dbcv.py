@@ -1,5 +1,7 @@
 """Density-based validation: are clusters dense inside, and is it sparse between them?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import NamedTuple
@@ -37,7 +39,7 @@ def dbcv_score(
     The core distance of a sample :math:`o` in a cluster :math:`C` of :math:`m` samples, in
     :math:`p` dimensions, is an inverse density,
 
-    .. math:: a(o) = \Big(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Big)^{-1/p} ,
+    .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
 
     and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. Of
     each cluster the minimum spanning tree by :math:`r` is drawn; its inner samples are those with

@@ -1,5 +1,7 @@
 """The Dunn index: the nearest pair of clusters against the widest cluster."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from numpy.typing import ArrayLike

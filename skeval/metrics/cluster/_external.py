@@ -1,5 +1,7 @@
 """External indices: how well the clusters of one partition match the classes of another."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Every internal index of a clustering from one pass over its distances."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real

@@ -1,5 +1,7 @@
 """Checked label vectors of two partitions, and the contingency table made of them."""
 
+from __future__ import annotations
+
 from dataclasses import astuple
 from numbers import Real
 

@@ -1,5 +1,7 @@
 """Indices from the counts of pairs that two partitions put together or apart."""
 
+from __future__ import annotations
+
 from numpy.typing import ArrayLike
 
 from skeval.metrics.cluster import _pairs

@@ -1,5 +1,7 @@
 """Distances within and between clusters."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

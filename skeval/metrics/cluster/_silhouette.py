@@ -1,13 +1,22 @@
 """The silhouette: is each sample nearer to its own cluster than to the next one?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
 
+from skeval.metrics.cluster._kernels.distances import MetricOfRows
 from skeval.metrics.cluster._partition import Partition
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
-from skeval.utils._compat import validate_params
+from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
+from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = ["silhouette_samples", "silhouette_score", "silhouettes"]
 
@@ -33,6 +42,7 @@ def silhouette_samples(
     metric: str | Callable = "euclidean",
     noise: str | None = None,
     n_jobs: int | None = None,
+    **metric_arguments: Any,
 ) -> np.ndarray:
     """Compute the silhouette of each sample.
 
@@ -54,6 +64,8 @@ def silhouette_samples(
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
+    **metric_arguments : dict
+        Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
@@ -63,7 +75,8 @@ def silhouette_samples(
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, or the input is malformed.
+        If there are fewer than two clusters, the input is malformed, or distances are given with
+        arguments of a metric.
 
     See Also
     --------
@@ -87,6 +100,7 @@ def silhouette_samples(
     >>> silhouette_samples([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]).round(3)
     array([0.818, 0.778, 0.778, 0.818])
     """
+    metric = _bind_arguments(metric, metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition = samples.partition
     _, strips = samples.reduce_distances(extremes=False, n_jobs=n_jobs)
@@ -94,14 +108,23 @@ def silhouette_samples(
     return partition.unsort(np.concatenate(found))
 
 
-@validate_params(PASS_CONSTRAINTS)
+@validate_params(
+    PASS_CONSTRAINTS
+    | {
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state", Generator],
+    }
+)
 def silhouette_score(
     X: ArrayLike,
     labels: ArrayLike,
     *,
     metric: str | Callable = "euclidean",
+    sample_size: int | None = None,
+    random_state: RandomStateLike = None,
     noise: str | None = None,
     n_jobs: int | None = None,
+    **metric_arguments: Any,
 ) -> float:
     """Compute the silhouette width, the mean silhouette of all samples.
 
@@ -118,11 +141,18 @@ def silhouette_score(
         The cluster of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
+    sample_size : int or None, default=None
+        Number of samples to draw, without replacement, of which the silhouette is computed; None
+        takes all, which one pass over the distances does without holding them.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws that sample; an int draws the same one as scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
         What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     n_jobs : int or None, default=None
         Number of threads; the numbers do not depend on it.
+    **metric_arguments : dict
+        Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
@@ -155,6 +185,28 @@ def silhouette_score(
     >>> round(silhouette_score([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1]), 3)
     0.798
     """
-    return float(
-        np.nanmean(silhouette_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs))
+    if sample_size is not None:
+        X, labels = _draw_sample(X, labels, sample_size, random_state, metric == "precomputed")
+    options: dict[str, Any] = {"metric": metric, "noise": noise, "n_jobs": n_jobs}
+    return float(np.nanmean(silhouette_samples(X, labels, **options, **metric_arguments)))
+
+
+def _bind_arguments(metric: str | Callable, arguments: dict[str, Any]) -> str | Callable:
+    """Return a metric that needs no further arguments."""
+    if not arguments:
+        return metric
+    if metric == "precomputed":
+        raise ValueError(f'metric="precomputed" takes no arguments, got {list(arguments)}.')
+    return (
+        MetricOfRows(metric, arguments) if isinstance(metric, str) else partial(metric, **arguments)
     )
+
+
+def _draw_sample(
+    X: Any, labels: Any, size: int, random_state: RandomStateLike, precomputed: bool
+) -> tuple[Any, Any]:
+    """Return some of the samples, those that scikit-learn draws for the same seed."""
+    check_consistent_length(X, labels)
+    rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:size]
+    some = safe_indexing(X, rows)
+    return safe_indexing(some, rows, axis=1) if precomputed else some, safe_indexing(labels, rows)

@@ -1,5 +1,7 @@
 """Compactness along the minimum spanning tree, for clusters of any shape."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

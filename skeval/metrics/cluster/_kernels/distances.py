@@ -4,7 +4,9 @@ Equations: doc/derivations/distance_pass.rst.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack, issparse
@@ -27,6 +29,7 @@ __all__ = [
     "EUCLIDEAN",
     "BlockCheck",
     "BlockDistance",
+    "MetricOfRows",
     "Strip",
     "Tile",
     "Tiles",
@@ -52,6 +55,18 @@ Tiles = Callable[[slice], Strip]
 CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
 
 
+@dataclass(frozen=True, eq=False)
+class MetricOfRows:
+    """A metric by name, with arguments of its own."""
+
+    name: str
+    arguments: dict[str, Any]
+
+    def __call__(self, a: Points, b: Points) -> np.ndarray:
+        """Return the (r, c) distances of (r, p) from (c, p) points."""
+        return pairwise_distances(a, b, metric=self.name, **self.arguments)
+
+
 class Tile:
     """Some (r, c) distances, which may be overwritten.
 
@@ -69,6 +84,8 @@ class Tile:
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     """Return the function that computes blocks of distances; `points` sets data-driven scales."""
+    if isinstance(metric, MetricOfRows):
+        return metric
     if metric in EUCLIDEAN:
         return euclidean
     if metric == "sqeuclidean":

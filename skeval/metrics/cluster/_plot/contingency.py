@@ -1,5 +1,7 @@
 """Drawing of the contingency table of two partitions."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -72,7 +74,7 @@ class ContingencyDisplay:
         include_values: bool = True,
         colorbar: bool = True,
         **kwargs: Any,
-    ) -> "ContingencyDisplay":
+    ) -> ContingencyDisplay:
         """Draw two partitions of the same samples.
 
         Classes and clusters are matched one to one so that most samples lie in matched pairs (the
@@ -128,7 +130,7 @@ class ContingencyDisplay:
         include_values: bool = True,
         colorbar: bool = True,
         **kwargs: Any,
-    ) -> "ContingencyDisplay":
+    ) -> ContingencyDisplay:
         """Draw the table, classes downwards and clusters to the right.
 
         Parameters

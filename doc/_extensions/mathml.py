@@ -1,0 +1,44 @@
+"""Formulas as MathML, which browsers draw by themselves: no script, no font, no network."""
+
+from docutils import nodes
+from docutils.utils.math import MathError, pick_math_environment
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+logger = logging.getLogger(__name__)
+
+
+def convert(node, *, as_block):
+    """Return a formula as MathML; what cannot be converted is a warning and nothing."""
+    tex = node.astext()
+    if as_block and pick_math_environment(tex).startswith("align"):
+        tex = rf"\begin{{aligned}}{tex}\end{{aligned}}"
+    try:
+        return tex2mathml(tex, as_block=as_block)
+    except MathError as error:
+        logger.warning("no MathML for %r: %s", tex, error, location=node)
+        return ""
+
+
+def visit_math(self, node):
+    """Write a formula within a line."""
+    self.body.append(f'<span class="math notranslate">{convert(node, as_block=False)}</span>')
+    raise nodes.SkipNode
+
+
+def visit_math_block(self, node):
+    """Write a formula on a line of its own, with its number where it has one."""
+    self.body.append(self.starttag(node, "div", CLASS="math notranslate"))
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append(f"{convert(node, as_block=True)}</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app):
+    """Add the renderer, which `html_math_renderer` chooses."""
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

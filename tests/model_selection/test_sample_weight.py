@@ -1,0 +1,149 @@
+"""Weights of samples in the estimates of error: in every fit and in the means of the losses."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval.model_selection import bootstrap_error, cross_val_error
+
+RNG = np.random.default_rng(0)
+Y = np.arange(60) % 2
+X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
+W = RNG.integers(1, 4, 60)
+FOLDS = list(StratifiedKFold(4).split(X, Y))
+MODELS = [GaussianNB(), make_pipeline(StandardScaler(), LogisticRegression()), SVC(kernel="linear")]
+BAGS = {"n_resamples": 25, "random_state": 0}
+
+
+def repeat_folds():
+    """The folds of the samples, each as often as it weighs."""
+    origin = np.repeat(np.arange(60), W)
+    return [
+        tuple(np.flatnonzero(np.isin(origin, part)) for part in (train, test))
+        for train, test in FOLDS
+    ]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_cross_validation_weights_equal_repeats(model):
+    weighted = cross_val_error(model, X, Y, cv=FOLDS, sample_weight=W)
+    repeated = cross_val_error(model, np.repeat(X, W, axis=0), np.repeat(Y, W), cv=repeat_folds())
+    assert weighted.error == pytest.approx(repeated.error, rel=1e-9)
+    assert_allclose(weighted.fold_errors, repeated.fold_errors)
+    grouped = cross_val_error(
+        model,
+        np.repeat(X, W, axis=0),
+        np.repeat(Y, W),
+        cv=repeat_folds(),
+        groups=np.repeat(np.arange(60), W),
+    )  # copies of a sample are one group, but for the factor of few groups
+    assert weighted.standard_error == pytest.approx(grouped.standard_error * np.sqrt(59 / 60))
+    assert weighted.n_samples == 60
+    assert weighted.effective_n_samples == pytest.approx(W.sum() ** 2 / np.sum(W**2))
+
+
+def test_errors_of_a_regression_are_weighted():
+    y = X @ [1.0, 2.0, 3.0] + RNG.normal(size=60)
+    expected = []
+    for train, test in FOLDS:
+        model = Ridge().fit(X[train], y[train], sample_weight=W[train])
+        expected.append(W[test] * (model.predict(X[test]) - y[test]) ** 2)
+    found = cross_val_error(Ridge(), X, y, cv=FOLDS, sample_weight=W)
+    assert found.error == pytest.approx(np.concatenate(expected).sum() / W.sum())
+
+
+@pytest.mark.parametrize("average", ["samples", "bootstraps"])
+@pytest.mark.parametrize("model", MODELS[:2], ids=str)
+def test_bootstrap_is_the_plain_loop(model, average):
+    rng = np.random.default_rng(1)
+    bags = rng.integers(0, 60, size=(20, 60))
+    wrong, out = np.zeros((20, 60)), np.zeros((20, 60), dtype=bool)
+    for b, rows in enumerate(bags):
+        arguments = {"sample_weight": W[rows]}
+        if hasattr(model, "steps"):
+            arguments = {f"{name}__sample_weight": W[rows] for name, _ in model.steps}
+        fitted = clone(model).fit(X[rows], Y[rows], **arguments)
+        out[b] = ~np.isin(np.arange(60), rows)
+        wrong[b] = (fitted.predict(X) != Y) & out[b]
+    result = bootstrap_error(
+        model, X, Y, method="oob", indices=bags, n_resamples=20, average=average, sample_weight=W
+    )
+    errors = (wrong @ W) / (out @ W)
+    assert_allclose(result.replicates, errors)
+    of_samples = np.average(wrong.sum(axis=0) / out.sum(axis=0), weights=W)
+    assert result.error == pytest.approx(of_samples if average == "samples" else errors.mean())
+
+
+def test_resubstitution_and_no_information_are_those_of_repeats():
+    found = bootstrap_error(GaussianNB(), X, Y, sample_weight=W, **BAGS)
+    repeated = bootstrap_error(GaussianNB(), np.repeat(X, W, axis=0), np.repeat(Y, W), **BAGS)
+    assert found.resubstitution == pytest.approx(repeated.resubstitution)
+    assert found.no_information == pytest.approx(repeated.no_information)
+
+
+@pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
+@pytest.mark.parametrize("loss", ["zero_one", "absolute"])
+def test_equal_weights_change_nothing_and_losses_go_by_ratios(estimate, loss):
+    options = BAGS if estimate is bootstrap_error else {"random_state": 0}
+    model, y = (GaussianNB(), Y) if loss == "zero_one" else (LinearRegression(), X[:, 0] ** 2)
+    options = options | {"loss": loss}
+    plain = estimate(model, X, y, **options)
+    equal = estimate(model, X, y, sample_weight=np.full(60, 7.0), **options)
+    for name in ("error", "standard_error"):
+        assert getattr(equal, name) == pytest.approx(getattr(plain, name), rel=1e-9)
+    assert equal.interval.low == pytest.approx(plain.interval.low, rel=1e-9)
+    one, other = (estimate(model, X, y, sample_weight=c * W, **options) for c in (1, 1e6))
+    assert one.error == pytest.approx(other.error, rel=1e-6)
+
+
+def test_a_sample_that_weighs_nothing_does_not_count():
+    weight = np.where(np.arange(60) < 8, 0.0, 1.0)
+    found = cross_val_error(GaussianNB(), X, Y, cv=FOLDS, sample_weight=weight)
+    garbled = Y.copy()
+    garbled[:8] = 1 - garbled[:8]
+    again = cross_val_error(GaussianNB(), X, garbled, cv=FOLDS, sample_weight=weight)
+    assert found.error == pytest.approx(again.error)
+    assert found.effective_n_samples == pytest.approx(52)
+
+
+def test_no_error_seen_counts_the_effective_samples():
+    apart = X + 50 * Y[:, None]
+    weight = np.where(np.arange(60) < 4, 100.0, 1.0)
+    even = cross_val_error(GaussianNB(), apart, Y, cv=FOLDS)
+    uneven = cross_val_error(GaussianNB(), apart, Y, cv=FOLDS, sample_weight=weight)
+    assert even.error == uneven.error == 0
+    assert uneven.interval.high > 3 * even.interval.high
+
+
+@pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
+def test_what_is_refused(estimate):
+    with pytest.raises(TypeError, match="sample_weight in fit; KNeighborsClassifier does"):
+        estimate(KNeighborsClassifier(), X, Y, sample_weight=W)
+    behind = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    with pytest.raises(TypeError, match="last step 'kneighborsclassifier' of the pipeline"):
+        estimate(behind, X, Y, sample_weight=W)
+    for wrong, message in ((W[:5], "must have shape"), (-W, ">= 0"), (0 * W, "weight > 0")):
+        with pytest.raises(ValueError, match=f"sample_weight {message}|sample_weight.*{message}"):
+            estimate(GaussianNB(), X, Y, sample_weight=wrong)
+    with pytest.raises(ValueError, match="must not both be given"):
+        estimate(GaussianNB(), X, Y, sample_weight=W, params={"sample_weight": W})
+
+
+def test_weights_reach_the_steps_before():
+    """A scaler is given them, too, as in perturbation_interval."""
+    model = make_pipeline(StandardScaler(), GaussianNB())
+    weight = np.where(X[:, 0] > 0, 5.0, 1.0)
+    train, test = FOLDS[0]
+    scaler = StandardScaler().fit(X[train], sample_weight=weight[train])
+    rule = GaussianNB().fit(scaler.transform(X[train]), Y[train], sample_weight=weight[train])
+    wrong = rule.predict(scaler.transform(X[test])) != Y[test]
+    found = cross_val_error(model, X, Y, cv=[(train, test)], sample_weight=weight)
+    assert_array_equal(found.fold_errors, [np.average(wrong, weights=weight[test])])

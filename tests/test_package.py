@@ -1,0 +1,52 @@
+"""The names at the top level, which are imported where they are first used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import skeval
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_every_name_is_there():
+    assert set(skeval.__all__) <= set(dir(skeval))
+    assert all(hasattr(skeval, name) for name in dir(skeval))
+    assert {"evaluate", "metrics", "model_selection", "svm"} <= set(dir(skeval))
+    with pytest.raises(AttributeError, match="module 'skeval' has no attribute 'evaluat'"):
+        skeval.evaluat  # noqa: B018
+
+
+def test_names_are_imported_as_they_are_used():
+    code = (
+        "import sys, skeval\n"
+        "print('evaluate' in dir(skeval), 'sklearn' in sys.modules)\n"
+        "from skeval import evaluate\n"
+        "print(evaluate is skeval.evaluate, skeval.datasets.__name__, 'sklearn' in sys.modules)\n"
+    )
+    assert run(code) == ["True", "False", "True", "skeval.datasets", "True"]
+
+
+def test_solvers_serve_whoever_imports_one_subpackage_only():
+    """Adapters are registered before the first is asked for, whatever was imported."""
+    code = (
+        "import sys, numpy as np\n"
+        "from sklearn.discriminant_analysis import LinearDiscriminantAnalysis\n"
+        "from sklearn.model_selection import KFold\n"
+        "from sklearn.neighbors import KNeighborsClassifier\n"
+        "from sklearn.svm import SVC\n"
+        "from skeval.model_selection import permutation_test\n"
+        "assert 'skeval.svm' not in sys.modules\n"
+        "X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2\n"
+        "options = {'cv': KFold(3), 'n_permutations': 300, 'verbose': 1}\n"
+        "for rule in SVC(kernel='linear'), KNeighborsClassifier(), LinearDiscriminantAnalysis():\n"
+        "    permutation_test(rule, X, y, **options)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (done.stdout + done.stderr).count("fits by a solver, many at once") == 3
