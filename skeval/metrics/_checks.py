@@ -115,13 +115,17 @@ def check_binary_scores(
     y_score: ArrayLike,
     pos_label: object,
     sample_weight: ArrayLike | None,
+    name: str = "y_score",
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-    """Return (is positive, score, weight relative to the largest), each of shape (n_samples,)."""
-    with naming("y_true", "y_score"):
+    """Return (is positive, score, weight relative to the largest), each of shape (n_samples,).
+
+    `name` is the argument that holds the scores.
+    """
+    with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)
-    score = check_data("y_score", y_score, ensure_2d=False, dtype=np.float64)
-    with naming("y_score"):
+    score = check_data(name, y_score, ensure_2d=False, dtype=np.float64)
+    with naming(name):
         score = column_or_1d(score)
     classes = unique_labels(labels).tolist()
     if len(classes) > 2:

@@ -13,6 +13,7 @@ SOUND = {
     "classes": CLASSES,
     "numbers": (X[:, 0], X[:, 1]),
     "scores": (Y, X[:, 0]),
+    "net_benefit": (Y, 1 / (1 + np.exp(-X[:, 0]))),
     "partitions": CLASSES,
     "partition": (Y,),
     "clustered": (X, Y),

@@ -68,6 +68,7 @@ ZERO_IS_BEST = {"error_rate", "cost_sensitive_error", "ranking_loss", "expected_
     "log_bleu_score",
 }
 RESULTS = {"cost_curve", "cost_curve_band", "curve_dominance", "expected_loss", "probability_cost"}
+RESULTS |= {"net_benefit", "precision_recall_curve_band", "roc_curve_band"}
 MACHINERY = {"get_scorer", "get_scorer_names", "make_clustering_scorer"}
 
 
