@@ -2,7 +2,7 @@
 
 For each cell (samples, rate of positives, area under the ROC curve) many samples of two normal
 scores are drawn, whose curves are known. A row of the CSV is a band in a cell: its coverage at the
-worst place of a grid and on average over it, that of the whole curve at once on a finer grid, and
+worst place of a grid and on average over it, that of the whole curve at once, and
 the widths. "percentile" is the bootstrap of samples, for comparison. Cells that the file has are
 skipped, so a run that was stopped goes on.
 
@@ -23,7 +23,7 @@ from skeval.metrics import net_benefit, precision_recall_curve_band, roc_curve_b
 SIZES, RATES, AREAS = (50, 200), (0.5, 0.1, 0.02), (0.6, 0.9, 0.98)
 FPR = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95])
 RECALL = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95])
-N_POINTS = 101
+N_POINTS = {"roc": 101, "precision_recall": 21}
 KEY = ["n", "rate", "area", "sets"]
 FIELDS = [*KEY, "curve", "method", "lowest", "at", "mean", "whole", "width", "whole_width"]
 
@@ -63,7 +63,7 @@ class Population:
         return self.rate * norm.sf(cut - shift) - (1 - self.rate) * cost * norm.sf(cut)
 
     def thresholds(self):
-        return self.rate * np.array([0.25, 0.5, 1, 1.5, 1.9])
+        return self.rate * np.array([0.5, 1, 1.5])
 
 
 class Tally:
@@ -126,10 +126,10 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         ("net_benefit", "band"): Tally(places),
         ("difference", "band"): Tally(places),
     }
-    options = {"n_resamples": n_resamples, "n_points": N_POINTS, "random_state": rng}
+    options = {"n_resamples": n_resamples, "random_state": rng}
     for _ in range(sets):
         y, scores = population.draw(n, rng)
-        of_roc = roc_curve_band(y, scores[0], **options)
+        of_roc = roc_curve_band(y, scores[0], n_points=N_POINTS["roc"], **options)
         x, near = of_roc.false_positive_rate[1:-1], np.round(100 * FPR).astype(int)
         tally = tallies["roc", "band"]
         tally.add(of_roc.low[near], of_roc.high[near], population.roc(FPR))
@@ -138,8 +138,9 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         ends = of_roc.area_interval
         tallies["auc", "band"].add(np.array([ends.low]), np.array([ends.high]), area)
 
-        of_pr = precision_recall_curve_band(y, scores[0], **options)
-        near = np.round(100 * RECALL).astype(int) - 1
+        n_points = N_POINTS["precision_recall"]
+        of_pr = precision_recall_curve_band(y, scores[0], n_points=n_points, **options)
+        near = np.round((n_points - 1) * RECALL).astype(int) - 1
         tally = tallies["precision_recall", "band"]
         tally.add(of_pr.low[near], of_pr.high[near], population.precision(RECALL))
         whole = of_pr.simultaneous_low[:-1], of_pr.simultaneous_high[:-1]

@@ -23,7 +23,7 @@ from skeval.utils._text import ShownAsText
 __all__ = ["PrecisionRecallCurveBand", "precision_recall_curve_band"]
 
 Floats = NDArray[np.float64]
-_DIRECTIONS = 9
+_DIRECTIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
