@@ -26,7 +26,7 @@ _DIRECTIONS = 13
 """Into how many directions of a quadrant the limits look."""
 _PLACES = 24
 """At how many rates of each class the distance of two curves is taken."""
-_BLOCK = 100
+_BLOCK = 8
 """Simulated curves that are held against the true one at once."""
 _ROUNDING = 1e-12
 
@@ -135,10 +135,11 @@ def _draw_curve(true: Floats, sizes: NDArray[np.intp], rng: Generator) -> Floats
 
 def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
     """Return how far the farthest of the true points lies from each drawn curve."""
-    # (draw, class, true point, place on the drawn curve)
-    from_point = (drawn[:, :, None, :] - inside[:, :, None]) / scale[:, :, None]
-    piece = np.diff(from_point, axis=-1)
-    length = np.sum(piece**2, axis=1)
-    along = -np.sum(from_point[..., :-1] * piece, axis=1) / np.where(length > 0, length, 1.0)
-    nearest = from_point[..., :-1] + np.clip(along, 0.0, 1.0)[:, None] * piece
-    return np.sqrt(np.sum(nearest**2, axis=1).min(axis=-1).max(axis=-1))
+    # Each has shape (draw, true point, place on the drawn curve).
+    a, b = ((drawn[:, row, None, :] - inside[row][:, None]) / scale[row][:, None] for row in (0, 1))
+    da, db = np.diff(a, axis=-1), np.diff(b, axis=-1)
+    a, b = a[..., :-1], b[..., :-1]
+    along = -(a * da + b * db) / np.maximum(da**2 + db**2, _ROUNDING)
+    np.clip(along, 0.0, 1.0, out=along)
+    squared = (a + along * da) ** 2 + (b + along * db) ** 2
+    return np.sqrt(squared.min(axis=-1).max(axis=-1))

@@ -120,7 +120,10 @@ def check_binary_scores(
     sample_weight: ArrayLike | None,
     name: str = "y_score",
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
-    """Return (is positive, score, weight relative to the largest), each of shape (n_samples,)."""
+    """Return (is positive, score, weight relative to the largest), each of shape (n_samples,).
+
+    `name` is the argument that holds the scores.
+    """
     with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
     labels = check_y("y_true", y_true)

@@ -112,7 +112,17 @@ def check_groups(groups: Any, n_samples: int, seen: NDArray[np.bool_]) -> NDArra
     return codes.reshape(-1)
 
 
-def simulate_distances(steps: Steps, n_resamples: int, random_state: RandomStateLike) -> Floats:
-    """Return the distances of `curve_distances`, one for each resample."""
+def simulate_distances(
+    steps: Steps, n_resamples: int, random_state: RandomStateLike, with_prevalence: bool
+) -> Floats:
+    """Return how far a simulated curve lies from the true one, for each resample.
+
+    The deviation of the prevalence is independent of those of the rates, and the same at every
+    threshold.
+    """
     root = root_seed(random_state)
-    return curve_distances(steps, (repetition_rng(root, b) for b in range(n_resamples)))
+    rngs = [repetition_rng(root, b) for b in range(n_resamples)]
+    distances = curve_distances(steps, rngs)
+    if with_prevalence:
+        distances = np.hypot(distances, [rng.standard_normal() for rng in rngs])
+    return distances

@@ -142,11 +142,10 @@ def net_benefit(
     array([0.4444, 0.1667])
     """
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
-    checked = [check_binary_scores(y_true, p, pos_label, sample_weight) for p in named.values()]
-    for name, (_, proba, _) in zip(named, checked, strict=True):
-        if proba.min() < 0 or proba.max() > 1:
-            outside = proba.min() if proba.min() < 0 else proba.max()
-            raise ValueError(f"{name} must lie in [0, 1], got {outside}.")
+    checked = [
+        _check_probabilities(y_true, proba, pos_label, sample_weight, name)
+        for name, proba in named.items()
+    ]
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
@@ -162,6 +161,21 @@ def net_benefit(
     benefit, low, high = found
     facts = treat_all, share, confidence_level, baseline is not None
     return NetBenefit(places, benefit, low, high, *facts)
+
+
+def _check_probabilities(
+    y_true: ArrayLike,
+    proba: ArrayLike,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
+    name: str,
+) -> tuple[NDArray[np.bool_], Floats, Floats]:
+    """Return (is positive, probability, relative weight) of each sample."""
+    checked = check_binary_scores(y_true, proba, pos_label, sample_weight, name)
+    lowest, largest = checked[1].min(), checked[1].max()
+    if lowest < 0 or largest > 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {lowest if lowest < 0 else largest}.")
+    return checked
 
 
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 from sklearn.metrics import average_precision_score
 
 from skeval._inference.curve_region import Steps, binomial_limits, rates_on_sphere
 from skeval._inference.interval import ConfidenceInterval
-from skeval._inference.proportions import wilson_interval
+from skeval._inference.proportions import exact_interval
 from skeval.metrics._curve_sample import (
     BAND_CONSTRAINTS,
     check_curve_sample,
@@ -22,7 +23,7 @@ from skeval.utils._text import ShownAsText
 __all__ = ["PrecisionRecallCurveBand", "precision_recall_curve_band"]
 
 Floats = NDArray[np.float64]
-_DIRECTIONS = 9
+_DIRECTIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,22 +156,21 @@ def precision_recall_curve_band(
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     roc, thresholds = sample.steps()
     steps, (share, size) = roc.swap(), sample.prevalence()
-    # The distance of the curve and that of the prevalence are independent.
-    distances = simulate_distances(steps, n_resamples, random_state)
-    curve = float(np.quantile(distances, confidence_level)) * sample.widening
+    distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
+    whole = max(float(np.quantile(distances, confidence_level)) * sample.widening, sample.z)
     r = np.linspace(0, 1, n_points)[1:]
     score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
-    ends = wilson_interval(score * roc.n_y, roc.n_y, confidence_level, sample.z)
+    ends = exact_interval(score * roc.n_y, roc.n_y, float(1 - 2 * ndtr(-sample.z)))
     predicted = share * roc.y[1:] + (1 - share) * roc.x[1:]
     return PrecisionRecallCurveBand(
         r,
         _precision(share, r, steps.below(r)),
         *_limits(steps, (share, size), r, sample.z, exact=False),
-        *_limits(steps, (share, size), r, float(np.hypot(curve, sample.z)), exact=True),
+        *_limits(steps, (share, size), r, whole, exact=True),
         np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
         thresholds[1:],
         float(score),
-        ConfidenceInterval(*ends, confidence_level, "wilson"),
+        ConfidenceInterval(*ends, confidence_level, "exact"),
         share,
         confidence_level,
         distances,

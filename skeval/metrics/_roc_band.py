@@ -150,7 +150,7 @@ def roc_curve_band(
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     steps, thresholds = sample.steps()
-    distances = simulate_distances(steps, n_resamples, random_state)
+    distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     whole = max(float(np.quantile(distances, confidence_level)) * sample.widening, sample.z)
     x = np.linspace(0, 1, n_points)
     area = float(auc(steps.x, steps.y))

@@ -62,7 +62,11 @@ SCORES = {
     **named(metrics, "break_even_point ranking_loss expected_cost cost_curve roc_auc_score"),
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
     **named(metrics, "calibration_curve expected_calibration_error score_decomposition"),
-    "cost_curve_band": partial(metrics.cost_curve_band, n_resamples=5, n_points=5, random_state=0),
+    "net_benefit": metrics.net_benefit,
+    **{
+        name: partial(getattr(metrics, name), n_resamples=5, n_points=5, random_state=0)
+        for name in ("cost_curve_band", "roc_curve_band", "precision_recall_curve_band")
+    },
 }
 # (labels_true, labels_pred): two partitions
 PARTITIONS = named(

@@ -17,6 +17,7 @@ SOUND = {
         ("calibration_curve", "expected_calibration_error", "score_decomposition"),
         (Y, 1 / (1 + np.exp(-X[:, 0]))),
     ),
+    "net_benefit": (Y, 1 / (1 + np.exp(-X[:, 0]))),
     "partitions": CLASSES,
     "partition": (Y,),
     "clustered": (X, Y),

@@ -1,0 +1,206 @@
+"""Net benefit: its definition, published numbers, and how often its intervals cover."""
+
+import numpy as np
+import pytest
+from helpers.strategies import scored
+from hypothesis import given, settings
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import curves as reference
+from scipy.stats import binom, norm
+from sklearn.metrics import confusion_matrix
+
+from skeval.metrics import net_benefit
+
+# The values that dcurves 1.1 (github.com/MSKCC-Epi-Bio/dcurves, r_bin_dca_result_1.csv and
+# r_dca_famhistory.csv) tests itself against, of the 750 patients of Memorial Sloan Kettering's
+# tutorial of decision curves, 105 with cancer: the patients that each threshold calls positive,
+# with and without cancer, and the net benefit of "cancerpredmarker".
+DCURVES = {
+    0.01: (105, 562, 0.13243097643097645),
+    0.05: (96, 320, 0.1055438596491228),
+    0.10: (87, 193, 0.08740740740740742),
+    0.15: (82, 128, 0.07921568627450981),
+    0.20: (75, 98, 0.06733333333333334),
+    0.25: (72, 72, 0.06400000000000002),
+    0.30: (62, 49, 0.05466666666666668),
+    0.35: (57, 36, 0.050153846153846146),
+    0.40: (47, 27, 0.038666666666666676),
+    0.45: (40, 23, 0.02824242424242425),
+}
+TREAT_ALL = {0.05: 0.09473684210526317, 0.2: -0.07499999999999998, 0.45: -0.5636363636363636}
+FAMILY_HISTORY = {0.05: 0.025614035087719297, 0.2: 0.0016666666666666635, 0.45: -0.06727272727}
+
+
+def published():
+    """Return patients with these counts: each lies between two thresholds."""
+    proba = {1: [], 0: []}
+    ends = [*list(DCURVES), 0.5]
+    for kind, column in ((1, 0), (0, 1)):
+        counts = [*(row[column] for row in DCURVES.values()), 0]
+        for low, high, n in zip(ends[:-1], ends[1:], -np.diff(counts), strict=True):
+            proba[kind] += [(low + high) / 2] * n
+        proba[kind] += [0.005] * ((105, 645)[column] - len(proba[kind]))
+    return np.repeat([1, 0], [105, 645]), np.array(proba[1] + proba[0])
+
+
+def test_numbers_of_dcurves():
+    y, proba = published()
+    curve = net_benefit(y, proba, thresholds=list(DCURVES))
+    assert_allclose(curve.net_benefit, [row[2] for row in DCURVES.values()], rtol=1e-12)
+    curve = net_benefit(y, proba, thresholds=list(TREAT_ALL))
+    assert_allclose(curve.treat_all, list(TREAT_ALL.values()), rtol=1e-12)
+    assert_allclose(
+        net_benefit(y, np.ones(750), thresholds=list(TREAT_ALL)).net_benefit, curve.treat_all
+    )
+    history = np.zeros(750)
+    history[:24], history[105 : 105 + 91] = 1, 1  # of 0.032 and 0.1213 of the patients
+    found = net_benefit(y, history, thresholds=list(FAMILY_HISTORY)).net_benefit
+    assert_allclose(found, list(FAMILY_HISTORY.values()), rtol=1e-9)
+
+
+@given(scored())
+@settings(max_examples=40)
+def test_it_is_its_definition(data):
+    y, score, weight = data
+    proba, thresholds = score / 6, [0.0, 0.1, 1 / 3, 0.5, 0.9]
+    found = net_benefit(y, proba, sample_weight=weight, thresholds=thresholds)
+    expected = [reference.net_benefit(y == 1, proba, t, weight) for t in thresholds]
+    assert_allclose(found.net_benefit, expected, atol=1e-12)
+    assert_allclose(found.treat_all[0], found.prevalence)
+    repeats = weight.astype(int)
+    repeated = net_benefit(np.repeat(y, repeats), np.repeat(proba, repeats), thresholds=thresholds)
+    assert_allclose(found.net_benefit, repeated.net_benefit, atol=1e-12)
+
+
+def test_a_confusion_matrix_by_hand():
+    y = np.repeat([1, 0], [20, 80])
+    proba = np.r_[np.repeat([0.9, 0.1], [15, 5]), np.repeat([0.9, 0.1], [8, 72])]
+    (_, fp), (_, tp) = confusion_matrix(y, proba >= 0.2)
+    found = net_benefit(y, proba, thresholds=[0.2])
+    assert_allclose(found.net_benefit, [tp / 100 - fp / 100 * 0.25])
+    assert_allclose(found.net_benefit, [0.13])
+    assert_allclose(found.treat_all, [0.2 - 0.8 * 0.25], atol=1e-15)
+
+
+def models(seed=0, n=90):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.3).astype(int)
+    scores = rng.normal(size=(2, n)) + np.array([[1.5], [0.7]]) * y
+    return y, *(1 / (1 + np.exp(1 - score)) for score in scores)
+
+
+def test_a_difference_is_that_of_two_curves_and_turns_round():
+    y, proba, other = models()
+    difference = net_benefit(y, proba, baseline=other)
+    one, two = net_benefit(y, proba), net_benefit(y, other)
+    assert difference.is_difference
+    assert_allclose(difference.net_benefit, one.net_benefit - two.net_benefit, atol=1e-12)
+    turned = net_benefit(y, other, baseline=proba)
+    assert_allclose(turned.net_benefit, -difference.net_benefit, atol=1e-12)
+    assert_allclose(turned.low, -difference.high, atol=2e-5)
+    middle = np.arange(20, 50)
+    paired = difference.high - difference.low
+    apart = np.hypot(one.high - one.low, two.high - two.low)
+    assert np.mean(paired[middle]) < np.mean(apart[middle])  # for the same samples judge both
+
+
+def test_intervals_hold_the_curve_and_have_a_width():
+    y, proba, other = models()
+    for curve in (net_benefit(y, proba), net_benefit(y, proba, baseline=other)):
+        assert (curve.low <= curve.net_benefit).all()
+        assert (curve.net_benefit <= curve.high).all()
+        assert (curve.high - curve.low > 0.005).all()
+    perfect = net_benefit(y, y.astype(float))
+    assert_allclose(perfect.net_benefit, y.mean())
+    assert (perfect.low < y.mean() - 0.05).all()
+    wide = net_benefit(y, proba, confidence_level=0.99)
+    narrow = net_benefit(y, proba, confidence_level=0.8)
+    assert (wide.low <= narrow.low).all()
+    assert (narrow.high <= wide.high).all()
+
+
+def test_order_names_and_the_scale_of_weights_change_nothing():
+    y, proba, other = models()
+    weight = np.random.default_rng(1).random(90) + 0.1
+    options = {"baseline": other, "sample_weight": weight, "thresholds": [0.1, 0.3, 0.6]}
+    expected = net_benefit(y, proba, **options)
+    order = np.random.default_rng(2).permutation(90)
+    changed = net_benefit(
+        np.array(["well", "ill"])[y[order]],
+        proba[order],
+        baseline=other[order],
+        sample_weight=1e100 * weight[order],
+        thresholds=[0.1, 0.3, 0.6],
+        pos_label="ill",
+    )
+    for name in ("net_benefit", "low", "high", "treat_all"):
+        assert_allclose(getattr(changed, name), getattr(expected, name), atol=1e-5)
+
+
+def test_a_group_counts_as_a_whole():
+    y, proba, _ = models()
+    alone = net_benefit(y, proba, groups=np.arange(90), thresholds=[0.1, 0.4])
+    copies = [np.repeat(v, 3) for v in (y, proba, np.arange(90))]
+    grouped = net_benefit(*copies[:2], groups=copies[2], thresholds=[0.1, 0.4])
+    assert_allclose(grouped.low, alone.low, atol=1e-4)
+    assert_allclose(grouped.high, alone.high, atol=1e-4)
+    free = net_benefit(*copies[:2], thresholds=[0.1, 0.4])
+    assert (free.high - free.low < grouped.high - grouped.low).all()
+
+
+def test_it_reads_and_refuses():
+    y, proba, _ = models()
+    curve = net_benefit(y, proba)
+    assert len(str(curve).splitlines()) == 6
+    columns = ["thresholds", "net_benefit", "low", "high", "treat_all"]
+    assert list(curve.to_frame().columns) == columns
+    assert_array_equal(curve.thresholds, np.arange(1, 100) / 100)
+    with pytest.raises(ValueError, match=r"y_proba must lie in \[0, 1\], got -1.0"):
+        net_benefit(y, proba - 1 - proba.min())
+    with pytest.raises(ValueError, match=r"baseline must lie in \[0, 1\]"):
+        net_benefit(y, proba, baseline=2 * proba + 1)
+    for wrong in ([1.0], [-0.1, 0.5]):
+        with pytest.raises(ValueError, match=r"thresholds must lie in \[0, 1\)"):
+            net_benefit(y, proba, thresholds=wrong)
+    with pytest.raises(ValueError, match="one dimension"):
+        net_benefit(y, proba, thresholds=[[0.1]])
+    with pytest.raises(ValueError, match="at least two groups"):
+        net_benefit(y, proba, groups=np.zeros(90))
+    with pytest.raises(ValueError, match="pos_label"):
+        net_benefit(y + 3, proba)
+
+
+def covered(n, rate, area, n_sets, seed=0):
+    """Return how many intervals hold the net benefit of one model, and of a difference."""
+    rng, thresholds = np.random.default_rng(seed), rate * np.array([0.5, 1, 1.5])
+    odds = thresholds / (1 - thresholds)
+    shifts = [np.sqrt(2) * norm.ppf(a) for a in (area, (area + 0.5) / 2)]
+    cuts = [(np.log(odds * (1 - rate) / rate) + s**2 / 2) / s for s in shifts]
+    truths = [
+        rate * norm.sf(cut - shift) - (1 - rate) * odds * norm.sf(cut)
+        for cut, shift in zip(cuts, shifts, strict=True)
+    ]
+    hits = np.zeros((2, 3), dtype=int)
+    for _ in range(n_sets):
+        y = (rng.random(n) < rate).astype(int)
+        odds_of = [
+            rate / (1 - rate) * np.exp(s * (rng.normal(size=n) + s * y) - s**2 / 2) for s in shifts
+        ]
+        proba, other = (o / (1 + o) for o in odds_of)
+        one = net_benefit(y, proba, thresholds=thresholds)
+        two = net_benefit(y, proba, baseline=other, thresholds=thresholds)
+        hits[0] += (one.low <= truths[0]) & (truths[0] <= one.high)
+        hits[1] += (two.low <= truths[0] - truths[1]) & (truths[0] - truths[1] <= two.high)
+    return hits
+
+
+def test_it_covers_in_93_of_100_data_sets_at_least():
+    assert binom.cdf(covered(50, 0.1, 0.9, 60), 60, 0.93).min() > 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("area", [0.6, 0.9, 0.98])
+@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
+@pytest.mark.parametrize("n", [50, 200])
+def test_it_covers_on_a_grid_of_populations(n, rate, area):
+    assert binom.cdf(covered(n, rate, area, 300, seed=1), 300, 0.93).min() > 0.005
