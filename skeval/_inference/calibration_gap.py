@@ -19,7 +19,7 @@ from skeval._inference.means import normal_quantile
 __all__ = ["Bins", "corrected_gap", "gap_limits", "gap_moments"]
 
 Floats = NDArray[np.float64]
-_GRID = [0.0, *np.geomspace(0.01, 1e3, 51).tolist()]  # standard errors
+_GRID = [0.0, *np.geomspace(0.01, 1e3, 51).tolist(), 1e9]  # standard errors
 _STEPS = 60  # halvings of [0, 1] to the last digit
 
 
