@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skeval._inference.calibration_gap import Bins, corrected_gap, gap_limits, gap_moments
+from skeval._inference.calibration_gap import (
+    Bins,
+    corrected_gap,
+    gap_limits,
+    gap_moments,
+    shrink_distances,
+)
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval.metrics._probabilities import (
     BIN_CONSTRAINTS,
@@ -167,14 +173,15 @@ def expected_calibration_error(
     events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)
     bins = Bins(found.share, found.effective, found.predicted, found.observed)
+    distances = shrink_distances(bins)
     return CalibrationError(
         error=float(bins.share @ np.abs(bins.observed - bins.predicted)),
-        corrected=corrected_gap(bins),
-        by_chance=gap_moments(bins, bins.predicted)[0],
+        corrected=corrected_gap(bins, distances),
+        by_chance=float(gap_moments(bins, bins.predicted)[0]),
         n_bins=len(found.counts),
         n_samples=len(events.happened),
         strategy=strategy,
         pos_label=events.pos_label,
-        limits={"test_inversion": partial(gap_limits, bins)},
+        limits={"test_inversion": partial(gap_limits, bins, distances)},
         confidence_level=confidence_level,
     )
