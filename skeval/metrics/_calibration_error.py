@@ -169,6 +169,13 @@ def expected_calibration_error(
     >>> p = rng.random(200)
     >>> y = rng.random(200) < p  # calibrated
     >>> print(expected_calibration_error(y, p))
+    expected calibration error
+      error          0.0532
+      corrected      0.0000
+      95 % interval  [0.0000, 0.1085]
+      if calibrated  0.0682
+      bins           10 (quantile)
+      samples        200
     """
     events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)
