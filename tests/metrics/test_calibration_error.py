@@ -60,14 +60,14 @@ def test_by_hand():
 
 
 def test_bias_is_what_it_says():
-    error, corrected, truth, _ = simulate("calibrated", 0.5, 100, 60)
+    error, corrected, truth, _ = simulate("calibrated", 0.5, 100, 40)
     rng = np.random.default_rng(1)
     p = rng.beta(2, 2, 100)
     by_chance = expected_calibration_error(p > 0.5, p).by_chance
     assert truth.max() == pytest.approx(0, abs=1e-12)
-    assert error.mean() == pytest.approx(by_chance, rel=0.15)  # 60 data sets
+    assert error.mean() == pytest.approx(by_chance, rel=0.15)  # 40 data sets
     assert corrected.mean() < error.mean() / 2
-    error, corrected, truth, _ = simulate("overconfident", 0.5, 200, 60)
+    error, corrected, truth, _ = simulate("overconfident", 0.5, 200, 40)
     assert truth.mean() < error.mean()
     assert abs(corrected.mean() - truth.mean()) < error.mean() - truth.mean()
 
@@ -77,8 +77,8 @@ def test_bias_is_what_it_says():
     [("calibrated", 0.5, 50), ("overconfident", 0.1, 200), ("too high", 0.02, 50)],
 )
 def test_it_covers_in_93_of_100_data_sets_at_least(model, rate, n):
-    *_, covered = simulate(model, rate, n, 60)
-    assert binom.cdf(covered.sum(), 60, 0.93) > 0.005
+    *_, covered = simulate(model, rate, n, 50)
+    assert binom.cdf(covered.sum(), 50, 0.93) > 0.005
 
 
 @pytest.mark.slow
