@@ -93,6 +93,18 @@ def test_several_classes():
     )
 
 
+def test_classes_side_by_side():
+    X, y = draw(names=("a", "b", "c"))
+    model = GaussianNB().fit(X, y)
+    _, ax = plt.subplots()
+    options = {"ax": ax, "band": False, "histogram": False}
+    for label in "abc":
+        CalibrationDisplay.from_estimator(model, X, y, pos_label=label, name=label, **options)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["calibrated", *(f"{label}, 95 % intervals" for label in "abc")]
+    assert ax.get_ylabel() == "Observed fraction"
+
+
 def test_from_cv_results_pools_the_predictions_out_of_fold():
     X, y = draw()
     cv = KFold(4, shuffle=True, random_state=0)
