@@ -198,10 +198,10 @@ def tuning_optimism(
     effect of choosing alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as that of
-    `selection_bias`. It is meant to hold the mean optimism of samples of this size; several repeats
-    make it shorter. Measured at a nominal 0.95 (five outer folds once, nearest neighbours with 1, 3,
-    7 or 17 of them chosen by three folds, two Gaussian classes in 3 features, 80 data sets each; the
-    rate is the lowest error that any rule has):
+    `selection_bias`. It is meant to hold the mean optimism of samples of this size; several
+    repeats make it shorter. Measured at a nominal 0.95 (five outer folds once, nearest neighbours
+    with 1, 3, 7 or 17 of them chosen by three folds, two Gaussian classes in 3 features, 80 data
+    sets each; the rate is the lowest error that any rule has):
 
     =====  ====  ========  ===========  ========  =====
     rate   n     optimism  tuning bias  coverage  width
