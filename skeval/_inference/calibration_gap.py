@@ -5,7 +5,6 @@ distances is too large; by how much depends on the true distances. All that is f
 by asking which true distances would make the observed mean likely.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +15,11 @@ from scipy.special import betainc
 from skeval._inference.interval import Limits
 from skeval._inference.means import normal_quantile
 
-__all__ = ["Bins", "corrected_gap", "gap_limits", "gap_moments"]
+__all__ = ["Bins", "corrected_gap", "gap_limits", "gap_moments", "shrink_distances"]
 
 Floats = NDArray[np.float64]
-_GRID = [0.0, *np.geomspace(0.01, 1e3, 51).tolist()]  # standard errors
-_STEPS = 60  # halvings of [0, 1] to the last digit
+_GRID = np.concatenate([[0.0], np.geomspace(0.01, 1e3, 51), [1e9]])  # standard errors
+_STEPS = 40  # halvings of [0, 1]: 1e-12
 
 
 class Bins(NamedTuple):
@@ -60,20 +59,23 @@ def _distance_moments(n: Floats, p: Floats, centre: Floats) -> tuple[Floats, Flo
     return mean / n, np.maximum(second - mean**2, 0.0) / n**2
 
 
-def gap_moments(bins: Bins, truth: Floats) -> tuple[float, float]:
-    """Return mean and standard deviation of the observed mean distance, were `truth` true."""
+def gap_moments(bins: Bins, truth: Floats) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the observed mean distance, were `truth` true.
+
+    `truth` has shape (..., n_bins), what is returned (...).
+    """
     means, variances = _distance_moments(bins.size, truth, bins.predicted)
-    return float(bins.share @ means), float(np.sqrt(bins.share**2 @ variances))
+    return means @ bins.share, np.sqrt(variances @ bins.share**2)
 
 
 def _observed_gap(bins: Bins) -> float:
     return float(bins.share @ np.abs(bins.observed - bins.predicted))
 
 
-def _shrunken_distances(bins: Bins) -> Floats:
+def shrink_distances(bins: Bins) -> Floats:
     """Return the true distance of each bin whose expected observed one is what was observed.
 
-    0 where chance alone makes a larger one.
+    With its sign; 0 where chance alone makes a larger one.
     """
     side = np.sign(bins.observed - bins.predicted)
     low, high = np.zeros(len(side)), np.abs(bins.observed - bins.predicted)
@@ -86,16 +88,17 @@ def _shrunken_distances(bins: Bins) -> Floats:
     return side * low
 
 
-def _smallest(bins: Bins, z: float) -> float:
+def _smallest(bins: Bins, distances: Floats, z: float) -> float:
     """Return the smallest mean distance that the observed one exceeds by no more than `z`.
 
     In standard deviations; the distances of the bins are to each other as the shrunken ones.
     """
-    distances, observed = _shrunken_distances(bins), _observed_gap(bins)
+    observed = _observed_gap(bins)
 
     def excess(scale: float) -> float:
-        mean, spread = gap_moments(bins, np.clip(bins.predicted + scale * distances, 0.0, 1.0))
-        return mean + z * spread - observed
+        truth = np.clip(bins.predicted + scale * distances, 0.0, 1.0)
+        mean, spread = gap_moments(bins, truth)
+        return float(mean + z * spread - observed)
 
     whole = float(bins.share @ np.abs(distances))
     if excess(0.0) >= 0 or whole == 0:
@@ -109,41 +112,39 @@ def _largest(bins: Bins, z: float) -> float:
     In standard deviations; each bin is as many of its standard errors away as any other, toward
     1/2, which of all ways makes the expected observed distance the least.
     """
-    toward = np.where(bins.predicted < 0.5, 1.0, -1.0)
+    p, n = bins.predicted, bins.size
+    toward = np.where(p < 0.5, 1.0, -1.0)
 
-    def truth(steps: float) -> Floats:
-        p, n = bins.predicted, bins.size
-        centre = (p + steps**2 / (2 * n)) / (1 + steps**2 / n)
-        half = steps / (1 + steps**2 / n) * np.sqrt(p * (1 - p) / n + steps**2 / (4 * n**2))
+    def truth(steps: float | Floats) -> Floats:  # Wilson's limits
+        square = np.square(steps)[..., None]
+        centre = (p + square / (2 * n)) / (1 + square / n)
+        half = np.sqrt(square * (p * (1 - p) / n + square / (4 * n**2))) / (1 + square / n)
         return np.clip(centre + toward * half, 0.0, 1.0)
 
     # A calibrated model has this distance on average: less of it is luck.
-    observed = max(_observed_gap(bins), gap_moments(bins, truth(0.0))[0])
+    observed = max(_observed_gap(bins), float(gap_moments(bins, p)[0]))
 
-    def excess(steps: float) -> float:
+    def excess(steps: float | Floats) -> Floats:
         mean, spread = gap_moments(bins, truth(steps))
         return mean - z * spread - observed
 
-    steps = _last_root(excess)
-    return float(bins.share @ np.abs(truth(steps) - bins.predicted))
+    # The last crossing, for that of few bins need not be the only one.
+    last = int(np.flatnonzero(excess(_GRID) <= 0).max(initial=0))
+    steps = _GRID[last]
+    if last + 1 < len(_GRID):
+        steps = brentq(excess, steps, _GRID[last + 1])
+    return float(bins.share @ np.abs(truth(steps) - p))
 
 
-def _last_root(excess: Callable[[float], float]) -> float:
-    """Return where a function is above 0 from there on; of few bins it may cross 0 before."""
-    above = _GRID[-1]
-    for below in _GRID[::-1]:
-        if excess(below) <= 0:
-            return above if below == above else float(brentq(excess, below, above))
-        above = below
-    return above
+def corrected_gap(bins: Bins, distances: Floats) -> float:
+    """Return the mean distance whose expected observed value is the observed one, or 0.
+
+    `distances` are those of `shrink_distances`.
+    """
+    return _smallest(bins, distances, 0.0)
 
 
-def corrected_gap(bins: Bins) -> float:
-    """Return the mean distance whose expected observed value is the observed one, or 0."""
-    return _smallest(bins, 0.0)
-
-
-def gap_limits(bins: Bins, confidence_level: float) -> Limits:
+def gap_limits(bins: Bins, distances: Floats, confidence_level: float) -> Limits:
     """Return the interval of the mean distance, by inverting two one-sided tests."""
     z = normal_quantile(confidence_level)
-    return _smallest(bins, z), _largest(bins, z)
+    return _smallest(bins, distances, z), _largest(bins, z)

@@ -31,7 +31,8 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float) -> Limits:
     """Return quantiles of the share that happens of events with these probabilities.
 
     Of equal weights they are exact, and hold at least the level; of others those of the beta
-    distribution with the same mean and variance.
+    distribution with the same mean and variance, but 0 or 1 where none or all of the events happen
+    more often than a tail: there the distribution has an atom.
     """
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     if weight.min() == weight.max():
@@ -44,4 +45,8 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float) -> Limits:
         return float(mean), float(mean)
     size = mean * (1 - mean) / variance - 1
     low, high = beta.ppf(tails, mean * size, (1 - mean) * size)
+    if np.prod(1 - p) > tails[0]:
+        low = 0.0
+    if np.prod(p) > tails[0]:
+        high = 1.0
     return float(low), float(high)

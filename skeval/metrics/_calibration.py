@@ -170,14 +170,32 @@ def calibration_curve(
 
     Notes
     -----
-    *The interval* is of the mean of the true probabilities of the samples in the bin.
+    *The interval* is of the mean of the true probabilities of the samples in the bin. Its coverage,
+    nominal 0.95, summed over all outcomes where all samples of the bin have one true probability
+    (where they differ it covers more often); mean width in parentheses:
+
+    ===========  ===========  ===========  ===========  ===========  ===========  ===========
+    samples of   Clopper-Pearson                        Wilson
+    -----------  -------------------------------------  -------------------------------------
+    the bin      0.5          0.1          0.02         0.5          0.1          0.02
+    ===========  ===========  ===========  ===========  ===========  ===========  ===========
+    5            1.00 (0.76)  0.99 (0.61)  1.00 (0.54)  0.94 (0.62)  0.92 (0.50)  0.90 (0.45)
+    10           0.98 (0.60)  0.99 (0.42)  0.98 (0.33)  0.98 (0.51)  0.93 (0.37)  0.98 (0.30)
+    20           0.96 (0.45)  0.99 (0.29)  0.99 (0.20)  0.96 (0.39)  0.96 (0.26)  0.94 (0.19)
+    40           0.96 (0.32)  0.97 (0.20)  0.99 (0.12)  0.96 (0.29)  0.94 (0.19)  0.95 (0.11)
+    ===========  ===========  ===========  ===========  ===========  ===========  ===========
+
+    Fifty samples in ten bins are 5 in each: Wilson's interval is not for them, and at some rates in
+    between covers less than 0.90.
 
     *The band* holds the observed fraction of a calibrated model in a share `confidence_level` of
     data sets at least, bin by bin: the number of events is then a sum of independent ones with the
-    probabilities :math:`p_i`, whose distribution (Poisson-binomial) is computed. Weights that
-    differ take the beta distribution of the same mean and variance. It says what the bars of
-    [1]_ say by simulation. Of ten bins of a calibrated model one or more lie outside in up to
-    two data sets of five.
+    probabilities :math:`p_i`, whose distribution (Poisson-binomial) is computed. It says what the
+    bars of [1]_ say by simulation. Weights that differ take the beta distribution of the same mean
+    and variance, which is about right: with random weights (uniform, exponential, Pareto) of 5, 20
+    and 100 samples a nominal 0.95 held 0.94 to 0.99 on average, but where one weight exceeds all
+    others as little as 0.80. Of ten bins of a calibrated model one or more lie outside in up to two
+    data sets of five.
 
     References
     ----------

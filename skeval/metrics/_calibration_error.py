@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skeval._inference.calibration_gap import Bins, corrected_gap, gap_limits, gap_moments
+from skeval._inference.calibration_gap import (
+    Bins,
+    corrected_gap,
+    gap_limits,
+    gap_moments,
+    shrink_distances,
+)
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval.metrics._probabilities import (
     BIN_CONSTRAINTS,
@@ -146,7 +152,35 @@ def expected_calibration_error(
 
     Notes
     -----
-    REPLACED
+    *Bias.* In a bin of :math:`n_b` samples the fraction is :math:`X_b / n_b` with a binomial
+    :math:`X_b`, so that the expected error, given the true distances, is known. `corrected` is the
+    mean of true distances whose expected error is the one observed. It, too, may be off: where
+    chance makes most of the error it falls short of the truth, and it is not 0 in every data set
+    that a calibrated model makes.
+
+    *Interval.* Its ends are the largest and the smallest mean of true distances under which the
+    error lies no further from its expected value than the normal quantile of standard deviations.
+    The upper end shares the distance among the bins so that chance adds least, and takes no error
+    for smaller than `by_chance`; the lower end shares it as it was observed. It is meant to hold
+    :math:`\theta` of the samples that were drawn. Measured at a nominal 0.95 on 250 data sets a
+    cell, with five models (calibrated; overconfident, twice the log-odds; half the probability; one
+    and a half times it; nearly constant) and three kinds of bins (10 and 5 of equal size, 10 of
+    equal width): the lowest and the mean coverage, the error and the corrected one of the
+    calibrated model in 10 bins of equal size, and what the overconfident one has there:
+
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+    rate  n    lowest  mean   error  corrected  truth  error  corrected  width
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+    0.5   50   0.940   0.968  0.159  0.038      0.101  0.176  0.091      0.25
+    0.5   200  0.932   0.965  0.078  0.019      0.102  0.121  0.090      0.14
+    0.1   50   0.940   0.977  0.079  0.025      0.071  0.102  0.066      0.18
+    0.1   200  0.956   0.977  0.039  0.011      0.071  0.081  0.069      0.09
+    0.02  50   0.936   0.980  0.020  0.009      0.039  0.045  0.036      0.12
+    0.02  200  0.944   0.975  0.011  0.004      0.038  0.039  0.037      0.06
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+
+    Of unlimited scores in the same bins it held the distance in 0.920 of the data sets at least.
+    Where weights differ a bin counts as :math:`(\sum w)^2 / \sum w^2` samples.
 
     References
     ----------
@@ -163,18 +197,26 @@ def expected_calibration_error(
     >>> p = rng.random(200)
     >>> y = rng.random(200) < p  # calibrated
     >>> print(expected_calibration_error(y, p))
+    expected calibration error
+      error          0.0532
+      corrected      0.0000
+      95 % interval  [0.0000, 0.1085]
+      if calibrated  0.0682
+      bins           10 (quantile)
+      samples        200
     """
     events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)
     bins = Bins(found.share, found.effective, found.predicted, found.observed)
+    distances = shrink_distances(bins)
     return CalibrationError(
         error=float(bins.share @ np.abs(bins.observed - bins.predicted)),
-        corrected=corrected_gap(bins),
-        by_chance=gap_moments(bins, bins.predicted)[0],
+        corrected=corrected_gap(bins, distances),
+        by_chance=float(gap_moments(bins, bins.predicted)[0]),
         n_bins=len(found.counts),
         n_samples=len(events.happened),
         strategy=strategy,
         pos_label=events.pos_label,
-        limits={"test_inversion": partial(gap_limits, bins)},
+        limits={"test_inversion": partial(gap_limits, bins, distances)},
         confidence_level=confidence_level,
     )

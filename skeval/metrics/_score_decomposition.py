@@ -170,6 +170,11 @@ def score_decomposition(
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
     >>> p = [0.1, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.8]
     >>> print(score_decomposition(y, p))
+    brier by corp, 3 groups
+      score           0.1350
+      miscalibration  0.0725
+      discrimination  0.1875
+      uncertainty     0.2500
     """
     events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
     given = recalibrated = events.probability

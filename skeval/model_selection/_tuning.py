@@ -145,7 +145,7 @@ def tuning_optimism(
     ----------
     search : estimator
         `GridSearchCV`, `RandomizedSearchCV`, one by halving, or any other that has `cv_results_`,
-        `best_index_` and `best_params_` as they have; or a pipeline that ends in one.
+        `best_index_` and `best_params_` as these have; or a pipeline that ends in one.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)
@@ -203,8 +203,24 @@ def tuning_optimism(
     effect of choosing alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as that of
-    `selection_bias`.
-    MEASURED
+    `selection_bias`. It is meant to hold the mean optimism of samples of this size; several
+    repeats make it shorter. Measured at a nominal 0.95 (five outer folds once, nearest neighbours
+    with 1, 3, 7 or 17 of them chosen by three folds, two Gaussian classes in 3 features, 80 data
+    sets each; the rate is the lowest error that any rule has):
+
+    =====  ====  ========  ===========  ========  =====
+    rate   n     optimism  tuning bias  coverage  width
+    =====  ====  ========  ===========  ========  =====
+    0.5    50    0.074     0.042        0.99      0.64
+    0.5    200   0.044     0.022        0.99      0.30
+    0.1    50    0.032     0.015        1.00      0.43
+    0.1    200   0.010     0.006        0.99      0.21
+    0.02   50    0.012     0.002        0.75      0.23
+    0.02   200   0.007     0.002        0.98      0.10
+    =====  ====  ========  ===========  ========  =====
+
+    Where it covers 0.75, nothing varied over the folds of the other data sets: the interval is nan,
+    with a warning; those that were made covered all.
 
     References
     ----------
@@ -225,6 +241,7 @@ def tuning_optimism(
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 21))})
     >>> result = tuning_optimism(search, X, y, random_state=0)
     >>> round(result.inner_score, 3), round(result.nested_score, 3)
+    (0.658, 0.583)
     """
     check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)

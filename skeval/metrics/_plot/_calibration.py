@@ -232,7 +232,8 @@ class CalibrationDisplay:
         self.band_ = self.histogram_ = None
         if histogram:
             self.histogram_ = self._draw_histogram()
-        ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+        if "calibrated" not in (line.get_label() for line in ax.lines):
+            ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
         if band:
             self.band_ = ax.fill_between(
                 curve.mean_predicted,
@@ -252,18 +253,20 @@ class CalibrationDisplay:
             yerr=np.maximum(reach, 0),
             **{**options, "label": label, **kwargs},
         )
-        event = f"positive class: {curve.pos_label}"
-        if curve.pos_label is None:
-            event = "of the predicted class"
-        ax.set(
-            xlabel=f"Mean predicted probability ({event})",
-            ylabel=f"Observed fraction ({event})",
-            xlim=(-0.02, 1.02),
-            ylim=(-0.02, 1.02),
-            box_aspect=1,
-        )
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **self._axis_labels())
         ax.legend(loc="best", fontsize="small")
         return self
+
+    def _axis_labels(self) -> dict[str, str]:
+        """Return what the axes show; of which class, unless curves of several meet there."""
+        event = f" (positive class: {self.curve.pos_label})"
+        if self.curve.pos_label is None:
+            event = " (of the predicted class)"
+        labels = "Mean predicted probability", "Observed fraction"
+        drawn = self.ax_.get_xlabel()
+        if drawn and drawn != labels[0] + event:
+            event = ""
+        return {"xlabel": labels[0] + event, "ylabel": labels[1] + event}
 
     def _draw_histogram(self) -> Any:
         """Draw the probabilities behind the curve, a fifth as high as the axes."""

@@ -1,0 +1,183 @@
+"""Calibration curves: points, intervals, and the band of a calibrated model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference.calibration import mean, members
+from scipy.stats import binom, binomtest
+from sklearn import calibration
+
+from skeval.metrics import calibration_curve
+
+
+def draw(n=200, seed=0, decimals=None):
+    rng = np.random.default_rng(seed)
+    p = rng.beta(1, 2, n)
+    y = (rng.random(n) < p).astype(int)
+    return y, p if decimals is None else p.round(decimals)
+
+
+def draw_classes(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet([1, 2, 1], n)
+    return np.array(["a", "b", "c"])[(p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)], p
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+@pytest.mark.parametrize("n", [23, 101, 102])
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_points_are_those_of_scikit_learn(strategy, n, decimals):
+    for n_bins in (1, 4, 10):
+        y, p = draw(n, n, decimals)
+        found = calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
+        observed, predicted = calibration.calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
+        assert_allclose(found.observed, observed, rtol=1e-13)
+        assert_allclose(found.mean_predicted, predicted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_weighted_points_by_the_definition(strategy):
+    y, p = draw(60, decimals=2)
+    w = np.random.default_rng(1).random(60)
+    if strategy == "uniform":
+        edges = np.linspace(0, 1, 6)
+    else:
+        order = np.argsort(p, kind="stable")
+        below = np.cumsum(w[order]) / w.sum()
+        edges = [p[order][np.argmax(below >= q - 1e-12)] for q in np.linspace(0, 1, 6)]
+    found = calibration_curve(y, p, n_bins=5, strategy=strategy, sample_weight=w)
+    inside = members(p, edges)
+    assert_array_equal(found.counts, [len(i) for i in inside])
+    assert_allclose(found.mean_predicted, [mean(p, w, i) for i in inside])
+    assert_allclose(found.observed, [mean(y, w, i) for i in inside])
+
+
+def test_weights():
+    y, p = draw(50, decimals=2)
+    w = np.random.default_rng(2).integers(1, 4, 50)
+    names = ["mean_predicted", "observed"]
+    weighted = calibration_curve(y, p, strategy="uniform", sample_weight=w)
+    repeated = calibration_curve(np.repeat(y, w), np.repeat(p, w), strategy="uniform")
+    for name in names:
+        assert_allclose(getattr(weighted, name), getattr(repeated, name))
+    # two samples of weight 2 are two samples, not four
+    assert_allclose(weighted.counts.sum(), 50)
+    equal = calibration_curve(y, p, sample_weight=np.full(50, 0.7))
+    scaled = calibration_curve(y, p, sample_weight=1e-200 * w)
+    zeros = calibration_curve(
+        np.append(y, 1), np.append(p, 0.5), sample_weight=np.append(np.ones(50), 0)
+    )
+    for name in [*names, "low", "high", "band_low", "band_high"]:
+        plain = getattr(calibration_curve(y, p), name)
+        assert_allclose(getattr(equal, name), plain)
+        assert_allclose(getattr(zeros, name), plain)
+        expected = getattr(calibration_curve(y, p, sample_weight=w), name)
+        assert_allclose(getattr(scaled, name), expected)
+
+
+@pytest.mark.parametrize(("method", "theirs"), [("clopper_pearson", "exact"), ("wilson", "wilson")])
+def test_intervals_are_those_of_proportions(method, theirs):
+    y, p = draw()
+    found = calibration_curve(y, p, method=method, confidence_level=0.9)
+    events = np.round(found.observed * found.counts).astype(int)
+    for k, size in enumerate(found.counts.tolist()):
+        low, high = binomtest(int(events[k]), size).proportion_ci(0.9, theirs)
+        assert_allclose((found.low[k], found.high[k]), (low, high), atol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
+def test_coverage_in_a_bin(rate):
+    """Clopper-Pearson covers everywhere; Wilson falls short where the docstring says."""
+    for size in (5, 10, 20, 40):
+        covered = {"clopper_pearson": 0.0, "wilson": 0.0}
+        for k in range(size + 1):
+            y = np.arange(size) < k
+            for method in covered:
+                curve = calibration_curve(y, np.full(size, 0.5), n_bins=1, method=method)
+                inside = curve.low[0] <= rate <= curve.high[0]
+                covered[method] += inside * binom.pmf(k, size, rate)
+        assert covered["clopper_pearson"] >= 0.95
+        assert covered["wilson"] >= (0.9 if size <= 10 else 0.94)
+
+
+def test_band_holds_a_calibrated_model_as_often_as_it_says():
+    _, p = draw(60)
+    rng = np.random.default_rng(3)
+    curve = calibration_curve(np.zeros(60, dtype=int), p, n_bins=4, confidence_level=0.8)
+    order = np.argsort(p).reshape(4, 15)
+    fractions = (rng.random((20_000, 60)) < p)[:, order].mean(axis=2)
+    inside = (curve.band_low <= fractions + 1e-9) & (fractions <= curve.band_high + 1e-9)
+    assert (inside.mean(axis=0) > 0.79).all()
+    assert inside.mean() < 0.92  # of 15 samples there are few fractions
+
+
+def test_inside_tells_a_calibrated_model_from_another():
+    y, p = draw(3000)
+    assert calibration_curve(y, p).inside.mean() >= 0.8
+    assert calibration_curve(y, p**2).inside.mean() < 0.5
+    # on the edge is inside, whatever the weights do to the last digit
+    for weight in (None, np.full(10, 0.1)):
+        curve = calibration_curve([1] * 10, [0.2] * 10, n_bins=1, sample_weight=weight)
+        assert not curve.inside[0]
+        assert calibration_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5).inside[0]
+
+
+def test_several_classes():
+    y, p = draw_classes()
+    top = calibration_curve(y, p)
+    right = y == np.array(["a", "b", "c"])[p.argmax(axis=1)]
+    expected = calibration_curve(right, p.max(axis=1))
+    assert_allclose(top.observed, expected.observed)
+    assert_allclose(top.mean_predicted, expected.mean_predicted)
+    assert top.pos_label is None
+    for k, label in enumerate(["a", "b", "c"]):
+        one = calibration_curve(y, p, pos_label=label)
+        assert_allclose(one.observed, calibration_curve(y == label, p[:, k]).observed)
+        assert one.pos_label == label
+    turned = calibration_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
+    assert_allclose(turned.observed, top.observed)
+    frame = calibration_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
+    assert_allclose(frame.observed, top.observed)
+
+
+def test_names_of_two_classes():
+    y, p = draw(50)
+    named = np.where(y == 1, "yes", "no")
+    found = calibration_curve(pd.Series(named), pd.Series(p), pos_label="yes")
+    assert_allclose(found.observed, calibration_curve(y, p).observed)
+    assert found.pos_label == "yes"
+    both = calibration_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
+    assert_allclose(both.observed, found.observed)
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "options", "message"),
+    [
+        ([0, 1], [0.5, 1.5], {}, "y_prob must lie between 0 and 1, got 1.5"),
+        ([0, 1], [-0.1, 0.5], {}, "y_prob must lie between 0 and 1, got -0.1"),
+        ([0, 1, 2], [0.1, 0.2, 0.3], {}, "y_true must hold two classes"),
+        (["a", "b"], [0.1, 0.2], {}, "pos_label must be given"),
+        ([0, 1], [0.1, 0.2], {"labels": [0, 1]}, "labels must be None"),
+        ([0, 1], np.full((2, 3), 1 / 3), {}, "each of the 3 columns .* got .0, 1. from y_true"),
+        ([0, 1], np.full((2, 3), 1 / 3), {"labels": [0, 1, 1]}, "columns of y_prob once"),
+        ([0, 3], np.full((2, 3), 1 / 3), {"labels": [0, 1, 2]}, "y_true must hold labels alone"),
+        ([0, 1], np.full((2, 2), 0.5), {"pos_label": 2}, "pos_label must be one of"),
+        ([0, 1], [0.1, 0.2, 0.3], {}, "inconsistent numbers"),
+        ([0, 1], [0.1, 0.2], {"n_bins": 0}, "n_bins"),
+    ],
+)
+def test_refusals(y, p, options, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_curve(y, p, **options)
+
+
+def test_it_reads_as_a_table():
+    y, p = draw(50)
+    curve = calibration_curve(y, 1 - p, n_bins=5)
+    frame = curve.to_frame()
+    assert list(frame.columns[:5]) == ["above", "up_to", "count", "mean_predicted", "observed"]
+    assert len(frame) == 5
+    lines = str(curve).splitlines()
+    assert len(lines) == 6
+    assert [line.endswith("outside") for line in lines[1:]] == (~curve.inside).tolist()

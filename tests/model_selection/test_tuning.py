@@ -1,0 +1,219 @@
+"""The best inner score of a search against its nested score."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy.stats import binom, norm, t
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+
+from skeval.model_selection import refit_one_se, tuning_bias, tuning_optimism
+
+NEIGHBOURS = {"n_neighbors": [1, 3, 9]}
+SEARCH = GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, cv=2)
+TALKS = "ignore:the best score of the search"
+pytestmark = pytest.mark.filterwarnings(TALKS)
+
+
+def noise(n=48, p=3, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, p)), np.repeat(["a", "b"], n // 2)
+
+
+def test_against_a_plain_loop():
+    X, y = noise()
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    found = tuning_optimism(SEARCH, X, y, cv=cv, confidence_level=0.9)
+    inner, nested, chosen = [], [], []
+    for train, test in cv.split(X, y):
+        search = clone(SEARCH).fit(X[train], y[train])
+        inner.append(search.best_score_)
+        nested.append(search.score(X[test], y[test]))
+        chosen.append(search.best_params_["n_neighbors"])
+    np.testing.assert_allclose(found.inner_scores, inner)
+    np.testing.assert_allclose(found.nested_scores, nested)
+    differences = np.subtract(inner, nested)
+    assert found.optimism == pytest.approx(differences.mean())
+    assert found.optimism == pytest.approx(found.inner_score - found.nested_score)
+    # Nadeau and Bengio (2003): 12 of 48 tested in each of 4 folds
+    expected = np.sqrt((1 / 4 + 12 / 36) * np.var(differences, ddof=1))
+    assert found.standard_error == pytest.approx(expected)
+    assert found.low == pytest.approx(differences.mean() - t.ppf(0.95, 3) * expected)
+    counts = {
+        setting["n_neighbors"]: n for setting, n in zip(found.settings, found.counts, strict=True)
+    }
+    assert counts == {n: chosen.count(n) for n in set(chosen)}
+    assert found.counts.tolist() == sorted(found.counts, reverse=True)
+    whole = clone(SEARCH).fit(X, y)
+    assert (found.best_score, found.best_params) == (whole.best_score_, whole.best_params_)
+    assert found.tuning_bias == tuning_bias(whole.cv_results_)
+    assert found.corrected_score == found.best_score - found.tuning_bias
+
+
+def test_choosing_the_best_of_many_is_optimistic():
+    """Nothing to find, 12 features of which one is chosen: the mean over three data sets."""
+    search = GridSearchCV(
+        make_pipeline(SelectKBest(k=1), GaussianNB()),
+        {"selectkbest__score_func": [Column(j) for j in range(12)]},
+        cv=2,
+    )
+    results = [
+        tuning_optimism(search, *noise(40, 12, seed), cv=2, random_state=seed) for seed in range(3)
+    ]
+    assert np.mean([r.optimism for r in results]) > 0.1
+    assert np.mean([r.tuning_bias for r in results]) > 0  # two folds show little of it
+    assert abs(np.mean([r.nested_score for r in results]) - 0.5) < 0.12
+
+
+class Column:
+    """Scores one feature above all others."""
+
+    def __init__(self, column):
+        self.column = column
+
+    def __repr__(self):
+        return f"Column({self.column})"
+
+    def __call__(self, X, y):
+        return np.arange(X.shape[1]) == self.column
+
+
+def test_searches_of_every_kind():
+    X, y = noise()
+    base = KNeighborsClassifier()
+    several = {"scoring": ["f1_macro", "accuracy"], "refit": "f1_macro"}
+    searches = {
+        "random": RandomizedSearchCV(base, NEIGHBOURS, n_iter=2, cv=2, random_state=0),
+        "halving": HalvingGridSearchCV(base, {"n_neighbors": [1, 2, 3]}, cv=2, random_state=0),
+        "several": GridSearchCV(base, NEIGHBOURS, cv=2, **several),
+        "one se": GridSearchCV(base, NEIGHBOURS, cv=2, refit=refit_one_se),
+        "piped": make_pipeline(SelectKBest(k=2), SEARCH),
+        "piped twice": make_pipeline(SelectKBest(k=2), make_pipeline(SEARCH)),
+    }
+    for name, search in searches.items():
+        found = tuning_optimism(search, X, y, cv=2, random_state=0)
+        fitted = clone(search).fit(X, y)
+        while hasattr(fitted, "steps"):
+            fitted = fitted[-1]
+        assert found.best_params == fitted.best_params_, name
+        if name != "one se":  # which has no best score
+            assert found.best_score == pytest.approx(fitted.best_score_), name
+        assert found.counts.sum() == 2
+
+
+def test_numbers_repeats_and_groups():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    groups = np.repeat(np.arange(10), 4)
+    search = GridSearchCV(Ridge(), {"alpha": [0.1, 100.0]}, cv=GroupKFold(2), refit=True)
+    found = tuning_optimism(
+        search, X, X["a"], cv=2, n_repeats=2, groups=groups, params={"groups": groups}
+    )
+    assert len(found.nested_scores) == 4
+    assert found.settings == ({"alpha": 0.1},)
+    assert found.to_frame().to_dict("records") == [{"alpha": 0.1, "count": 4, "share": 1.0}]
+    text = str(found)
+    assert "chosen in 4 of 4" in text
+    assert set(found.to_dict()) >= {"optimism", "low", "high", "tuning_bias"}
+
+
+def test_seeds_and_workers():
+    X, y = noise()
+
+    def run(seed, **options):
+        return tuning_optimism(SEARCH, X, y, cv=3, random_state=seed, **options).nested_scores
+
+    with parallel_config(backend="threading"):
+        np.testing.assert_array_equal(run(0), run(0, n_jobs=2))
+    assert not np.array_equal(run(0), run(1))
+
+
+@pytest.mark.filterwarnings("error:the best score of the search")
+def test_it_says_which_score_to_report():
+    X, y = noise(40, 1)
+    X = np.arange(40)[:, None] % 20 + 0.0  # each sample has a twin of the other class
+    with pytest.warns(UserWarning, match="Report the latter"):
+        tuning_optimism(Overrated(NearestCentroid(), {}, cv=2), X, y, cv=3, random_state=0)
+
+
+class Overrated(GridSearchCV):
+    """A search whose models are much worse than it says."""
+
+    def score(self, X, y):
+        return len(y) / 1000
+
+
+def test_a_fold_without_a_score_is_left_out():
+    X, y = noise()
+
+    class Undefined(GridSearchCV):
+        def score(self, X, y):
+            return np.nan if len(y) == 15 else super().score(X, y)
+
+    folds = [(np.arange(s, 48), np.arange(s)) for s in (10, 15, 20)]
+    folds = [(np.r_[a[::-1], b[:0]], b) for a, b in folds]
+    search = Undefined(KNeighborsClassifier(), NEIGHBOURS, cv=2)
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 folds have no score"):
+        found = tuning_optimism(search, X, y, cv=folds)
+    known = found.inner_scores[[0, 2]] - found.nested_scores[[0, 2]]
+    assert found.optimism == pytest.approx(known.mean())
+
+
+@pytest.mark.parametrize(
+    ("search", "options", "error", "message"),
+    [
+        (GaussianNB(), {}, TypeError, "search must have cv_results_"),
+        (make_pipeline(GaussianNB()), {}, TypeError, "search must have cv_results_"),
+        (clone(SEARCH).set_params(refit=False), {}, ValueError, "search must have refit=True"),
+        (SEARCH, {"cv": StratifiedKFold(2), "n_repeats": 2}, ValueError, "n_repeats=2 needs cv"),
+        (SEARCH, {"cv": [(range(20), range(20, 40))]}, ValueError, "cv must make at least two"),
+        (
+            GridSearchCV(GaussianNB(), {}, scoring=["f1_macro", "accuracy"], refit=lambda _: 0),
+            {},
+            ValueError,
+            "search must name the metric",
+        ),
+    ],
+)
+def test_refusals(search, options, error, message):
+    with pytest.raises(error, match=message):
+        tuning_optimism(search, *noise(), **{"cv": 2, **options})
+
+
+def covered(n, rate, n_sets, search, cv):
+    """Return how many intervals hold the mean optimism of the data sets."""
+    found = []
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], n // 2)
+        X = rng.normal(size=(n, 3))
+        X[:, 0] += 2 * norm.isf(rate) * y
+        found.append(tuning_optimism(search, X, y, cv=cv, random_state=seed))
+    truth = np.mean([result.optimism for result in found])
+    return sum(result.low <= truth <= result.high for result in found)
+
+
+def test_it_covers_in_93_of_100_data_sets_at_least():
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=2)
+    assert binom.cdf(covered(50, 0.5, 14, search, 3), 14, 0.93) > 0.005
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [50, 200])
+@pytest.mark.parametrize("rate", [0.5, 0.1])
+def test_it_covers_whatever_there_is_to_find(n, rate):
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 9, 13, 17]}, cv=3)
+    assert binom.cdf(covered(n, rate, 60, search, 5), 60, 0.93) > 0.001
