@@ -5,6 +5,8 @@ from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_
 from skeval.model_selection._comparison import compare_classifiers
 from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._cross_validation import cross_val_error
+from skeval.model_selection._datasets_comparison import compare_over_datasets
+from skeval.model_selection._datasets_result import DatasetComparison
 from skeval.model_selection._error_interval import ErrorInterval, error_interval
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
@@ -19,6 +21,7 @@ from skeval.model_selection._perturbation import PerturbationInterval, perturbat
 from skeval.model_selection._plot.error_interval import ErrorIntervalDisplay
 from skeval.model_selection._plot.permutation import PermutationDisplay
 from skeval.model_selection._plot.perturbation import PerturbationDisplay
+from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
@@ -31,6 +34,7 @@ __all__ = [
     "ClassifierComparisons",
     "ConfidenceInterval",
     "CrossValErrorEstimate",
+    "DatasetComparison",
     "ErrorEstimate",
     "ErrorInterval",
     "ErrorIntervalDisplay",
@@ -42,9 +46,11 @@ __all__ = [
     "PermutationTests",
     "PerturbationDisplay",
     "PerturbationInterval",
+    "RegionPosterior",
     "ScoreInterval",
     "bootstrap_error",
     "compare_classifiers",
+    "compare_over_datasets",
     "cross_val_error",
     "error_interval",
     "holdout_error",

@@ -100,6 +100,7 @@ MASKS = named(partitions, "mask_rand_score mask_adjusted_rand_score")
 # (table of numbers,)
 TABLES = {
     "selection_stability": feature_selection.selection_stability,
+    "compare_over_datasets": partial(model_selection.compare_over_datasets, random_state=0),
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
 }
 
