@@ -2,6 +2,10 @@
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._bootstrap import BootstrapErrorEstimate, bootstrap_error
+from skeval.model_selection._cochran import CochranQ, cochran_q
+from skeval.model_selection._compare_bleu import compare_bleu
+from skeval.model_selection._compare_predictions import compare_predictions
+from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import compare_classifiers
 from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._cross_validation import cross_val_error
@@ -32,6 +36,7 @@ __all__ = [
     "BootstrapSplit",
     "ClassifierComparison",
     "ClassifierComparisons",
+    "CochranQ",
     "ConfidenceInterval",
     "CrossValErrorEstimate",
     "DatasetComparison",
@@ -49,8 +54,12 @@ __all__ = [
     "RegionPosterior",
     "ScoreInterval",
     "bootstrap_error",
+    "cochran_q",
+    "compare_bleu",
     "compare_classifiers",
     "compare_over_datasets",
+    "compare_predictions",
+    "compare_scores",
     "cross_val_error",
     "error_interval",
     "holdout_error",
