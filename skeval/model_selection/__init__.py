@@ -31,6 +31,7 @@ from skeval.model_selection._plot.simplex import SimplexDisplay
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate
+from skeval.model_selection._run_over_datasets import DatasetScores, run_over_datasets
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
 from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
 
@@ -44,6 +45,7 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "CrossValErrorEstimate",
     "DatasetComparison",
+    "DatasetScores",
     "DifferencesDisplay",
     "ErrorEstimate",
     "ErrorInterval",
@@ -76,6 +78,7 @@ __all__ = [
     "perturbation_interval",
     "refit_632",
     "resubstitution_error",
+    "run_over_datasets",
     "score_632",
     "score_interval",
 ]

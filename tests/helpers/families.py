@@ -224,6 +224,13 @@ SUPERVISED = {
     "compare_classifiers": partial(
         model_selection.compare_classifiers, TREE, STUMP, cv=3, random_state=0
     ),
+    "run_over_datasets": with_options_of(model_selection.run_over_datasets)(
+        lambda X, y, **options: model_selection.run_over_datasets(
+            {"tree": TREE, "stump": STUMP},
+            {"data": (X, y)},
+            **{"cv": 3, "random_state": 0} | options,
+        )
+    ),
     "selection_bias": partial(
         feature_selection.selection_bias, SelectKBest(k=1), TREE, cv=3, random_state=0
     ),
