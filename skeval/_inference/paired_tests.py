@@ -10,7 +10,7 @@ from scipy import stats
 
 from skeval._inference.interval import Limits
 from skeval._inference.means import normal_interval
-from skeval._inference.ties import at_least
+from skeval._inference.ties import at_least, exceedances
 
 __all__ = [
     "ALTERNATIVES",
@@ -20,9 +20,11 @@ __all__ = [
     "corrected_error",
     "corrected_t",
     "differences_of",
+    "exchange_pvalue",
     "mcnemar",
     "paired_bootstrap",
     "paired_delong",
+    "percentile_limits",
     "student_test",
     "tail_probability",
 ]
@@ -127,12 +129,22 @@ def paired_bootstrap(
     exceeding = at_least(least, distances).sum()
     pvalue = float((1 + exceeding) / (1 + len(replicates)))
     statistic = difference / error if error else np.nan
-    return PairedTest(error, statistic, pvalue, partial(_percentile_limits, replicates))
+    return PairedTest(error, statistic, pvalue, partial(percentile_limits, replicates))
 
 
-def _percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
+def percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
+    """Return quantiles of replicates."""
     low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     return float(low), float(high)
+
+
+def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:
+    """Return the fraction of exchanges that differ as much; one that is undefined counts."""
+    least, reached = abs(difference), np.abs(replicates)
+    if alternative != "two-sided":
+        sign = 1 if alternative == "greater" else -1
+        least, reached = sign * difference, sign * replicates
+    return float((1 + exceedances(least, reached).sum()) / (1 + len(replicates)))
 
 
 def paired_delong(areas: Floats, covariance: Floats, alternative: str = "two-sided") -> PairedTest:

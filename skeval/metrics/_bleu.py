@@ -14,6 +14,8 @@ from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
+    "BLEU_CONSTRAINTS",
+    "Smoothing",
     "bleu_options",
     "bleu_score",
     "log_bleu",
@@ -24,7 +26,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Smoothing = Literal["add-k", "floor", "exp"] | None
 _SMOOTHING_DEFAULT = {"add-k": 1.0, "floor": 0.1}
-_CONSTRAINTS: dict[str, list[object]] = {
+BLEU_CONSTRAINTS: dict[str, list[object]] = {
     "max_order": [Interval(Integral, 1, None, closed="left")],
     "weights": ["array-like", None],
     "smoothing": [StrOptions({"add-k", "floor", "exp"}), None],
@@ -34,7 +36,7 @@ _CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
-@validate_params(_CONSTRAINTS)
+@validate_params(BLEU_CONSTRAINTS)
 def log_bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -97,7 +99,7 @@ def log_bleu_score(
     return _log_bleu_of_corpus(references, hypotheses, tokenize, *options)
 
 
-@validate_params(_CONSTRAINTS)
+@validate_params(BLEU_CONSTRAINTS)
 def bleu_score(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
@@ -186,7 +188,7 @@ def bleu_score(
     return float(np.exp(_log_bleu_of_corpus(references, hypotheses, tokenize, *options)))
 
 
-@validate_params(_CONSTRAINTS)
+@validate_params(BLEU_CONSTRAINTS)
 def sentence_bleu_score(
     references: Any,
     hypothesis: Any,

@@ -19,7 +19,12 @@ from sklearn.preprocessing import StandardScaler
 from skeval.datasets import make_gaussian_classes
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics.cluster import internal_indices
-from skeval.model_selection import compare_classifiers, holdout_size, permutation_test
+from skeval.model_selection import (
+    compare_classifiers,
+    compare_over_datasets,
+    holdout_size,
+    permutation_test,
+)
 from skeval.svm import PerturbationResamplingSVC
 
 LOOSE = {  # made by more than data
@@ -45,6 +50,7 @@ LOOSE = {  # made by more than data
         indices=["silhouette"],
     ).estimates["silhouette"],
     "all pairs": lambda: compare_classifiers({"one": TREE, "two": STUMP}, X, Y, cv=3),
+    "a posterior": lambda: compare_over_datasets(X).posterior("classifier 1", "classifier 2"),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }
 

@@ -1,0 +1,369 @@
+"""Which of two prediction vectors is better? Without an estimator."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+from sklearn.metrics import roc_auc_score
+
+from skeval._inference.delong import delong, partial_delong
+from skeval._inference.interval import LimitsByMethod
+from skeval._inference.paired_tests import (
+    ALTERNATIVES,
+    PairedTest,
+    exchange_pvalue,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
+    percentile_limits,
+)
+from skeval._resampling.units import DrawingUnits, drawing_units
+from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval.model_selection._comparison_result import ClassifierComparison
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_option,
+    check_same_length,
+    check_y,
+    naming,
+)
+from skeval.utils._compat import Interval, validate_params
+from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import name_scoring
+
+__all__ = ["compare_predictions"]
+
+
+@validate_params(
+    {
+        "metric": [callable, None],
+        "max_fpr": [Interval(Real, 0, 1, closed="right"), None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    }
+)
+def compare_predictions(
+    y_true: ArrayLike,
+    pred_a: ArrayLike,
+    pred_b: ArrayLike,
+    *,
+    method: str = "permutation",
+    metric: Callable[..., float] | None = None,
+    y_true_b: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    groups: ArrayLike | None = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> ClassifierComparison:
+    r"""Test and interval for the difference of two vectors of predictions or scores.
+
+    It is `compare_classifiers` for what has been predicted before, by whatever it was: the rules
+    are taken as they are, and the samples as independent.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        What is to be predicted.
+    pred_a, pred_b : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Two predictions of the same samples, as `metric` takes them.
+    method : {"permutation", "bootstrap", "mcnemar", "delong"}, default="permutation"
+        "permutation": the predictions of each sample are exchanged or not, at random; the P-value
+        is exact for the hypothesis that it does not matter which is which, and the interval is that
+        of the bootstrap. "bootstrap": the samples are resampled. "mcnemar" counts the samples that
+        one alone predicts right. "delong" compares areas under ROC curves, of two classes, the
+        second in sorted order the positive one.
+    metric : callable, default=None
+        ``metric(y_true, pred)`` of "permutation" and "bootstrap"; None is the accuracy.
+    y_true_b : array-like of shape (n_samples_b,), default=None
+        What `pred_b` is to predict where its samples are others than those of `pred_a`: unpaired
+        ("delong").
+    max_fpr : float, default=None
+        Compare the areas over false positive rates up to this one, standardised by McClish as in
+        `sklearn.metrics.roc_auc_score` ("delong").
+    groups : array-like of shape (n_samples,), default=None
+        Whole groups are exchanged, or drawn ("permutation", "bootstrap").
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of `a` minus that of `b`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, which is two-sided.
+    n_resamples : int, default=2000
+        Exchanges, and resamples.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws them.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+
+    Returns
+    -------
+    comparison : ClassifierComparison
+        With `difference` (a minus b), its `interval`, and `pvalue`.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or an option is given to a method that has no use for it.
+
+    Notes
+    -----
+    The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
+
+    The variance of a partial area counts that the cut between negatives is estimated, too.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+       https://doi.org/10.2307/2531595
+    .. [2] McClish, D. K. (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9,
+       190-195. https://doi.org/10.1177/0272989X8900900307
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import compare_predictions
+    >>> y = np.tile([0, 1], 40)
+    >>> a, b = y.copy(), y.copy()
+    >>> a[:6] = 1 - a[:6]
+    >>> b[4:24] = 1 - b[4:24]
+    >>> print(compare_predictions(y, a, b, method="mcnemar"))
+    accuracy, mcnemar (exact)
+      a: a                  0.9250
+      b: b                  0.7500
+      difference            0.1750
+      95 % interval         [0.0622, 0.2792]
+      P-value               0.00434
+      only a, only b right  18, 4
+      a scores more than b: more than chance at 5 % (P = 0.0043).
+    """
+    check_confidence_level(confidence_level)
+    check_option("method", method, _METHODS)
+    check_option("alternative", alternative, ALTERNATIVES)
+    _refuse_unused(method, metric=metric, y_true_b=y_true_b, max_fpr=max_fpr, groups=groups)
+    y_true = check_y("y_true", y_true)
+    pred_a, pred_b = _read_predictions("pred_a", pred_a), _read_predictions("pred_b", pred_b)
+    check_same_length(y_true=y_true, pred_a=pred_a, groups=groups)
+    if y_true_b is None:
+        check_same_length(y_true=y_true, pred_b=pred_b)
+    else:
+        y_true_b = check_y("y_true_b", y_true_b)
+        check_same_length(y_true_b=y_true_b, pred_b=pred_b)
+    vectors = _Vectors(
+        y_true, pred_a, pred_b, metric, y_true_b, max_fpr, groups, alternative,
+        n_resamples, root_seed(random_state), n_jobs,
+    )  # fmt: skip
+    scores, test, details = _METHODS[method](vectors)
+    used = details.pop("method", method)
+    limits: LimitsByMethod = details.pop("limits", {used: test.limits})
+    return ClassifierComparison(
+        method=used,
+        scoring=details.pop("scoring"),
+        name_a="a",
+        name_b="b",
+        score_a=scores[0],
+        score_b=scores[1],
+        difference=scores[0] - scores[1],
+        standard_error=test.standard_error,
+        statistic=test.statistic,
+        pvalue=test.pvalue,
+        alternative=alternative,
+        limits=limits,
+        n_samples=len(y_true) + (0 if y_true_b is None else len(y_true_b)),
+        confidence_level=confidence_level,
+        **details,
+    )
+
+
+def fraction_right(y_true: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the accuracy; its checks are left out, which take longer than the rest."""
+    return float(np.mean(y_true == predicted))
+
+
+_UNUSED = {
+    "permutation": ("y_true_b", "max_fpr"),
+    "bootstrap": ("y_true_b", "max_fpr"),
+    "mcnemar": ("metric", "y_true_b", "max_fpr", "groups"),
+    "delong": ("metric", "groups"),
+}
+
+
+def _refuse_unused(method: str, **options: Any) -> None:
+    for name in _UNUSED[method]:
+        if options[name] is not None:
+            raise ValueError(f"{name} must be None for method={method!r}, got {options[name]!r}.")
+
+
+def _read_predictions(name: str, predicted: Any) -> np.ndarray:
+    """Return predictions as an array of one or two dimensions, the samples first."""
+    with naming(name):
+        array = np.asarray(predicted)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
+    return array
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    """What is compared, and how."""
+
+    y_true: np.ndarray
+    pred_a: np.ndarray
+    pred_b: np.ndarray
+    metric: Callable[..., float] | None
+    y_true_b: np.ndarray | None
+    max_fpr: float | None
+    groups: Any
+    alternative: str
+    n_resamples: int
+    root: np.random.SeedSequence
+    n_jobs: int | None
+
+    def score_rows(self, rows: Any) -> tuple[float, float]:
+        """Return the two scores on some samples."""
+        metric, y = self.metric or fraction_right, self.y_true[rows]
+        return float(metric(y, self.pred_a[rows])), float(metric(y, self.pred_b[rows]))
+
+    def score_difference(self, rows: np.ndarray) -> float:
+        """Return the difference of the scores on some samples."""
+        score_a, score_b = self.score_rows(rows)
+        return score_a - score_b
+
+    def score_exchanged(self, rows: np.ndarray) -> float:
+        """Return the difference of the scores where some samples are exchanged."""
+        a, b = self.pred_a.copy(), self.pred_b.copy()
+        a[rows], b[rows] = self.pred_b[rows], self.pred_a[rows]
+        metric = self.metric or fraction_right
+        return float(metric(self.y_true, a)) - float(metric(self.y_true, b))
+
+    def draw(self, statistic: Callable[[np.ndarray], float], units: DrawingUnits) -> np.ndarray:
+        """Return a statistic of the rows of each draw."""
+        return values_or_nan(statistic, units, self.n_resamples, self.root, self.n_jobs)
+
+
+class _ExchangedUnits(DrawingUnits):
+    """Draws each unit once or not at all: whether its predictions are exchanged."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each sample is exchanged."""
+        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
+        return exchanged
+
+
+Found = tuple[tuple[float, float], PairedTest, dict[str, Any]]
+
+
+def _resample(vectors: _Vectors) -> Found:
+    scoring = "accuracy" if vectors.metric is None else name_scoring(vectors.metric)
+    if vectors.metric is None and not vectors.pred_a.ndim == vectors.pred_b.ndim == 1:
+        raise ValueError("pred_a and pred_b must hold one label a sample where metric is None.")
+    with naming("metric"):
+        scores = vectors.score_rows(slice(None))
+    if not np.isfinite(scores).all():
+        raise ValueError(f"metric must be finite on all samples, got {scores[0]}, {scores[1]}.")
+    units = drawing_units(len(vectors.y_true), None, vectors.groups)
+    replicates = vectors.draw(vectors.score_difference, units)
+    warn_of_undefined(replicates)
+    defined = replicates[~np.isnan(replicates)]
+    if len(defined) < 2:
+        raise ValueError("metric must be defined on two resamples at least, it is on fewer.")
+    test = paired_bootstrap(scores[0] - scores[1], defined, vectors.alternative)
+    return scores, test, {"replicates": replicates, "scoring": scoring}
+
+
+def _exchange(vectors: _Vectors) -> Found:
+    scores, test, details = _resample(vectors)
+    drawn = drawing_units(len(vectors.y_true), None, vectors.groups)
+    units = _ExchangedUnits(drawn.unit, drawn.strata, drawn.n_groups)
+    if vectors.pred_a.shape != vectors.pred_b.shape:
+        raise ValueError(
+            f"pred_a and pred_b must have the same shape for method='permutation', got "
+            f"{vectors.pred_a.shape} and {vectors.pred_b.shape}."
+        )
+    replicates = vectors.draw(vectors.score_exchanged, units)
+    difference = scores[0] - scores[1]
+    pvalue = exchange_pvalue(difference, replicates, vectors.alternative)
+    bootstrap = details["replicates"]
+    limits = {"bootstrap": partial(percentile_limits, bootstrap[~np.isnan(bootstrap)])}
+    details |= {"replicates": replicates, "limits": limits}
+    return scores, test._replace(statistic=difference, pvalue=pvalue), details
+
+
+def _count_errors(vectors: _Vectors) -> Found:
+    if vectors.pred_a.ndim > 1 or vectors.pred_b.ndim > 1:
+        raise ValueError("pred_a and pred_b must hold one label a sample for method='mcnemar'.")
+    truth = vectors.y_true
+    right_a, right_b = (np.asarray(p == truth) for p in (vectors.pred_a, vectors.pred_b))
+    only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))
+    test, method = mcnemar(only_a, only_b, len(truth), vectors.alternative)
+    details = {"method": method, "discordant": (only_a, only_b), "scoring": "accuracy"}
+    return (float(right_a.mean()), float(right_b.mean())), test, details
+
+
+def _compare_areas(vectors: _Vectors) -> Found:
+    u = 1.0 if vectors.max_fpr is None else vectors.max_fpr
+    scoring = "roc_auc" if u == 1 else f"roc_auc up to a false positive rate of {u:g}"
+    if vectors.y_true_b is None:
+        positive = _find_positive("y_true", vectors.y_true)
+        both = np.array(
+            [_as_scores("pred_a", vectors.pred_a), _as_scores("pred_b", vectors.pred_b)]
+        )
+        areas, covariance = _find_areas(positive, both, u)
+        method = "delong"
+    else:
+        areas, covariance, method = np.empty(2), np.zeros((2, 2)), "delong (unpaired)"
+        parts = [
+            ("y_true", vectors.y_true, "pred_a", vectors.pred_a),
+            ("y_true_b", vectors.y_true_b, "pred_b", vectors.pred_b),
+        ]
+        for place, (name, y, pred, scores) in enumerate(parts):
+            one = _as_scores(pred, scores)[None]
+            area, variance = _find_areas(_find_positive(name, y), one, u)
+            areas[place], covariance[place, place] = area[0], variance[0, 0]
+    test = paired_delong(areas, covariance, vectors.alternative)
+    return (float(areas[0]), float(areas[1])), test, {"method": method, "scoring": scoring}
+
+
+def _find_areas(
+    positive: np.ndarray, scores: np.ndarray, max_fpr: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return areas and their covariance; a partial area is that of scikit-learn."""
+    if max_fpr == 1:
+        return delong(positive, scores)
+    _, covariance = partial_delong(positive, scores, max_fpr)
+    areas = [roc_auc_score(positive, each, max_fpr=max_fpr) for each in scores]
+    return np.array(areas), covariance
+
+
+def _find_positive(name: str, y: np.ndarray) -> np.ndarray:
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) != 2 or counts.min() < 2:
+        raise ValueError(
+            f"{name} must hold two classes of two samples each at least for method='delong', got "
+            f"{len(classes)} classes of {counts.min()} or more."
+        )
+    positive: np.ndarray = y == classes[1]
+    return positive
+
+
+def _as_scores(name: str, scores: np.ndarray) -> np.ndarray:
+    with naming(name):
+        values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold one finite score a sample for method='delong'.")
+    return values
+
+
+_METHODS: dict[str, Callable[[_Vectors], Found]] = {
+    "permutation": _exchange,
+    "bootstrap": _resample,
+    "mcnemar": _count_errors,
+    "delong": _compare_areas,
+}

@@ -1,0 +1,169 @@
+"""Scores of several classifiers on several data sets, read from what people have them in."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skeval.utils._checks import check_data, naming
+
+__all__ = ["ScoreTable", "read_score_table", "read_splits_scores"]
+
+LONG_COLUMNS = ("dataset", "classifier", "score")
+Cells = dict[tuple[str, str], np.ndarray]
+
+
+class ScoreTable(NamedTuple):
+    """Scores by data set and classifier.
+
+    Attributes
+    ----------
+    datasets, names : tuple of str
+    scores : ndarray of shape (n_datasets, n_classifiers)
+        Means over the splits.
+    splits : list of ndarray of shape (n_splits, n_classifiers), or None
+        Scores of the splits, where they are given.
+    dropped : tuple of str
+        Data sets that were left out because a score is missing.
+    """
+
+    datasets: tuple[str, ...]
+    names: tuple[str, ...]
+    scores: np.ndarray
+    splits: list[np.ndarray] | None
+    dropped: tuple[str, ...]
+
+
+def read_score_table(scores: Any, missing: str) -> ScoreTable:
+    """Return the scores of a frame, an array, or data sets by name or in a list."""
+    if hasattr(scores, "columns"):
+        columns = [str(name) for name in scores.columns]
+        datasets, names, cells = (_read_long if set(LONG_COLUMNS) <= set(columns) else _read_wide)(
+            scores, columns
+        )
+    elif isinstance(scores, Mapping):
+        datasets, names, cells = _read_nested({str(name): scores[name] for name in scores})
+    elif isinstance(scores, list | tuple) and any(isinstance(each, Mapping) for each in scores):
+        named = {f"data set {place}": each for place, each in enumerate(scores, 1)}
+        datasets, names, cells = _read_nested(named)
+    else:
+        datasets, names, cells = _read_array(scores)
+    return _fill_table(datasets, names, cells, missing)
+
+
+def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
+    values = check_data("scores", frame, dtype=np.float64, ensure_all_finite="allow-nan")
+    rows = getattr(frame, "index", range(len(values)))
+    datasets = [str(row) for row in rows]
+    twice = next((name for name in datasets if datasets.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"scores must name its data sets once each, got {twice!r} twice.")
+    return datasets, columns, _cells_of(datasets, columns, values[:, :, None])
+
+
+def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
+    found: dict[tuple[str, str], list[float]] = {}
+    by_name = {name: list(frame[name]) for name in LONG_COLUMNS}
+    values = check_data(
+        "scores", by_name["score"], ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan"
+    )
+    for dataset, name, value in zip(by_name["dataset"], by_name["classifier"], values, strict=True):
+        found.setdefault((str(dataset), str(name)), []).append(float(value))
+    several = [cell for cell, listed in found.items() if len(listed) > 1]
+    if several and "split" not in columns:
+        raise ValueError(
+            f"scores must have one row for each data set and classifier, or a column 'split', got "
+            f"several of {several[0][0]!r} and {several[0][1]!r}."
+        )
+    datasets = list(dict.fromkeys(map(str, by_name["dataset"])))
+    names = list(dict.fromkeys(map(str, by_name["classifier"])))
+    return datasets, names, {cell: np.array(listed) for cell, listed in found.items()}
+
+
+def _read_nested(scores: dict[str, Any]) -> tuple[list[str], list[str], Cells]:
+    cells: Cells = {}
+    names: dict[str, None] = {}
+    for dataset, results in scores.items():
+        if not isinstance(results, Mapping):
+            raise TypeError(
+                "scores must hold a dict of classifiers for each data set, got "
+                f"{type(results).__name__} for {dataset!r}."
+            )
+        for name, result in results.items():
+            names[str(name)] = None
+            cells[dataset, str(name)] = read_splits_scores("scores", result)
+    return list(scores), list(names), cells
+
+
+def _read_array(scores: Any) -> tuple[list[str], list[str], Cells]:
+    values = check_data(
+        "scores", scores, dtype=np.float64, allow_nd=True, ensure_all_finite="allow-nan"
+    )
+    if values.ndim > 3:
+        raise ValueError(
+            "scores must have the shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, "
+            f"n_splits), got {values.shape}."
+        )
+    datasets = [f"data set {row}" for row in range(1, 1 + values.shape[0])]
+    names = [f"classifier {column}" for column in range(1, 1 + values.shape[1])]
+    cells = values if values.ndim == 3 else values[:, :, None]
+    return datasets, names, _cells_of(datasets, names, cells)
+
+
+def read_splits_scores(name: str, result: Any) -> np.ndarray:
+    """Return the scores of the splits of a `cross_validate` result, of a list, or of one number."""
+    if isinstance(result, Mapping):
+        if "test_score" not in result:
+            raise ValueError(
+                f"{name} must hold 'test_score' where it is a result of cross_validate, got the "
+                f"keys {list(result)!r}; of several metrics give one, result['test_accuracy']."
+            )
+        result = result["test_score"]
+    with naming(name):
+        values = np.atleast_1d(np.asarray(result, dtype=np.float64))
+    if values.ndim != 1 or not values.size or np.isinf(values).any():
+        raise ValueError(f"{name} must hold finite scores of splits, got {result!r}.")
+    return values
+
+
+def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cells:
+    return {
+        (dataset, name): values[row, column]
+        for row, dataset in enumerate(datasets)
+        for column, name in enumerate(names)
+    }
+
+
+def _fill_table(datasets: list[str], names: list[str], cells: Cells, missing: str) -> ScoreTable:
+    """Return the table, without the data sets that lack a score or with an error that names it."""
+    if len(names) < 2:
+        raise ValueError(f"scores must be of two classifiers at least, got {len(names)}.")
+    nothing = np.array([np.nan])
+    lacking = {}
+    for dataset in datasets:
+        lacks = [name for name in names if np.isnan(cells.get((dataset, name), nothing)).any()]
+        if lacks:
+            lacking[dataset] = lacks
+    if lacking and missing == "raise":
+        dataset, lacks = next(iter(lacking.items()))
+        raise ValueError(
+            f"scores must have no missing values, got none of {lacks[0]!r} on {dataset!r} and "
+            f"{sum(map(len, lacking.values())) - 1} more; missing='drop' leaves out "
+            f"{len(lacking)} of {len(datasets)} data sets."
+        )
+    kept = [dataset for dataset in datasets if dataset not in lacking]
+    if len(kept) < 2:
+        raise ValueError(
+            f"scores must hold two data sets at least that have all scores, got {len(kept)}."
+        )
+    rows = [[cells[dataset, name] for name in names] for dataset in kept]
+    means = np.array([[float(cell.mean()) for cell in row] for row in rows])
+    even = all(len({len(cell) for cell in row}) == 1 for row in rows)
+    several = even and all(len(row[0]) > 1 for row in rows)
+    return ScoreTable(
+        tuple(kept),
+        tuple(names),
+        means,
+        [np.column_stack(row) for row in rows] if several else None,
+        tuple(lacking),
+    )

@@ -1,0 +1,177 @@
+"""Tests over data sets against their definitions, published numbers and other packages."""
+
+import numpy as np
+import pytest
+from helpers.published_scores import bayes_and_trees, demsar_areas
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference import over_datasets as reference
+from scipy import stats
+
+from skeval._inference import posteriors
+from skeval._inference.equivalence import correlated_t_probabilities
+from skeval._inference.paired_tests import corrected_t
+from skeval._inference.posteriors import (
+    dirichlet_weights,
+    hierarchical_draws,
+    largest_fractions,
+    signed_rank_draws,
+)
+from skeval._inference.rank_tests import (
+    critical_difference,
+    find_groups,
+    friedman,
+    nemenyi_pvalues,
+    rank_rows,
+    signed_rank_test,
+)
+
+SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+
+
+def test_friedman_equals_demsar():
+    """Demsar (2006), pages 9 to 12: ranks, chi-squared 9.28, F 3.69, critical difference 1.25.
+
+    Kendall's W and the statistic that is corrected for ties are not printed there; scipy 1.17 has
+    ``friedmanchisquare(*frame.T.to_numpy())`` of 10.228346456692913.
+    """
+    ranks = rank_rows(demsar_areas().to_numpy())
+    assert_allclose(ranks.mean(axis=0), [3.143, 2.000, 2.893, 1.964], atol=5e-4)
+    found = friedman(ranks)
+    assert round(found.chi_squared_without_ties, 2) == 9.28
+    assert round(found.f_without_ties, 2) == 3.69
+    assert round(critical_difference(14, 4, 0.95), 2) == 1.25
+    expected = stats.friedmanchisquare(*demsar_areas().T.to_numpy())
+    assert_allclose([found.chi_squared, found.pvalue], expected, rtol=1e-10)
+    assert_allclose(found.kendall_w, found.chi_squared / 42)
+    # the F is that of a two-way analysis of variance of the ranks
+    rows, columns = ranks.mean(axis=1, keepdims=True), ranks.mean(axis=0)
+    rest = np.sum((ranks - rows - columns + 2.5) ** 2) / 39
+    assert_allclose(found.f_statistic, 14 * np.sum((columns - 2.5) ** 2) / 3 / rest)
+
+
+def test_no_ranks_differ_or_all_do():
+    assert friedman(rank_rows(np.ones((5, 3))))[:3] == (0.0, 1.0, 0.0)
+    surely = friedman(rank_rows(np.tile([1.0, 2.0, 3.0], (5, 1))))
+    assert surely.f_statistic == np.inf
+    assert surely.f_pvalue == 0.0
+    assert_allclose(surely.kendall_w, 1.0)
+
+
+def test_nemenyi_equals_scikit_posthocs_and_autorank():
+    """The code of the numbers, with scikit-posthocs 0.17.1 and autorank 1.3.0:
+
+    posthoc_nemenyi_friedman(frame.to_numpy())
+    autorank(frame, alpha=0.05, force_mode="nonparametric", verbose=False).cd
+    """
+    expected = [0.08867270928888271, 0.9561771752218107, 0.07418479506874454]
+    expected += [0.2592280701547286, 0.999859449385133, 0.22669688602641525]
+    means = rank_rows(demsar_areas().to_numpy()).mean(axis=0)
+    rows, columns = np.triu_indices(4, 1)
+    found = nemenyi_pvalues(np.abs(means[rows] - means[columns]), 14, 4)
+    assert_allclose(found, expected, rtol=1e-6)
+    assert_allclose(critical_difference(14, 4, 0.95), 1.2535512603486423, rtol=1e-4)
+    assert_allclose(nemenyi_pvalues(np.array([critical_difference(14, 4, 0.9)]), 14, 4), 0.1)
+
+
+@SOME
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=2, max_size=8),
+    st.sampled_from([1e-9, 0.1, 1.0, 1e6]),
+)
+def test_ranks(scores, unit):
+    ranks = rank_rows(np.array(scores) * unit)
+    assert_allclose(ranks.mean(axis=0), reference.mean_ranks(scores))
+
+
+@SOME
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_signed_rank_pvalue_is_that_of_all_signs(differences):
+    found = signed_rank_test(np.array(differences) / 10)
+    assert_allclose(found.pvalue, reference.signed_rank_pvalue(differences))
+    averages = [(a + b) / 20 for i, a in enumerate(differences) for b in differences[: i + 1]]
+    assert_allclose(found.estimate, np.median(averages), atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [6, 20, 50, 70])
+def test_signed_rank_equals_scipy(n):
+    d = np.random.default_rng(n).normal(0.2, 1, n)
+    options = {"method": "exact"} if n <= 50 else {}
+    found = signed_rank_test(d)
+    expected = stats.wilcoxon(d, correction=False, **options)
+    assert_allclose(found.pvalue, expected.pvalue, rtol=1e-9)
+    ranks = stats.rankdata(np.abs(d))
+    assert_allclose(found.effect_size, ranks @ np.sign(d) / ranks.sum())
+
+
+@pytest.mark.parametrize("n", [6, 11, 60])
+def test_interval_holds_what_the_test_does_not_reject(n):
+    d = np.random.default_rng(n).normal(0.2, 1, n)
+    low, high = signed_rank_test(d).limits(0.9)
+    for end, outwards in ((low, -1), (high, 1)):
+        outside = signed_rank_test(d - (end + 1e-6 * outwards)).pvalue
+        inside = signed_rank_test(d - (end - 1e-6 * outwards)).pvalue
+        assert outside <= 0.1 < inside
+
+
+def test_interval_leaves_out_as_many_averages_as_the_level_allows():
+    """Of 2^7 signs 1, 1 and 1 make the sums 0, 1 and 2, and 3 / 128 < 0.025; two make the sum 3."""
+    d = np.array([1.1, 2.2, 0.3, -0.4, 1.5, 2.6, 0.7])
+    averages = np.sort([(a + b) / 2 for i, a in enumerate(d) for b in d[: i + 1]])
+    assert_allclose(signed_rank_test(d).limits(0.95), [averages[2], averages[-3]])
+    assert signed_rank_test(d[:5]).limits(0.95) == (-np.inf, np.inf)
+
+
+def test_groups_are_runs_without_a_difference():
+    pvalues = np.ones((5, 5))
+    pvalues[0, 3] = pvalues[3, 0] = pvalues[0, 4] = pvalues[4, 0] = 0.01
+    pvalues[2, 4] = pvalues[4, 2] = 0.01
+    assert find_groups(np.arange(5), pvalues, 0.05) == [(0, 1, 2), (1, 2, 3), (3, 4)]
+    assert find_groups(np.arange(5), np.eye(5), 0.05) == []
+    assert find_groups(np.arange(5), np.ones((5, 5)), 0.05) == [(0, 1, 2, 3, 4)]
+
+
+@SOME
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=5), st.integers(0, 2))
+def test_bayesian_signed_rank_draws(differences, rope):
+    weights = dirichlet_weights(len(differences), 3, np.random.default_rng(0))
+    found = signed_rank_draws(np.array(differences) / 10, rope / 10, weights)
+    for draw, weight in zip(found, weights, strict=True):
+        assert_allclose(draw, reference.signed_rank_draw(differences, rope, weight), atol=1e-12)
+
+
+def test_posteriors_equal_the_documentation_of_baycomp():
+    """Its pages "Shortcut functions" and "Classes with tests", naive Bayes against J48.
+
+    Theirs are draws, too: 50,000 of the signed-rank test; 40,000 dependent ones of Stan.
+    """
+    means, folds = bayes_and_trees()
+    differences = (means["nbc"] - means["j48"]).to_numpy()
+    rng = np.random.default_rng(0)
+    found = signed_rank_draws(differences, 1.0, dirichlet_weights(54, 20_000, rng))
+    assert_allclose(largest_fractions(found), [0.23014, 0.00674, 0.76312], atol=0.01)
+    found = hierarchical_draws(list(folds[:, 0] - folds[:, 1]), 1.0, 0.1, rng)
+    assert_allclose(largest_fractions(found), [0.0795, 0.0365, 0.884], atol=0.015)
+    sonar = np.flatnonzero(means.index == "sonar")[0]
+    d = folds[sonar, 0] - folds[sonar, 1]
+    error = corrected_t(d, 1 / 9).standard_error
+    expected = [0.28584464173791002, 0.2691518716880249, 0.44500348657406508]
+    assert_allclose(correlated_t_probabilities(d.mean(), error, 10, 0.5), expected, rtol=1e-9)
+
+
+def test_hierarchical_sampler_equals_quadrature(monkeypatch):
+    monkeypatch.setattr(posteriors, "WIDEST", 3.0)
+    monkeypatch.setattr(posteriors, "N_KEPT", 400)
+    rng = np.random.default_rng(3)
+    differences = [rng.normal(mean, 0.05, 5) for mean in (0.0, 0.03, 0.06)]
+    expected = reference.mean_hierarchical(differences, 0.02, 0.2, 3.0)
+    found = hierarchical_draws(differences, 0.02, 0.2, rng).mean(axis=0)
+    assert_allclose(found, expected, atol=0.01)
+
+
+def test_equal_differences_leave_the_sampler_alone():
+    differences = [np.full(5, 0.03), np.random.default_rng(0).normal(0.03, 0.02, 5)]
+    draws = hierarchical_draws(differences, 0.01, 0.2, np.random.default_rng(0))
+    assert_allclose(draws.sum(axis=1), 1.0, atol=1e-9)
+    assert draws.mean(axis=0).argmax() == 0

@@ -1,0 +1,224 @@
+"""Classifiers over data sets: what is read, which test is taken, what the result says."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.published_scores import bayes_and_trees, demsar_areas
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from statsmodels.stats.multitest import multipletests
+
+from skeval._inference.rank_tests import signed_rank_test
+from skeval.model_selection import compare_over_datasets
+
+FRAME = demsar_areas()
+RNG = np.random.default_rng(0)
+SPLITS = 0.8 + RNG.normal(scale=0.02, size=(8, 3, 6)) + np.array([0.0, 0.01, 0.05])[:, None]
+
+
+def test_default_is_wilcoxon_with_holm():
+    found = compare_over_datasets(FRAME, random_state=0)
+    assert found.test == "wilcoxon"
+    assert "own scores alone" in found.reason
+    rows, columns = np.triu_indices(4, 1)
+    single = compare_over_datasets(FRAME, correction="none").pvalues[rows, columns]
+    areas = FRAME.to_numpy()
+    alone = [
+        signed_rank_test(areas[:, a] - areas[:, b]).pvalue
+        for a, b in zip(rows, columns, strict=True)
+    ]
+    assert_allclose(single, alone)
+    expected = multipletests(single, method="holm")[1]
+    assert_allclose(found.pvalues[rows, columns], expected)
+    assert_allclose(found.pvalues, found.pvalues.T)
+    assert_allclose(found.differences, -found.differences.T)
+    assert_allclose(found.lows, -found.highs.T)
+    assert (found.lows <= found.differences).all()
+    assert_allclose(found.better + found.better.T + found.equivalent, 1.0)
+
+
+def test_holm_of_wilcoxon_equals_scikit_posthocs():
+    """The code of the numbers, with scikit-posthocs 0.17.1 and autorank 1.3.0:
+
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(14, 5)).round(3) + 0.4 * np.arange(5)
+    posthoc_wilcoxon(scores.T, p_adjust="holm").to_numpy()[0]
+    posthoc_nemenyi_friedman(scores).to_numpy()[0]
+    autorank(DataFrame(scores), alpha=0.05, force_mode="nonparametric", verbose=False)
+    """
+    scores = np.random.default_rng(0).normal(size=(14, 5)).round(3) + 0.4 * np.arange(5)
+    found = compare_over_datasets(scores)
+    expected = [1.0, 0.251220703125, 0.015380859375, 0.003662109375, 0.015380859375]
+    assert_allclose(found.pvalues[0], expected)
+    found = compare_over_datasets(scores, test="nemenyi")
+    expected = [1.0, 0.7541834088302461, 0.01096459802840588, 0.007310424397226178]
+    assert_allclose(found.pvalues[0], [*expected, 0.02350162916397236], rtol=1e-6)
+    assert_allclose(found.omnibus.pvalue, 0.0014397614588575556)
+    assert_allclose(found.critical_difference, 1.630142947768727, rtol=1e-4)
+    ranks = [4.285714285714286, 3.5714285714285716, 2.357142857142857, 2.2857142857142856, 2.5]
+    assert_allclose(found.mean_ranks, ranks)
+
+
+def test_the_test_is_chosen_aloud():
+    few = compare_over_datasets(FRAME[:5])
+    assert few.test == "nemenyi"
+    assert "smallest P-value of Wilcoxon's test is 0.38" in few.reason
+    assert few.reason in str(few)
+    assert np.isinf(few.lows[0, 1])
+    two = compare_over_datasets(FRAME.iloc[:5, :2])
+    assert two.test == "wilcoxon"
+    assert "cannot reject" in two.reason
+    assert two.omnibus is None
+    asked = compare_over_datasets(FRAME, test="mean_ranks")
+    assert asked.reason == "asked for"
+    z = abs(asked.mean_ranks[0] - asked.mean_ranks[3]) / np.sqrt(4 * 5 / (6 * 14))
+    assert_allclose(asked.pvalues[0, 3], 2 * stats.norm.sf(z) * 6)
+    assert few.groups == [tuple(few.names[place] for place in few.order)]
+
+
+@pytest.mark.parametrize(
+    "form", ["wide", "long", "dicts", "list", "cross_validate", "array", "splits"]
+)
+def test_forms_of_scores(form):
+    means = SPLITS.mean(axis=2)
+    names = [f"classifier {j}" for j in (1, 2, 3)]
+    datasets = [f"data set {i}" for i in range(1, 9)]
+    nested = {d: {n: SPLITS[i, j] for j, n in enumerate(names)} for i, d in enumerate(datasets)}
+    rows = [
+        {"dataset": d, "classifier": n, "split": s, "score": SPLITS[i, j, s]}
+        for s in range(6)
+        for i, d in enumerate(datasets)
+        for j, n in enumerate(names)
+    ]
+    forms = {
+        "wide": pd.DataFrame(means, index=datasets, columns=names),
+        "long": pd.DataFrame(rows),
+        "dicts": nested,
+        "list": list(nested.values()),
+        "cross_validate": {
+            d: {n: {"fit_time": 0, "test_score": s} for n, s in row.items()}
+            for d, row in nested.items()
+        },
+        "array": means,
+        "splits": SPLITS,
+    }
+    found = compare_over_datasets(forms[form], random_state=0)
+    assert found.names == tuple(names)
+    assert found.datasets == tuple(datasets)
+    assert_allclose(found.scores, means)
+    expected = compare_over_datasets(means, random_state=0)
+    assert_allclose(found.pvalues, expected.pvalues)
+    assert_allclose(found.better, expected.better)
+    if form in ("wide", "array"):
+        with pytest.raises(ValueError, match="method='hierarchical' needs scores of splits"):
+            found.posterior(names[0], names[2], method="hierarchical")
+    else:
+        assert_allclose(found.split_scores[1], SPLITS[1].T)
+
+
+def test_results_of_cross_validate():
+    scores = {
+        name: {
+            "bayes": cross_validate(GaussianNB(), *data, cv=3),
+            "tree": cross_validate(DecisionTreeClassifier(random_state=0), *data, cv=3),
+        }
+        for name, data in (
+            ("iris", load_iris(return_X_y=True)),
+            ("wine", load_wine(return_X_y=True)),
+        )
+    }
+    found = compare_over_datasets(scores)
+    assert_allclose(found.scores[1, 0], scores["wine"]["bayes"]["test_score"].mean())
+
+
+def test_posteriors():
+    means, folds = bayes_and_trees()
+    scores = {name: {"nbc": folds[i, 0], "j48": folds[i, 1]} for i, name in enumerate(means.index)}
+    found = compare_over_datasets(scores, rope=1.0, random_state=0)
+    posterior = found.posterior("nbc", "j48")
+    assert posterior.probabilities.a_better == found.better[0, 1]
+    turned = found.posterior("j48", "nbc")
+    assert_allclose(turned.probabilities, posterior.probabilities[::-1])
+    assert "Nothing is settled" in posterior.conclusion
+    hierarchical = found.posterior("nbc", "j48", method="hierarchical")
+    assert_allclose(hierarchical.probabilities, [0.0795, 0.0365, 0.884], atol=0.015)
+    wide = found.posterior("nbc", "j48", rope=50)
+    assert "nbc and j48 are practically equivalent" in wide.conclusion
+    with pytest.raises(ValueError, match="test_fraction must fulfil"):
+        found.posterior("nbc", "j48", method="hierarchical", test_fraction=1.0)
+    with pytest.raises(ValueError, match="b must be one of 'nbc', 'j48'; got 'tree'"):
+        found.posterior("nbc", "tree")
+    with pytest.raises(ValueError, match="rope must be > 0 where"):
+        found.posterior("nbc", "nbc", method="hierarchical", rope=0)
+
+
+def test_seeds():
+    def draw(seed):
+        return compare_over_datasets(FRAME, random_state=seed).better
+
+    assert_allclose(draw(0), draw(0), rtol=0)
+    assert (draw(0) != draw(1)).any()
+    assert (draw(None) != draw(None)).any()
+
+
+def test_missing_scores():
+    gaps = FRAME.copy()
+    gaps.loc["cmc", "C4.5+m"] = np.nan
+    with pytest.raises(ValueError, match=r"none of 'C4.5\+m' on 'cmc' and 0 more; missing='drop'"):
+        compare_over_datasets(gaps)
+    found = compare_over_datasets(gaps, missing="drop", random_state=0)
+    assert found.dropped == ("cmc",)
+    assert "1 dropped: cmc" in str(found)
+    expected = compare_over_datasets(FRAME.drop("cmc"), random_state=0)
+    assert_allclose(found.pvalues, expected.pvalues)
+    nested = {"one": {"a": 1.0, "b": 2.0}, "two": {"a": 1.0}, "three": {"a": 1.0, "b": 3.0}}
+    with pytest.raises(ValueError, match="got none of 'b' on 'two'"):
+        compare_over_datasets(nested)
+    assert compare_over_datasets(nested, missing="drop").datasets == ("one", "three")
+
+
+def test_result_reads_and_pickles():
+    found = compare_over_datasets(FRAME, test="nemenyi", confidence_level=0.9, random_state=0)
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+    frame = found.to_frame()
+    assert frame[["a", "b"]].iloc[0].tolist() == ["C4.5+m+cf", "C4.5+m"]
+    assert len(frame) == 6
+    # Demsar: at 0.10 the critical difference is 1.12, and the worst differs from the best two
+    assert round(found.critical_difference, 2) == 1.12
+    assert "it differs from C4.5 by more than chance" in found.conclusion
+    assert "no proof of equality" in found.conclusion
+    assert found.groups == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "error", "message"),
+    [
+        (FRAME, {"test": "t"}, ValueError, "test must be one of 'auto', 'wilcoxon'"),
+        (FRAME, {"correction": "fdr"}, ValueError, "correction must be one of 'holm'"),
+        (FRAME, {"missing": "no"}, ValueError, "missing must be one of"),
+        (FRAME, {"rope": -0.1}, ValueError, "rope must be a number >= 0"),
+        (FRAME.iloc[:, :1], {}, ValueError, "two classifiers at least, got 1"),
+        (FRAME[:1], {}, ValueError, "two data sets at least that have all scores, got 1"),
+        (FRAME.iloc[:, [0, 0]], {}, ValueError, r"scores: Expected unique column names"),
+        (FRAME.iloc[[0, 0, 1]], {}, ValueError, "its data sets once each"),
+        (np.zeros((2, 2, 2, 2)), {}, ValueError, "must have the shape"),
+        ({"one": [1, 2], "two": [2, 3]}, {}, TypeError, "scores must hold a dict of classifiers"),
+        ([{"a": {"test_f1": [1]}, "b": 1}], {}, ValueError, "must hold 'test_score'"),
+        ([{"a": [[1]], "b": 1}], {}, ValueError, "must hold finite scores of splits"),
+        (
+            pd.DataFrame({"dataset": [1, 1], "classifier": ["a", "a"], "score": [1.0, 2.0]}),
+            {},
+            ValueError,
+            "or a column 'split', got several of '1' and 'a'",
+        ),
+    ],
+)
+def test_bad_input(scores, options, error, message):
+    with pytest.raises(error, match=message):
+        compare_over_datasets(scores, **options)

@@ -1,0 +1,366 @@
+"""Comparisons of what people already have: predictions, scores of splits, translations."""
+
+import math
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sacrebleu import significance
+from sacrebleu.metrics import BLEU
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
+from sklearn.model_selection import (
+    RepeatedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_validate,
+    train_test_split,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from statsmodels.stats.contingency_tables import cochrans_q
+
+from skeval._inference.delong import delong, partial_delong
+from skeval._inference.split_tests import five_by_two_f, five_by_two_t
+from skeval.metrics._bleu import bleu_options, log_bleu
+from skeval.metrics._sentences import bleu_statistics
+from skeval.model_selection import (
+    cochran_q,
+    compare_bleu,
+    compare_classifiers,
+    compare_predictions,
+    compare_scores,
+)
+from skeval.model_selection._compare_bleu import exchanged_differences, resampled_differences
+
+X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
+TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
+A, B = (cross_val_predict(model, X, Y, cv=5) for model in (TREE, BAYES))
+SCORES_A, SCORES_B = (
+    cross_val_predict(model, X, Y, cv=5, method="predict_proba")[:, 1] for model in (TREE, BAYES)
+)
+WORDS = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "and", "it", "was"]
+
+
+@pytest.mark.parametrize("method", ["mcnemar", "bootstrap", "delong"])
+def test_vectors_give_what_the_estimators_give(method):
+    vectors = (SCORES_A, SCORES_B) if method == "delong" else (A, B)
+    options = {"method": method, "n_resamples": 50, "random_state": 0, "alternative": "less"}
+    found = compare_predictions(Y, *vectors, **options)
+    folds = list(StratifiedKFold(5).split(X, Y))
+    expected = compare_classifiers(TREE, BAYES, X, Y, cv=folds, **options)
+    for name in ("method", "scoring", "score_a", "difference", "standard_error", "pvalue"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert_allclose(found.interval.low, expected.interval.low)
+
+
+def f_of_ones(y_true, predicted):
+    """The F1 score, without the checks of scikit-learn."""
+    return 2 * np.sum(y_true & predicted) / max(np.sum(y_true) + np.sum(predicted), 1)
+
+
+def test_permutation_is_that_of_all_exchanges():
+    y, a, b = Y[:9], A[:9].copy(), B[:9].copy()
+    a[:2] = 1 - a[:2]
+    differences = []
+    for swap in product([False, True], repeat=9):
+        first, second = np.where(swap, b, a), np.where(swap, a, b)
+        differences.append(f_of_ones(y, first) - f_of_ones(y, second))
+    observed = f1_score(y, a) - f1_score(y, b)
+    exact = np.mean(np.abs(differences) >= abs(observed) - 1e-12)
+    options = {"metric": f_of_ones, "random_state": 0}
+    found = compare_predictions(y, a, b, n_resamples=2000, **options)
+    assert_allclose(found.difference, observed)
+    assert_allclose(found.pvalue, exact, atol=4 * math.sqrt(exact * (1 - exact) / 2000))
+    assert found.interval.method == "bootstrap"
+    assert found.scoring == "f_of_ones"
+    one_sided = [
+        compare_predictions(y, a, b, n_resamples=400, alternative=side, **options)
+        for side in ("greater", "less")
+    ]
+    # what is as large counts for both, and so does the observed one
+    ties = sum(np.isclose(one_sided[0].replicates, observed))
+    assert_allclose(sum(each.pvalue for each in one_sided), (402 + ties) / 401)
+
+
+def test_permutation_of_probabilities_and_of_groups():
+    proba = [cross_val_predict(m, X, Y, cv=5, method="predict_proba") for m in (TREE, BAYES)]
+    found = compare_predictions(Y, *proba, metric=log_loss, n_resamples=5, random_state=0)
+    assert_allclose(found.score_b, log_loss(Y, proba[1]))
+    assert found.scoring == "log_loss"
+    groups = np.repeat(np.arange(4), 30)
+    grouped = compare_predictions(Y, A, B, groups=groups, n_resamples=200, random_state=0)
+    assert len(np.unique(np.round(grouped.replicates, 9))) <= 2**4
+    assert len(np.unique(np.abs(np.round(grouped.replicates, 9)))) <= 2**3
+
+
+def permutation_rejections(n_data_sets):
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for seed in range(n_data_sets):
+        y = rng.integers(0, 2, 30)
+        a, b = (np.where(rng.random(30) < 0.7, y, 1 - y) for _ in range(2))
+        found = compare_predictions(y, a, b, n_resamples=39, random_state=seed)
+        rejected += found.pvalue <= 0.05
+    return rejected
+
+
+def test_permutation_has_its_size():
+    assert stats.binom.sf(permutation_rejections(60) - 1, 60, 0.05) > 0.001
+
+
+@pytest.mark.slow
+def test_permutation_has_its_size_long():
+    rejected = permutation_rejections(2000)
+    print(f"paired permutation test rejects {rejected / 2000:.4f}")
+    assert stats.binom.sf(rejected - 1, 2000, 0.05) > 0.001
+
+
+def test_seeds_and_jobs():
+    def run(seed, n_resamples=110, n_jobs=None):
+        options = {"n_resamples": n_resamples, "random_state": seed, "n_jobs": n_jobs}
+        return compare_predictions(Y, A, B, **options).replicates
+
+    assert_allclose(run(0), run(0, n_jobs=1), rtol=0)
+    assert_allclose(run(0), run(0, 150)[:110], rtol=0)
+    assert (run(0) != run(1)).any()
+    assert (run(None) != run(None)).any()
+
+
+def test_unpaired_areas():
+    half = np.arange(120) < 70
+    found = compare_predictions(
+        Y[half], SCORES_A[half], SCORES_B[~half], y_true_b=Y[~half], method="delong"
+    )
+    parts = [
+        delong(y == 1, s[None]) for y, s in ((Y[half], SCORES_A[half]), (Y[~half], SCORES_B[~half]))
+    ]
+    assert_allclose(found.score_b, roc_auc_score(Y[~half], SCORES_B[~half]))
+    error = math.sqrt(sum(variance[0, 0] for _, variance in parts))
+    assert_allclose(found.standard_error, error)
+    assert_allclose(found.pvalue, 2 * stats.norm.sf(abs(found.difference) / error))
+    assert found.method == "delong (unpaired)"
+    assert found.n_samples == 120
+
+
+def test_partial_areas():
+    found = compare_predictions(Y, SCORES_A, SCORES_B, method="delong", max_fpr=0.3)
+    assert_allclose(found.score_b, roc_auc_score(Y, SCORES_B, max_fpr=0.3))
+    assert "up to a false positive rate of 0.3" in found.scoring
+    whole = partial_delong(Y == 1, np.array([SCORES_A, SCORES_B]), 1.0)
+    areas, covariance = delong(Y == 1, np.array([SCORES_A, SCORES_B]))
+    assert_allclose(whole[0], areas)
+    assert_allclose(whole[1], covariance)
+    rng = np.random.default_rng(0)
+    untied = rng.normal(size=60) + Y[:60]
+    for u in (0.13, 0.5, 0.99):
+        area, _ = partial_delong(Y[:60] == 1, untied[None], u)
+        assert_allclose(area[0], roc_auc_score(Y[:60], untied, max_fpr=u))
+
+
+def test_variance_of_a_partial_area_is_that_of_the_population():
+    """The spread of estimates over many samples against the mean of the variances."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([False, True], [120, 100])
+    found = []
+    for _ in range(400):
+        shared = rng.normal(size=220)
+        scores = np.array([shared + rng.normal(size=220) + 2 * y for _ in range(2)])
+        areas, covariance = partial_delong(y, scores, 0.2)
+        variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+        found.append((areas[0] - areas[1], areas[0], variance, covariance[0, 0]))
+    difference, area, variance, single = np.array(found).T
+    assert_allclose(variance.mean(), difference.var(), rtol=0.2)
+    assert_allclose(single.mean(), area.var(), rtol=0.2)
+
+
+def split_scores_of_mlxtend():
+    """The scores of five repeats of two halves, as mlxtend 0.25 splits them."""
+    x, y = make_classification(200, random_state=0)
+    rng, scores = np.random.RandomState(1), []
+    for _ in range(5):
+        halves = train_test_split(x, y, test_size=0.5, random_state=rng.randint(0, 32767))
+        x1, x2, y1, y2 = halves
+        for train, test in (((x1, y1), (x2, y2)), ((x2, y2), (x1, y1))):
+            scores.append([model.fit(*train).score(*test) for model in (BAYES, TREE)])
+    return np.array(scores).T
+
+
+def test_five_by_two_equals_mlxtend():
+    """The code of the numbers, with mlxtend 0.25:
+
+    X, y = make_classification(200, random_state=0)
+    A, B = GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)
+    paired_ttest_5x2cv(A, B, X, y, random_seed=1)
+    combined_ftest_5x2cv(A, B, X, y, random_seed=1)
+    """
+    a, b = split_scores_of_mlxtend()
+    found = compare_scores(a, b, method="5x2cv_t")
+    expected = [2.0988774008055677, 0.08988120456212816]
+    assert_allclose([found.statistic, found.pvalue], expected)
+    greater = compare_scores(a, b, method="5x2cv_t", alternative="greater")
+    assert_allclose(greater.pvalue, expected[1] / 2)
+    found = compare_scores(a, b, method="5x2cv_f")
+    assert_allclose([found.statistic, found.pvalue], [1.0, 0.5348805734621996])
+
+
+def test_intervals_of_five_by_two_hold_what_is_not_rejected():
+    d = np.random.default_rng(2).normal(0.03, 0.02, (5, 2))
+    for test in (lambda x: five_by_two_t(x, "two-sided"), five_by_two_f):
+        low, high = test(d).limits(0.9)
+        for end, outwards in ((low, -1), (high, 1)):
+            outside, inside = (test(d - (end + step * outwards)).pvalue for step in (1e-6, -1e-6))
+            assert outside < 0.1 < inside
+    far = np.array([[0.0, 0.001]] * 4 + [[5.0, 5.001]])
+    assert np.isnan(five_by_two_f(far).limits(0.9)).all()
+    with pytest.warns(UndefinedMetricWarning, match="interval of '5x2cv_t' is undefined"):
+        same = compare_scores(np.ones(10), np.ones(10), method="5x2cv_t")
+    assert same.pvalue == 1.0
+
+
+def test_corrected_t_of_results_of_cross_validate():
+    cv = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
+    a, b = (cross_validate(m, X, Y, cv=cv, return_indices=True) for m in (TREE, BAYES))
+    expected = compare_classifiers(TREE, BAYES, X, Y, cv=cv)
+    found = compare_scores(a, b)
+    for name in ("difference", "standard_error", "pvalue", "probabilities"):
+        assert_allclose(getattr(found, name), getattr(expected, name))
+    by_hand = compare_scores(a["test_score"], list(b["test_score"]), test_train_ratio=0.25)
+    assert_allclose(by_hand.pvalue, expected.pvalue)
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+
+def test_cochran_equals_statsmodels():
+    rng = np.random.default_rng(0)
+    rates = {"a": 0.6, "b": 0.7, "c": 0.8}
+    guesses = {name: np.where(rng.random(120) < rate, Y, 1 - Y) for name, rate in rates.items()}
+    found = cochran_q(Y, guesses)
+    right = np.array([guess == Y for guess in guesses.values()]).T.astype(int)
+    expected = cochrans_q(right)
+    assert_allclose([found.statistic, found.pvalue], [expected.statistic, expected.pvalue])
+    assert found.n_discordant == (right.sum(axis=1) % 3 > 0).sum()
+    assert "compare pairs" in found.conclusion
+    same = cochran_q(Y, {"a": Y, "b": Y})
+    assert (same.statistic, same.pvalue) == (0.0, 1.0)
+    assert "no proof" in same.conclusion
+    two = cochran_q(Y, {"a": A, "b": B})
+    b, c = ((A == Y) & (B != Y)).sum(), ((A != Y) & (B == Y)).sum()
+    assert_allclose(two.statistic, (b - c) ** 2 / (b + c))
+
+
+def translations(n=60):
+    rng = np.random.default_rng(0)
+    sentences = [list(rng.choice(WORDS, size=rng.integers(5, 12))) for _ in range(n)]
+
+    def garble(rate):
+        return [
+            " ".join(rng.choice(WORDS) if rng.random() < rate else word for word in sentence)
+            for sentence in sentences
+        ]
+
+    return [" ".join(sentence) for sentence in sentences], garble(0.3), garble(0.36)
+
+
+def test_bleu_equals_sacrebleu():
+    """Its resamples and exchanges, drawn by its generator, give its P-values."""
+    references, a, b = translations()
+    metric = BLEU(tokenize="none", smooth_method="none", references=[references])
+    ours_a, ours_b = (bleu_statistics(references, each) for each in (a, b))
+    options = bleu_options(4, None, None, None, False)
+
+    def score(sums):
+        return float(np.exp(log_bleu(sums, *options)))
+
+    found = compare_bleu(references, a, b, n_resamples=400, random_state=0)
+    difference = found.difference
+    assert_allclose(found.score_a, metric.corpus_score(a, None).score / 100)
+    systems = [("a", a), ("b", b)]
+    for kind in ("bs", "ar"):
+        test = significance.PairedTest(
+            systems, {"BLEU": metric}, None, test_type=kind, n_samples=300, n_jobs=1
+        )
+        _, theirs = test()
+        rng = np.random.default_rng(test._seed if hasattr(test, "_seed") else 12345)
+        if kind == "bs":
+            drawn = rng.choice(60, size=(300, 60), replace=True)
+            counts = (np.bincount(row, minlength=60) for row in drawn)
+            sizes = np.abs(resampled_differences(score, ours_a, ours_b, counts))
+            reached = sizes - sizes.mean()
+        else:
+            swaps = rng.integers(2, size=(300, 60), dtype=bool)
+            reached = np.abs(exchanged_differences(score, ours_a, ours_b, swaps))
+        expected = (1 + np.sum(reached > abs(difference) + 1e-12)) / 301
+        assert_allclose(theirs["BLEU"][1].p_value, expected)
+
+
+def test_bleu_tests():
+    references, a, b = translations()
+    both = [
+        compare_bleu(references, a, b, method=method, random_state=0)
+        for method in ("bootstrap", "randomization")
+    ]
+    assert both[0].interval.low == both[1].interval.low
+    assert_allclose(both[0].pvalue, both[1].pvalue, atol=0.05)
+    low, high = np.quantile(both[0].replicates, [0.025, 0.975])
+    assert_allclose([both[0].interval.low, both[0].interval.high], [low, high])
+    less = compare_bleu(references, a, b, alternative="less", random_state=0)
+    greater = compare_bleu(references, a, b, alternative="greater", random_state=0)
+    assert greater.pvalue < both[0].pvalue < less.pvalue
+    more = compare_bleu(references, a, b, n_resamples=2100, random_state=0)
+    assert_allclose(more.replicates[:2000], both[0].replicates, rtol=0)
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies"):
+        same = compare_bleu(references, a, a, n_resamples=20, random_state=0)
+    assert same.pvalue == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compare_predictions(Y, A[:-1], B), "y_true and pred_a must have the same length"),
+        (lambda: compare_predictions(Y, A, B[:-1]), "y_true and pred_b must have the same length"),
+        (lambda: compare_predictions(Y, A, B, max_fpr=0.5), "max_fpr must be None for method"),
+        (
+            lambda: compare_predictions(Y, A, B, method="mcnemar", metric=accuracy_score),
+            "metric must be None for method='mcnemar'",
+        ),
+        (lambda: compare_predictions(Y, A, B, method="t"), "method must be one of"),
+        (lambda: compare_predictions(Y, A, B, alternative="more"), "alternative must be one of"),
+        (
+            lambda: compare_predictions(Y * 0, A, B, method="delong"),
+            "y_true must hold two classes of two samples",
+        ),
+        (
+            lambda: compare_predictions(Y, A, B * np.nan, method="delong"),
+            "pred_b must hold one finite score",
+        ),
+        (lambda: compare_scores([1, 2], [1, 2]), "test_train_ratio must be given"),
+        (lambda: compare_scores([1, 2], [1, 2], test_train_ratio=0), "test_train_ratio must be a"),
+        (lambda: compare_scores([1, 2], [1], test_train_ratio=1), "same splits, got 2 and 1"),
+        (lambda: compare_scores([1], [1], test_train_ratio=1), "two splits at least, got 1"),
+        (lambda: compare_scores([1, np.nan], [1, 2], test_train_ratio=1), "no missing scores"),
+        (lambda: compare_scores([1, 2], [1, 2], method="5x2cv_t"), "must hold 10 scores"),
+        (
+            lambda: compare_scores([1] * 10, [2] * 10, method="5x2cv_t", test_train_ratio=1),
+            "test_train_ratio must be None",
+        ),
+        (
+            lambda: compare_scores([1] * 10, [2] * 10, method="5x2cv_f", alternative="less"),
+            "alternative must be 'two-sided' for '5x2cv_f'",
+        ),
+        (lambda: cochran_q(Y, {"a": A, "b": B[:-1]}), "must have the same length"),
+        (lambda: compare_bleu(["a b"], ["a b"], ["a b"]), "two sentences at least, got 1"),
+        (lambda: compare_bleu(["a b"] * 2, ["a"] * 2, ["a"]), "references must hold"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_cochran_needs_names():
+    with pytest.raises(TypeError, match="predictions must be a dict of 2 names"):
+        cochran_q(Y, [A, B])
