@@ -16,6 +16,7 @@ from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.duals import Duals, FeatureDuals
 from skeval._solvers.interior_point import Start
+from skeval._solvers.linear_systems import take_each
 from skeval._solvers.newton import FeatureSystem, GramSystem, NewtonSystem, SelectedFeatures
 from skeval._solvers.screening import Strip, screen
 from skeval._solvers.svm_solver import optimal, solve_from_sets, solve_from_values
@@ -118,7 +119,9 @@ class LinearSVMBatch:
             def features_of(problems: np.ndarray) -> FeatureSystem:
                 return system if ridge is None else system.with_ridge(ridge[problems])
 
-            solution = _FeatureProblems(features_of, signs, unit * box, max_iter).solve_all()
+            size = _BLOCK // box.shape[1]
+            problems = _FeatureProblems(features_of, signs, unit * box, max_iter, size)
+            solution = problems.solve_all()
         else:
 
             def gram_of(problems: np.ndarray) -> GramSystem:
@@ -165,7 +168,8 @@ def solve_feature_svms(
     scale[scale == 0] = 1.0
     unit = unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
-    solution = _FeatureProblems(system.take, signs, unit * box, max_iter).solve_all()
+    size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
+    solution = _FeatureProblems(system.take, signs, unit * box, max_iter, size).solve_all()
     return solution.in_units(unit, box)
 
 
@@ -178,8 +182,7 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
     problems = np.arange(len(box))[:, None]
-    inner = gram[problems[:, :, None], rows[:, :, None], rows[:, None, :]]
-    found = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
+    found = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = found.alpha
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
@@ -221,11 +224,12 @@ class _FeatureProblems:
         signs: np.ndarray,
         box: np.ndarray,
         max_iter: int,
+        size: int,
     ) -> None:
         self.system_of, self.max_iter = system_of, max_iter
         self.same_labels = signs.ndim == 1
         self.signs, self.box = np.broadcast_to(signs, box.shape), box
-        self.size = max(8, _BLOCK // box.shape[1])
+        self.size = max(8, size)
         self.solution = BatchSolution.empty(*box.shape)
 
     def solve_all(self) -> BatchSolution:
