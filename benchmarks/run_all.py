@@ -39,7 +39,10 @@ ROWS = {
     "perturb-colon": Row("perturbation interval, 62 x 2000, R=1000", "perturb.py --case colon", 30),
     "perturb-bc": Row("the same, breast_cancer 569 x 30, R=1000", "perturb.py --case bc", 3),
     "perturb-5000": Row("the same, n=5000 p=20, R=100", "perturb.py --case 5000", 60),
-    "permute-cv2": Row("P=1000, 10 folds, selection inside, 62 x 2000", "permute_cv2.py", 6),
+    "permute-cv2": Row("P=1000, 10 folds, selection inside, 62 x 2000", "permute_cv2.py", 12),
+    "permute-noise": Row(
+        "the same, 30 of 3000 near-noise features, n=70", "permute_cv2.py --data noise", 8
+    ),
     "permute-ridge": Row(
         "P=1000, 10 folds, RidgeClassifier, 569 x 30", "permute_smooth.py --model ridge", 100
     ),

@@ -102,8 +102,11 @@ class PlannedAdapter(Protocol):
     """An adapter that serves some plans only.
 
     What it learns of a plan it keeps from block to block: it stays in the calling process, for
-    each worker would learn the same again.
+    each worker would learn the same again. It is given blocks of at most `max_fits`, if that is
+    a number.
     """
+
+    max_fits: int | None
 
     def prepare(self, plan: ResamplingPlan) -> Adapter | None:
         """Return the adapter for a plan, None if a loop does it as fast.

@@ -112,8 +112,10 @@ def resampled_fits(
     else:
         solver = Solver(fitter, target, finish)
         solver.adapter = adapter
-        solve = solve_here if isinstance(adapter, PlannedAdapter) else solve_blocks
-        found = solve(solver, plan, first_block, options)
+        if isinstance(adapter, PlannedAdapter):
+            found = solve_here(solver, adapter.max_fits, plan, first_block, options)
+        else:
+            found = solve_blocks(solver, plan, first_block, options)
     n_failed = n_done = 0
     for fitted in found:
         n_failed += int(fitted.failed.sum())
@@ -137,7 +139,11 @@ def fit_each(
 
 
 def solve_here(
-    solver: "Solver", plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
+    solver: "Solver",
+    max_fits: int | None,
+    plan: ResamplingPlan,
+    first_block: int | None,
+    options: dict[str, Any],
 ) -> Iterator[FittedBlock]:
     """Yield the fits of a plan, of which a solver does in this process all that it can.
 
@@ -145,7 +151,8 @@ def solve_here(
     """
     solve = partial(solve_block, solver.adapter)
     with open_jobs(solver.fitter, total=plan.n_fits, **options) as run:
-        for block in plan.blocks(run.max_fits, first_block):
+        limits = [size for size in (run.max_fits, max_fits) if size]
+        for block in plan.blocks(min(limits, default=None), first_block):
             decisions = run.do_here(solve, block)
             run.advance(int(decisions.solved.sum()))
             unsolved = np.flatnonzero(~decisions.solved).tolist()

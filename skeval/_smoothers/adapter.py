@@ -24,6 +24,9 @@ KEPT_ELEMENTS = 2**24
 MOST_CLASSES = 32
 """The answers of a block hold a number for each class."""
 
+CACHED_ELEMENTS = 2**18
+"""Elements of a (fits, n_samples) array of a block whose rules are kept: it stays in the cache."""
+
 SMALL_BLOCK = 256
 """Fits of a block where each is shown or kept."""
 
@@ -107,6 +110,7 @@ class LabelFreeAdapter:
         self.target = target
         self.labels = compact(target)
         self.n_repetitions = 0
+        self.max_fits: int | None = None
         self._rules: dict[bytes, Rule | None] = {}
         self._n_kept = 0
 
@@ -118,9 +122,12 @@ class LabelFreeAdapter:
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
         if last.order is None or not same or last.train.dtype.kind not in "iu":
             return None
-        if not (self._keeps_rules(last) or holds_repetitions(plan)):
+        keeps = self._keeps_rules(last)
+        if not (keeps or holds_repetitions(plan)):
             return None
         self.n_repetitions = plan.n_repetitions
+        fewest = FEWEST_REPETITIONS * plan.fits_per_repetition
+        self.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples) if keeps else None
         return self
 
     def _keeps_rules(self, parts: PlanBlock) -> bool:

@@ -23,6 +23,8 @@ class Duals:
 
     def take(self, problems: np.ndarray) -> "Duals":
         """Return some of the problems."""
+        if problems.dtype == bool and problems.all():
+            return self
         return Duals(self.system.take(problems), self.signs[problems], self.box[problems])
 
     def margins(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
+from skeval._solvers.batch_solution import BatchSolution
 from skeval._solvers.duals import Duals
 from skeval._solvers.kernels import Kernels
 from skeval._solvers.newton import GramSystem
 from skeval._solvers.splitting import Splitting
-from skeval._solvers.svm import BatchSolution, unit_of
+from skeval._solvers.svm import unit_of
 from skeval._solvers.svm_solver import optimal
 
 __all__ = ["KernelSVMBatch", "is_positive"]

@@ -12,6 +12,8 @@ from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
+from skeval._solvers.linear_systems import factor_each, take_each
+
 __all__ = ["FeatureSystem", "GramSystem", "NewtonSystem", "SelectedFeatures"]
 
 # Above this many numbers the products of columns are not stored but formed problem by problem.
@@ -30,6 +32,9 @@ class NewtonStep(NamedTuple):
 
 StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
 """Targets e (B, n), beta (B, n) and coefficients v (B, q) -> the step (1) for the given D."""
+
+Solve = Callable[[np.ndarray], np.ndarray]
+"""Right sides (B, m, r) -> solutions of a stack of linear systems."""
 
 
 class NewtonSystem(Protocol):
@@ -65,19 +70,6 @@ class NewtonSystem(Protocol):
 
     def factor(self, D: np.ndarray) -> StepFunction:
         """Prepare the steps for diagonals D (B, n)."""
-
-
-def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the solutions of a stack of linear systems, nan for those that are singular."""
-    try:
-        return np.linalg.solve(matrices, right)
-    except np.linalg.LinAlgError:  # raised for the whole stack where one of them is
-        if len(matrices) == 1:
-            return np.full(right.shape, np.nan)
-    half = len(matrices) // 2
-    return np.concatenate(
-        [solve_each(matrices[:half], right[:half]), solve_each(matrices[half:], right[half:])]
-    )
 
 
 class FeatureSystem:
@@ -152,7 +144,7 @@ class FeatureSystem:
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
         corner[corner == 0] = 1.0  # no free sample: the intercept is not determined here
-        return partial(self._step, M, D)
+        return partial(self._step, factor_each(M), D)
 
     def _weighted_products(self, D: np.ndarray) -> np.ndarray:
         if self._products is not None:
@@ -167,11 +159,11 @@ class FeatureSystem:
         return d @ self.Z.T
 
     def _step(
-        self, M: np.ndarray, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
+        self, solve: Solve, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
     ) -> NewtonStep:
         right = self.moments(beta + D * e)  # (B, q + 1), the right side of (3)
         right[:, :-1] -= self.ridge * v
-        d = solve_each(M, right[:, :, None])[:, :, 0]
+        d = solve(right[:, :, None])[:, :, 0]
         df = self._changes(d)
         return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # (1)
 
@@ -245,22 +237,16 @@ class GramSystem:
         if count < 0.8 * D.shape[1]:  # samples with D = 0 are left out
             inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
             S = np.take_along_axis(S, inside, axis=1)
-            K = self._gather(inside)
+            K = take_each(self.K, inside)
         M = S[:, :, None] * K  # (7), (B, m, m)
         M *= S[:, None, :]
         diagonal = np.arange(M.shape[1])
         M[:, diagonal, diagonal] += 1.0
-        return partial(self._step, M, S, inside)
-
-    def _gather(self, inside: np.ndarray) -> np.ndarray:
-        rows, columns = inside[:, :, None], inside[:, None, :]
-        if self.K.ndim == 2:
-            return self.K[rows, columns]
-        return self.K[np.arange(len(inside))[:, None, None], rows, columns]
+        return partial(self._step, factor_each(M), S, inside)
 
     def _step(
         self,
-        M: np.ndarray,
+        solve: Solve,
         S: np.ndarray,
         inside: np.ndarray | None,
         e: np.ndarray,
@@ -271,7 +257,7 @@ class GramSystem:
         right = e - self.scores(lag) if lag.any() else e
         if inside is not None:
             right = np.take_along_axis(right, inside, axis=1)
-        u = solve_each(M, np.stack([S * right, S], axis=2))  # (8): u_1 and u_2, (B, m, 2)
+        u = solve(np.stack([S * right, S], axis=2))  # (8): u_1 and u_2, (B, m, 2)
         weight = np.einsum("bi,bi->b", S, u[:, :, 1])
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
         db = excess / np.where(weight == 0, 1.0, weight)  # (9), left

@@ -6,22 +6,21 @@ the columns. Arrays in, arrays out: what a result means is the caller's business
 Numbers in parentheses are the equations of doc/derivations/svm.rst.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 
 from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
+from skeval._solvers.batch_solution import BatchSolution, divide, find_solvable
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.duals import Duals, FeatureDuals
-from skeval._solvers.interior_point import Start
+from skeval._solvers.duals import Duals
+from skeval._solvers.feature_problems import FEW_SAMPLES, FeatureProblems
+from skeval._solvers.linear_systems import take_each
 from skeval._solvers.newton import FeatureSystem, GramSystem, NewtonSystem, SelectedFeatures
-from skeval._solvers.screening import Strip, screen
-from skeval._solvers.svm_solver import optimal, solve_from_sets, solve_from_values
+from skeval._solvers.splitting import Splitting
+from skeval._solvers.svm_solver import optimal, solve_from_sets
 
 __all__ = [
-    "BatchSolution",
     "LinearSVMBatch",
     "solve_feature_svms",
     "solve_gram_svms",
@@ -34,47 +33,6 @@ __all__ = [
 # problems: what the solvers touch in one round should stay in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-_N_PILOTS = 24
-# How far off, in margins, a start is: nothing known, the solution of the mean problem, or farther
-# from every bound than is likely, which frees what got stuck at one.
-_COLD, _WARM, _FAR = 1.0, 0.3, 10.0
-
-
-@dataclass
-class BatchSolution:
-    """Solutions of B problems over n samples; those that did not converge are nan.
-
-    `decision` (B, n) of every sample, trained on or not; `alpha` (B, n); `intercept` (B,), for
-    columns centred on all samples; `converged` (B,), False too where all training samples are
-    of one class.
-    """
-
-    decision: np.ndarray
-    alpha: np.ndarray
-    intercept: np.ndarray
-    converged: np.ndarray
-
-    @classmethod
-    def empty(cls, n_problems: int, n_samples: int) -> "BatchSolution":
-        return cls(
-            np.full((n_problems, n_samples), np.nan),
-            np.full((n_problems, n_samples), np.nan),
-            np.full(n_problems, np.nan),
-            np.zeros(n_problems, dtype=bool),
-        )
-
-    def put(self, problems: np.ndarray, duals: Duals, found: SetSolution) -> None:
-        """Store those solutions that are optimal; `problems` (b,) are their places here."""
-        fine = found.settled & optimal(duals, found)
-        at = problems[fine]
-        self.decision[at] = duals.signs[fine] * (found.margin[fine] + 1.0)
-        self.alpha[at] = duals.box[fine] * found.fraction[fine]
-        self.intercept[at] = found.intercept[fine]
-        self.converged[at] = True
-
-    def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> "BatchSolution":
-        """Return the solution with alpha as it was before boxes were multiplied by `unit` (8)."""
-        return replace(self, alpha=np.minimum(self.alpha / unit, box))
 
 
 class LinearSVMBatch:
@@ -118,7 +76,12 @@ class LinearSVMBatch:
             def features_of(problems: np.ndarray) -> FeatureSystem:
                 return system if ridge is None else system.with_ridge(ridge[problems])
 
-            solution = _FeatureProblems(features_of, signs, unit * box, max_iter).solve_all()
+            size = _BLOCK // box.shape[1]
+            problems = FeatureProblems(features_of, signs, unit * box, max_iter, size)
+            if ridge is None and len(system.Z) <= FEW_SAMPLES:
+                gram = self._columns.gram(system.ridge)
+                problems.try_splitting(Splitting(gram))
+            solution = problems.solve_all()
         else:
 
             def gram_of(problems: np.ndarray) -> GramSystem:
@@ -165,7 +128,8 @@ def solve_feature_svms(
     scale[scale == 0] = 1.0
     unit = unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
-    solution = _FeatureProblems(system.take, signs, unit * box, max_iter).solve_all()
+    size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
+    solution = FeatureProblems(system.take, signs, unit * box, max_iter, size).solve_all()
     return solution.in_units(unit, box)
 
 
@@ -178,8 +142,7 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
     problems = np.arange(len(box))[:, None]
-    inner = gram[problems[:, :, None], rows[:, :, None], rows[:, None, :]]
-    found = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
+    found = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = found.alpha
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
@@ -202,78 +165,6 @@ def uses_features(n_samples: int, n_features: int) -> bool:
     return 3 * n_features < 2 * n_samples
 
 
-def _solvable(signs: np.ndarray, box: np.ndarray) -> np.ndarray:
-    """Return the numbers of the problems that train on both classes."""
-    trained, positive = box > 0, signs > 0
-    return np.flatnonzero((trained & positive).any(axis=1) & (trained & ~positive).any(axis=1))
-
-
-def _blocks(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    return (problems[i : i + size] for i in range(0, len(problems), size))
-
-
-class _FeatureProblems:
-    """Problems on few features: from their mean problem and on a strip, where labels are equal."""
-
-    def __init__(
-        self,
-        system_of: Callable[[np.ndarray], FeatureSystem],
-        signs: np.ndarray,
-        box: np.ndarray,
-        max_iter: int,
-    ) -> None:
-        self.system_of, self.max_iter = system_of, max_iter
-        self.same_labels = signs.ndim == 1
-        self.signs, self.box = np.broadcast_to(signs, box.shape), box
-        self.size = max(8, _BLOCK // box.shape[1])
-        self.solution = BatchSolution.empty(*box.shape)
-
-    def solve_all(self) -> BatchSolution:
-        left = _solvable(self.signs, self.box)
-        if not len(left):
-            return self.solution
-        zeros, strip = self.system_of(left[:1]).zeros(1), None
-        start = Start(zeros, np.zeros(1), _COLD)
-        if self.same_labels:
-            start = self._mean_start(left, start)
-        if self.same_labels and len(left) >= 4 * _N_PILOTS:
-            strip = self._pilot_strip(left, start)
-        if strip is not None:
-            left = self._unsolved(left)
-            near = left[strip.admits(self.signs[left], self.box[left])]
-            part = self.system_of(left[:1]).take_samples(strip.inside)
-            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
-        self._solve(self._unsolved(left), start, solve_from_values, self.size)
-        far = Start(zeros, np.zeros(1), _FAR)
-        self._solve(self._unsolved(left), far, solve_from_values, self.size)
-        return self.solution
-
-    def _unsolved(self, problems: np.ndarray) -> np.ndarray:
-        return problems[~self.solution.converged[problems]]
-
-    def _solve(
-        self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
-    ) -> None:
-        """Solve in blocks, all from the same start of one row."""
-        for at in _blocks(problems, size):
-            duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
-            coef = np.repeat(start.coef, len(at), axis=0)
-            begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
-            self.solution.put(at, duals, solver(duals, begin, max_iter=self.max_iter))
-
-    def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
-        mean = self.box[problems].mean(axis=0)[None]
-        duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        found = solve_from_values(duals, start, max_iter=self.max_iter)
-        return Start(found.coef, found.intercept, _WARM) if found.settled[0] else start
-
-    def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
-        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
-        self._solve(pilots, start, solve_from_values, self.size)
-        done = pilots[self.solution.converged[pilots]]
-        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
-
-
 def _solve_grams(
     system_of: Callable[[np.ndarray], GramSystem],
     same_gram: bool,
@@ -285,7 +176,7 @@ def _solve_grams(
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     n = box.shape[1]
     solution = BatchSolution.empty(*box.shape)
-    left = _solvable(signs, box)
+    left = find_solvable(signs, box)
     guess = None
     if same_labels and same_gram and len(left):
         _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
@@ -293,7 +184,7 @@ def _solve_grams(
     if same_labels and len(left):
         mean = box[left].mean(axis=0, keepdims=True)
         guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean), max_iter)
-    for at in _blocks(left, max(8, _GRAM_BLOCK // n**2)):
+    for at in divide(left, max(8, _GRAM_BLOCK // n**2)):
         duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
             found = _solve_from_margins(duals, max_iter)

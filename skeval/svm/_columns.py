@@ -26,6 +26,11 @@ class ColumnMaps(NamedTuple):
     shift: np.ndarray
     scale: np.ndarray
 
+    @property
+    def n_kept(self) -> np.ndarray:
+        """Return how many columns each fit keeps."""
+        return np.count_nonzero(np.isfinite(self.scale), axis=1)
+
 
 def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> "ColumnSteps | None":
     """Return what some transformers do to the columns of X; None if one is not served.

@@ -78,14 +78,16 @@ class LinearMachine:
 
     def solve(self, problems: PairProblems) -> Solutions:
         batch = self._prepare(problems.rows)
-        scales = None
-        if self._steps.scaler is not None:
-            scales = self._steps.maps(problems.block).scale
+        steps, maps = self._steps, None
+        if steps.drops or steps.scaler is not None:
+            maps = steps.maps(problems.block)
+        # Columns that are constant in a fit have no part in it: unscaled they may stay.
+        scales = None if maps is None or steps.scaler is None else maps.scale
         solution = batch.solve(problems.signs, problems.box, scales=scales)
         decision = solution.decision
-        if len(problems.rows) < len(self._steps.X):
-            decision = batch.decide(self._steps.X, problems.signs, solution, scales=scales)
-        return Solutions(decision, solution.alpha)
+        if len(problems.rows) < len(steps.X):
+            decision = batch.decide(steps.X, problems.signs, solution, scales=scales)
+        return leave_empty(Solutions(decision, solution.alpha), maps)
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
         key = rows.tobytes()
@@ -131,7 +133,8 @@ class KernelMachine:
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
         if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
-            return self._near.solve_with(self._kernels(gamma, maps), problems)
+            found = self._near.solve_with(self._kernels(gamma, maps), problems)
+            return leave_empty(found, maps)
         size = max(1, KEPT_KERNELS // self._n**2)
         parts = [groups[start : start + size] for start in range(0, len(groups), size)]
         found = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
@@ -140,7 +143,7 @@ class KernelMachine:
             kernels = self._fix(part, self._kernels(gamma, maps))
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
             found.decision[fits], found.alpha[fits] = solved
-        return found
+        return leave_empty(found, maps)
 
     def _fix(self, groups: list[np.ndarray], kernels: Kernels) -> FixedKernels:
         """Return a Gram matrix for each group of fits; nan where it is not positive."""
@@ -184,9 +187,9 @@ class KernelMachine:
         """Return gamma (n_fits,) of each fit."""
         kept = np.full(len(block), self._p)
         if maps is not None:
-            kept = np.isfinite(maps.scale).sum(axis=1)
+            kept = np.maximum(1, maps.n_kept)
         if self._gamma == "auto":
-            return 1.0 / np.maximum(kept, 1)
+            return 1.0 / kept
         if self._gamma != "scale":
             return np.full(len(block), float(self._gamma))
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
@@ -239,6 +242,13 @@ class KernelMachine:
             kept = np.isfinite(maps.scale[fit])
             part = ((part - maps.shift[fit]) / maps.scale[fit])[:, kept]
         return float(np.repeat(part, counts.astype(np.intp), axis=0).var()) if part.size else 0.0
+
+
+def leave_empty(found: Solutions, maps: ColumnMaps | None) -> Solutions:
+    """Take back the solutions of fits that keep no column, which the transformers refuse."""
+    if maps is not None:
+        found.decision[maps.n_kept == 0] = np.nan
+    return found
 
 
 def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -290,6 +290,25 @@ def test_a_training_part_that_lacks_a_class_is_left_to_svc():
     given, target, _ = check_task(SVC(), X, y)
     found = adapter_of_steps(SVC(), given, target)(PlanBlock(train, train >= 0))
     assert found.solved.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("scaler", [None, StandardScaler(), MinMaxScaler()], ids=str)
+@pytest.mark.parametrize("svc", ["linear", "rbf", "rbf auto", "poly"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_training_part_of_constant_columns_is_left_to_its_transformers(n_classes, svc, scaler):
+    X, y = np.zeros((30, 2)), np.resize([0, 0, 0, 1, 1, n_classes - 1], 30)
+    X[:12] = np.random.default_rng(0).normal(size=(12, 2))
+    train = np.stack([np.arange(30) >= 12, np.arange(30) < 24, np.arange(30) >= 0]).astype(int)
+    steps = [VarianceThreshold()] if scaler is None else [VarianceThreshold(), scaler]
+    model = make_pipeline(*steps, SVC(**SVCS[svc]))
+    given, target, _ = check_task(model, X, y)
+    found = adapter_of_steps(model, given, target)(PlanBlock(train, train >= 0))
+    assert found.solved[[0, 2]].tolist() == [False, True]
+    folds = [(np.flatnonzero(row), np.flatnonzero(row == 0)) for row in train[:2]]
+    with pytest.raises(ValueError, match="No feature in X meets the variance threshold"):
+        cross_val_error(model, X, y, cv=folds)
+    with pytest.warns(FitFailedWarning, match="1 of 2 fits failed"):
+        cross_val_error(model, X, y, cv=folds, error_score=np.nan)
 
 
 FORMS = {
