@@ -18,6 +18,7 @@ from skeval.metrics.cluster._kernels.euclidean import (
     euclidean,
     left_operands,
     mend,
+    multiply,
     operands,
     squared_euclidean,
     squared_norms,
@@ -165,7 +166,7 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     The strips of a cluster share its centre, and so one copy of the operands of all columns. It is
     a median, which outliers do not move away from the others.
     """
-    stops = np.append(starts[1:], len(points))
+    stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
     def centre(cluster: int) -> np.ndarray:
         start, stop = starts[cluster], stops[cluster]
@@ -174,18 +175,18 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
 
     @lru_cache(maxsize=1)
     def around(cluster: int) -> np.ndarray:
-        return operands(points, centre(cluster))
+        return operands(by_feature, centre(cluster))
 
     def strip(rows: slice) -> Strip:
         cluster = int(np.searchsorted(starts, rows.start, side="right")) - 1
-        own = operands(points[rows], centre(cluster))
+        own = operands(by_feature[:, rows], centre(cluster))
         left = left_operands(own)
 
         def block(columns: slice) -> Tile:
-            right = own if columns == rows else around(cluster)[columns]
-            squared = left @ right.T  # eq. 8, (r, c)
+            right = own if columns == rows else around(cluster)[:, columns]
+            squared = multiply(left, right)  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
-            aa, bb = left[:, -1], right[:, -2]
+            aa, bb = left[:, -1], right[-2]
             lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
             distances = np.sqrt(squared, out=squared)
             return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
