@@ -78,6 +78,8 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
         return lambda a, b: pairwise_distances(a.astype(bool), b.astype(bool), metric=metric)
     if callable(metric) and not issparse(points):
         return partial(_pair_by_pair, metric)
+    if metric == "cosine" and not issparse(points):
+        return _cosine
     options = _scale(metric, points)
     if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
         return partial(cdist, metric="cityblock")
@@ -87,6 +89,20 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     if metric not in distance_metrics() and not issparse(points):
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the cosine distance of rows of any length.
+
+    scikit-learn takes dense rows that are shorter than 2e-15 for zeros.
+    """
+    return pairwise_distances(_enlarge(a), _enlarge(b), metric="cosine")
+
+
+def _enlarge(points: np.ndarray) -> np.ndarray:
+    """Multiply each row by a power of two, which keeps its direction, so that it is near 1."""
+    exponents = np.frexp(np.abs(points).max(axis=1))[1]
+    return np.ldexp(points, -exponents[:, None])
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
