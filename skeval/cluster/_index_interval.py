@@ -12,7 +12,13 @@ from sklearn.base import clone
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.means import normal_interval
 from skeval._resampling.jobs import open_jobs
-from skeval.cluster._index_values import Index, check_index_value, name_index, value_or_nan
+from skeval.cluster._index_values import (
+    Index,
+    check_index_value,
+    name_index,
+    range_of,
+    value_or_nan,
+)
 from skeval.cluster._resamples import half_of
 from skeval.cluster._stability import STABILITY, Seed, check_points, seed_clusterer
 from skeval.metrics.cluster._labels import check_labels
@@ -45,8 +51,10 @@ class IndexInterval(IntervalResult):
         The index on random halves of the data, nan where it is undefined.
     n_samples : int
         Number of samples.
+    bounds : tuple of float
+        Smallest and largest value of the index; infinite where they are not known.
     interval : ConfidenceInterval
-        Estimate and normal quantiles of the standard error.
+        Estimate and normal quantiles of the standard error, cut off at the bounds.
     confidence_level : float
         Its nominal coverage.
     """
@@ -56,6 +64,7 @@ class IndexInterval(IntervalResult):
     standard_error: float
     replicates: np.ndarray = field(repr=False)
     n_samples: int
+    bounds: Limits = field(repr=False)
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -63,7 +72,9 @@ class IndexInterval(IntervalResult):
         return ("normal",)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        return normal_interval(self.estimate, self.standard_error, confidence_level)
+        low, high = self.bounds  # which rounding may have passed
+        bounds = min(low, self.estimate), max(high, self.estimate)
+        return normal_interval(self.estimate, self.standard_error, confidence_level, bounds)
 
     def __str__(self) -> str:
         rows = [
@@ -175,6 +186,9 @@ def index_interval(
     the K-means clusters below the silhouette on bootstrap samples was 0.01 to 0.04 too large, and
     percentile intervals of nominally 95 % covered 56 to 87 % at n = 60, 81 to 94 % at n = 200.
 
+    The ends are cut off at the range of the index, which is known of the functions of this package
+    and of scikit-learn, not of your own.
+
     The interval is for the mean of the index over samples of size n. Measured at nominal 95 %, 250
     data sets, K-means with k = 3 (three separate, three overlapping and one Gaussian in the plane,
     three overlapping in 10 dimensions): the silhouette covered .944, .936, .992, .960 at n = 60 and
@@ -227,6 +241,7 @@ def index_interval(
         standard_error=float(np.std(defined, ddof=1) * np.sqrt(half / (n - half))),
         replicates=replicates,
         n_samples=n,
+        bounds=range_of(index),
         confidence_level=confidence_level,
     )
 

@@ -60,6 +60,12 @@ SHARES = (
     "precision",
     "recall",
     "jaccard",
+    "rand_score",
+    "fowlkes_mallows",
+    "normalized_mutual_info",
+    "homogeneity",
+    "completeness",
+    "v_measure",
 )
 """How the names of scores between 0 and 1 begin."""
 
@@ -72,10 +78,12 @@ def range_of(scoring: str) -> tuple[float, float]:
         return 0.0, 1.0
     if scoring.startswith("neg_"):
         return -np.inf, 0.0
-    if scoring == "matthews_corrcoef":
+    if scoring in ("matthews_corrcoef", "adjusted_rand_score"):
         return -1.0, 1.0
-    best_is_one = scoring in ("r2", "explained_variance") or scoring.startswith("d2_")
-    return -np.inf, 1.0 if best_is_one else np.inf
+    if scoring in ("positive_likelihood_ratio", "mutual_info_score"):
+        return 0.0, np.inf
+    best_is_one = scoring in ("r2", "explained_variance", "adjusted_mutual_info_score")
+    return -np.inf, 1.0 if best_is_one or scoring.startswith("d2_") else np.inf
 
 
 @dataclass(frozen=True, eq=False)

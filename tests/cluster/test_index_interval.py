@@ -5,14 +5,18 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from joblib import parallel_config
 from scipy.stats import binomtest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import silhouette_score as sklearn_silhouette
 
+import skeval.metrics.cluster as metrics_of_clusterings
 from skeval.cluster import index_interval
+from skeval.cluster._index_values import FROM_0, FROM_0_TO_1, RANGES
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -37,6 +41,39 @@ def test_equals_the_definition(n):
     assert found.standard_error == pytest.approx(error)
     assert found.interval.high == pytest.approx(found.estimate + 1.959964 * error)
     assert found.interval.low == pytest.approx(found.estimate - 1.959964 * error)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+@pytest.mark.parametrize("index", [silhouette_score, partial(sklearn_silhouette, metric="l1")])
+def test_the_ends_lie_in_the_range_of_the_index(index, level):
+    labels = np.repeat([0, 1], 8)
+    for gap in (0.3, 3.0, 30.0):
+        X = gap * labels[:, None] + np.linspace(0, 1, 16)[::-1, None] ** 8
+        found = index_interval(index, X, labels, n_resamples=30, random_state=0)
+        interval = found.confidence_interval(level)
+        assert found.bounds == (-1, 1)
+        assert -1 <= interval.low < found.estimate < interval.high <= 1
+
+
+def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
+    X, labels = blobs()
+    other = labels.copy()
+    other[:2] = 3
+    both = index_interval(adjusted_rand_score, X, labels, other, n_resamples=30, random_state=0)
+    assert both.interval.high == 1 > both.estimate
+
+    def ten_times(data, names):
+        return 10 * silhouette_score(data, names)
+
+    found = index_interval(ten_times, X, labels, n_resamples=30, random_state=0)
+    assert found.bounds == (-np.inf, np.inf)
+    assert found.interval.high == pytest.approx(found.estimate + 1.959964 * found.standard_error)
+
+
+def test_every_index_with_a_range_is_a_function_of_this_package_or_scikit_learn():
+    known = {*dir(metrics_of_clusterings), *dir(sklearn.metrics)}
+    assert {*RANGES, *FROM_0_TO_1, *FROM_0} <= known
+    assert not FROM_0 & FROM_0_TO_1
 
 
 def test_the_spread_of_halves_is_that_of_a_mean():

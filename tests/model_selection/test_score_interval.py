@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import f1_score, get_scorer, make_scorer, r2_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
@@ -21,6 +21,7 @@ from skeval._resampling.schemes import halves_scheme, subsample_scheme
 from skeval._resampling.target import check_task
 from skeval.model_selection import ScoreInterval, error_interval, score_interval
 from skeval.model_selection._interval_folds import FOLD_METHODS
+from skeval.model_selection._score_interval import range_of
 from skeval.utils._seeds import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
@@ -260,3 +261,28 @@ def test_groups_and_results():
     assert again.to_dict() == result.to_dict()
     assert result.confidence_interval() == result.interval
     assert result.confidence_interval(0.5).low > result.interval.low
+
+
+RANGES = {
+    "adjusted_mutual_info_score": (-np.inf, 1),
+    "adjusted_rand_score": (-1, 1),
+    "completeness_score": (0, 1),
+    "fowlkes_mallows_score": (0, 1),
+    "homogeneity_score": (0, 1),
+    "matthews_corrcoef": (-1, 1),
+    "mutual_info_score": (0, np.inf),
+    "normalized_mutual_info_score": (0, 1),
+    "positive_likelihood_ratio": (0, np.inf),
+    "rand_score": (0, 1),
+    "v_measure_score": (0, 1),
+}
+
+
+@pytest.mark.parametrize("scoring", RANGES)
+def test_known_ranges_hold_what_scikit_learn_computes(scoring):
+    low, high = range_of(scoring)
+    assert (low, high) == RANGES[scoring]
+    target, scorer = np.repeat([0, 1], 10), get_scorer(scoring)
+    for n_wrong in (1, 4, 9, 16, 19):
+        guess = np.roll(target, n_wrong)
+        assert low - 1e-12 <= scorer._sign * scorer._score_func(target, guess) <= high + 1e-12

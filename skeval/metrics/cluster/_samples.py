@@ -28,7 +28,7 @@ from skeval.metrics.cluster._kernels.distances import (
     point_tiles,
     sparse_tiles,
 )
-from skeval.metrics.cluster._kernels.euclidean import DIRECT_FEATURES, Points
+from skeval.metrics.cluster._kernels.euclidean import Points
 from skeval.metrics.cluster._kernels.neighbours import Nearest, order_by_place
 from skeval.metrics.cluster._partition import Partition, make_partition
 from skeval.utils._checks import check_data
@@ -95,7 +95,7 @@ class Samples:
             if not _is_cheaper_dense(*points.shape):
                 return sparse_tiles(points)
             points = points.toarray()
-        if self.metric in EUCLIDEAN and points.shape[1] > DIRECT_FEATURES:
+        if self.metric in EUCLIDEAN:
             return euclidean_tiles(points, self.partition.starts)
         return point_tiles(distance_function(self.metric, points), points, self._check)
 

@@ -335,3 +335,18 @@ def test_a_row_far_away_makes_no_neighbours_of_the_others(far, metric):
     alone = connectivity(points, y)
     found = connectivity(np.vstack([points, outlier]), np.append(y, 3))
     assert found - alone == pytest.approx(sum(1 / np.arange(1, 6)), rel=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+@pytest.mark.parametrize(("lowest", "highest"), [(-60, 60), (-400, -300), (-5, -4), (300, 400)])
+def test_the_length_of_rows_does_not_matter_to_cosine(form, lowest, highest):
+    lengths = np.random.default_rng(0).integers(lowest, highest, 60)[:, None]
+    pairs = {"metric": "cosine", "indices": ["silhouette", "dunn", "mean_between", "connectivity"]}
+    first = sk.internal_indices(X[:60], Y[:60], **pairs)
+    second = sk.internal_indices(form(np.ldexp(X[:60], lengths)), Y[:60], **pairs)
+    assert second.to_dict() == pytest.approx(first.to_dict(), rel=1e-12)
+    np.testing.assert_allclose(first.mean_between, second.mean_between, rtol=1e-12)
+    D = reference.distance_matrix(X[:60], "cosine")
+    np.testing.assert_allclose(
+        second.mean_between, reference.between(D, list(Y[:60]))[0], rtol=1e-12
+    )

@@ -34,6 +34,7 @@ __all__ = [
 
 TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
+MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
 
 ClusterSums = Iterator[tuple[slice, np.ndarray]]
@@ -95,9 +96,17 @@ class Segments:
 
     def sum_columns(self, block: np.ndarray) -> np.ndarray:
         """Return the (r, m) sums of the m runs of columns of a block of r rows."""
-        if len(self.runs) == 1:  # a matrix product adds faster than reduceat
-            return (block @ np.ones(block.shape[1]))[:, None]
-        return np.add.reduceat(block, self.offsets, axis=1)
+        if len(self.runs) > MOST_PRODUCTS:
+            return np.add.reduceat(block, self.offsets, axis=1)
+        sums = np.empty((len(block), len(self.runs)))
+        for k, run in enumerate(self.runs):  # a matrix product adds faster than reduceat
+            np.matmul(block[:, run], _ones(run.stop - run.start), out=sums[:, k])
+        return sums
+
+
+@lru_cache(maxsize=2 * TILE_COLUMNS)
+def _ones(m: int) -> np.ndarray:
+    return np.ones(m)
 
 
 class _Layout:
@@ -157,8 +166,8 @@ class _Strip:
         self.row_sums[:, others.clusters] += others.sum_columns(block)  # eq. 6, left
         if columns == self.rows:  # this tile holds each pair twice: the row sums have both
             return
-        for total, run in zip(self.column_sums, self.segments.runs, strict=True):
-            total[self._local(columns)] = np.ones(run.stop - run.start) @ block[run]  # eq. 6, right
+        for total, run in zip(self.column_sums, self.segments.runs, strict=True):  # eq. 6, right
+            np.matmul(_ones(run.stop - run.start), block[run], out=total[self._local(columns)])
 
     def _update_largest(self, block: np.ndarray, others: Segments) -> None:
         for k, run, other_run in self.segments.common(others):  # eq. 2

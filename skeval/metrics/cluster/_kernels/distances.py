@@ -20,6 +20,7 @@ from skeval.metrics.cluster._kernels.euclidean import (
     euclidean,
     left_operands,
     mend,
+    multiply,
     operands,
     squared_euclidean,
     squared_norms,
@@ -94,6 +95,8 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
         return lambda a, b: pairwise_distances(a.astype(bool), b.astype(bool), metric=metric)
     if callable(metric) and not issparse(points):
         return partial(_pair_by_pair, metric)
+    if metric == "cosine" and not issparse(points):
+        return _cosine
     options = _scale(metric, points)
     if metric in ("cityblock", "l1", "manhattan") and not issparse(points):
         return partial(cdist, metric="cityblock")
@@ -103,6 +106,20 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     if metric not in distance_metrics() and not issparse(points):
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
+
+
+def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the cosine distance of rows of any length.
+
+    scikit-learn takes dense rows that are shorter than 2e-15 for zeros.
+    """
+    return pairwise_distances(_enlarge(a), _enlarge(b), metric="cosine")
+
+
+def _enlarge(points: np.ndarray) -> np.ndarray:
+    """Multiply each row by a power of two, which keeps its direction, so that it is near 1."""
+    exponents = np.frexp(np.abs(points).max(axis=1))[1]
+    return np.ldexp(points, -exponents[:, None])
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -182,7 +199,7 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     The strips of a cluster share its centre, and so one copy of the operands of all columns. It is
     a median, which outliers do not move away from the others.
     """
-    stops = np.append(starts[1:], len(points))
+    stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
     def centre(cluster: int) -> np.ndarray:
         start, stop = starts[cluster], stops[cluster]
@@ -191,18 +208,18 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
 
     @lru_cache(maxsize=1)
     def around(cluster: int) -> np.ndarray:
-        return operands(points, centre(cluster))
+        return operands(by_feature, centre(cluster))
 
     def strip(rows: slice) -> Strip:
         cluster = int(np.searchsorted(starts, rows.start, side="right")) - 1
-        own = operands(points[rows], centre(cluster))
+        own = operands(by_feature[:, rows], centre(cluster))
         left = left_operands(own)
 
         def block(columns: slice) -> Tile:
-            right = own if columns == rows else around(cluster)[columns]
-            squared = left @ right.T  # eq. 8, (r, c)
+            right = own if columns == rows else around(cluster)[:, columns]
+            squared = multiply(left, right)  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
-            aa, bb = left[:, -1], right[:, -2]
+            aa, bb = left[:, -1], right[-2]
             lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
             distances = np.sqrt(squared, out=squared)
             return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))

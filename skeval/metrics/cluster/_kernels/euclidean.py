@@ -12,11 +12,11 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 __all__ = [
-    "DIRECT_FEATURES",
     "Points",
     "euclidean",
     "left_operands",
     "mend",
+    "multiply",
     "operands",
     "squared_euclidean",
     "squared_norms",
@@ -35,6 +35,8 @@ DENSE_NUMBERS = 2**23  # numbers of a sparse block that may be held as dense
 DIRECT_FEATURES = 4  # up to here differences cost no more than a matrix product
 ROUNDED = 1e-9  # much more than rounding makes of the bounds of eq. 12, relative to them
 NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
+SMALL_PRODUCT = 10**6  # multiplications of a product that OpenBLAS does without copying operands
+FEW_ROWS = 48  # so small a block costs more in calls than in copies
 
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
@@ -59,25 +61,41 @@ def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.n
     if a.shape[1] <= DIRECT_FEATURES or not halvings:
         return cdist(a, b, "sqeuclidean")
     centre = a[0] + (a - a[0]).mean(axis=0)  # near the rows, so that little cancels
-    left, right = left_operands(operands(a, centre)), operands(b, centre)
-    aa, bb = left[:, -1], right[:, -2]
-    squared = left @ right.T
+    left, right = left_operands(operands(a.T, centre)), operands(b.T, centre)
+    aa, bb = left[:, -1], right[-2]
+    squared = multiply(left, right)
     mend(squared, aa, bb, lambda: (a, b), halvings=halvings)
     return squared
 
 
-def operands(points: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Return the rows (x, |x|^2, 1) of the centred points, the right operand of eq. 8."""
-    right = np.empty((len(points), len(centre) + 2))  # (n, p + 2)
-    centred = np.subtract(points, centre, out=right[:, :-2])
-    right[:, -2] = squared_norms(centred)
-    right[:, -1] = 1.0
+def operands(columns: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Return the columns (x, |x|^2, 1) of the centred points, the right operand of eq. 8.
+
+    columns (p, n): the points; centre (p,). Long rows are what NumPy and BLAS are fast at.
+    """
+    p, n = columns.shape
+    right = np.empty((p + 2, n))
+    centred = np.subtract(columns, centre[:, None], out=right[:p])
+    np.einsum("ij,ij->j", centred, centred, out=right[p])
+    right[p + 1] = 1.0
     return right
 
 
 def left_operands(right: np.ndarray) -> np.ndarray:
-    """Turn (x, |x|^2, 1) into (-2x, 1, |x|^2), the left operand of eq. 8."""
-    return np.column_stack([-2.0 * right[:, :-2], right[:, -1], right[:, -2]])
+    """Turn columns (x, |x|^2, 1) into rows (-2x, 1, |x|^2), the left operand of eq. 8."""
+    return np.column_stack([-2.0 * right[:-2].T, right[-1], right[-2]])
+
+
+def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the (r, c) product, a few rows at a time: BLAS multiplies small blocks uncopied."""
+    step = SMALL_PRODUCT // right.size
+    if step < FEW_ROWS:
+        return left @ right
+    product = np.empty((len(left), right.shape[1]))
+    for begin in range(0, len(left), step):
+        rows = slice(begin, begin + step)
+        np.matmul(left[rows], right, out=product[rows])
+    return product
 
 
 def mend(

@@ -10,7 +10,12 @@ from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
 from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
-from skeval.metrics.cluster._kernels.euclidean import left_operands, operands, squared_norms
+from skeval.metrics.cluster._kernels.euclidean import (
+    left_operands,
+    multiply,
+    operands,
+    squared_norms,
+)
 from skeval.metrics.cluster._kernels.place_tree import PILOT, points_visited
 
 __all__ = ["largest_diameter", "nearest_between"]
@@ -99,11 +104,11 @@ def _diameter(points: np.ndarray, radii: np.ndarray, best: float) -> float:
 
 def _farthest_of_all(points: np.ndarray) -> float:
     """Return the distance of the farthest pair, found by products of centred points (eq. 9)."""
-    right = operands(points, points.mean(axis=0))
+    right = operands(points.T, points.mean(axis=0))
     left, largest, pair = left_operands(right), -1.0, (0, 0)
     for rows in slices(len(points), TILE_ROWS):
         for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
-            squared = left[rows] @ right[columns].T  # its error: eq. 9
+            squared = multiply(left[rows], right[:, columns])  # its error: eq. 9
             i, j = np.unravel_index(squared.argmax(), squared.shape)
             if squared[i, j] > largest:
                 largest, pair = squared[i, j], (rows.start + i, columns.start + j)
