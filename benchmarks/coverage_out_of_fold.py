@@ -11,6 +11,7 @@ import csv
 import sys
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
@@ -138,7 +139,7 @@ def main():
     parser.add_argument("--out")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    file = open(options.out, "w", newline="") if options.out else sys.stdout
+    file = Path(options.out).open("w", newline="") if options.out else sys.stdout  # noqa: SIM115
     writer = None
     for name in options.estimators:
         for n in options.n:

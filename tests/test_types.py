@@ -26,7 +26,7 @@ evaluate(object(), X, y, n_bootstraps="many")
 SEEN = [
     "skeval.report._report.EvaluationReport",
     "float",
-    "skeval.model_selection._metric_interval.MetricInterval",
+    "skeval.model_selection._metric_result.MetricInterval",
     "float",
     "float",
 ]

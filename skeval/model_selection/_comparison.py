@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from numbers import Integral
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -30,6 +31,39 @@ from skeval.utils._text import name_estimators, name_scoring
 __all__ = ["compare_classifiers"]
 
 
+class Options(TypedDict, total=False):
+    """The keywords of `compare_classifiers`, for the types of its two forms."""
+
+    cv: Any
+    method: str
+    scoring: Any
+    groups: ArrayLike | None
+    alternative: str
+    rope: float
+    confidence_level: float
+    n_resamples: int
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+
+
+@overload
+def compare_classifiers(
+    estimator_a: Mapping[str, Any],
+    estimator_b: Any = None,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    **options: Unpack[Options],
+) -> ClassifierComparisons: ...
+@overload
+def compare_classifiers(
+    estimator_a: Any,
+    estimator_b: Any = None,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    **options: Unpack[Options],
+) -> ClassifierComparison: ...
 @validate_params(
     {
         "X": ["array-like", "sparse matrix", None],

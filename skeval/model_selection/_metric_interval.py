@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
@@ -15,7 +14,7 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.bootstrap_intervals import bca_correction
 from skeval._inference.draws import bootstrap_limits, mirrored_limits
-from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
+from skeval._inference.interval import LimitsByMethod
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import DrawingUnits, drawing_units
 from skeval._resampling.values import (
@@ -38,6 +37,7 @@ from skeval.model_selection._columns import (
     make_column,
     make_plain,
 )
+from skeval.model_selection._metric_result import MetricInterval
 from skeval.model_selection._selected_samples import (
     find_metric,
     make_bleu_statistic,
@@ -54,7 +54,6 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text
 
 __all__ = ["MetricInterval", "metric_interval"]
 
@@ -67,67 +66,37 @@ _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
 
 
-@dataclass(frozen=True, eq=False)
-class MetricInterval(LimitsResult):
-    """A metric and its confidence interval.
+class Options(TypedDict, total=False):
+    """The keywords of `metric_interval` but for `by`, for the types of its two forms."""
 
-    Attributes
-    ----------
-    method : str
-        The method that was used: "wilson", "exact", "jeffreys", "wald", "score", "delong",
-        "delta", "normal", "hall", "t", "bca", "percentile" or "basic".
-    metric : str
-        Name of the metric.
-    estimate : float
-        Its value on the data.
-    standard_error : float
-        Standard error of the estimate: of the formula, or the spread of the replicates.
-    n_samples : int
-        Number of samples.
-    limits : dict of str to callable
-        The ends of the interval by confidence level, for each method that these numbers allow.
-    replicates : ndarray of shape (n_resamples,) or None
-        Values on the resamples, nan where undefined; None for a formula.
-    interval : ConfidenceInterval
-        That of the metric, by the method that was used; nan where it is undefined.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
+    confidence_level: float
     method: str
-    metric: str
-    estimate: float
-    standard_error: float
-    n_samples: int
-    replicates: Floats | None = field(default=None, repr=False)
-
-    @property
-    def n_undefined(self) -> int:
-        """Number of replicates on which the metric is undefined, and which are left out."""
-        return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        limits = super()._limits_at(confidence_level, method)
-        if np.isnan(limits).any():
-            warn_undefined("The interval of the metric is undefined on these data: nan.")
-            return limits
-        return require_width(limits)
-
-    def __str__(self) -> str:
-        rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
-            self._interval_row(),
-            ("method", self.method),
-            ("samples", f"{self.n_samples}"),
-        ]
-        if self.replicates is not None:
-            rows.append(("resamples", f"{len(self.replicates)}"))
-            if self.n_undefined:
-                rows.append(("undefined", f"{self.n_undefined} of them"))
-        return align_text(self.metric, rows)
+    n_resamples: int
+    groups: ArrayLike | None
+    stratify: bool
+    sample_weight: ArrayLike | None
+    random_state: RandomStateLike
+    n_jobs: int | None
 
 
+@overload
+def metric_interval(
+    metric: Callable[..., float] | str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    by: None = None,
+    **options: Unpack[Options],
+) -> MetricInterval: ...
+@overload
+def metric_interval(
+    metric: Callable[..., float] | str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    by: ArrayLike,
+    **options: Unpack[Options],
+) -> Subgroups: ...
 @validate_params(
     {
         "metric": [callable, str],
@@ -329,12 +298,7 @@ def metric_interval(
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
     metric = find_metric(metric) if isinstance(metric, str) else metric
-    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
-        if isinstance(values, str | bytes):
-            raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
-    with naming("y_true", "y_pred"):
-        n = num_samples(y_true)
-        check_consistent_length(y_true, y_pred, groups, sample_weight)
+    n = _check_lengths(y_true, y_pred, groups, sample_weight)
     if by is not None:
         entries = {"groups": groups, "sample_weight": sample_weight}
         options = {"confidence_level": confidence_level, "method": method, "stratify": stratify}
@@ -369,6 +333,17 @@ def metric_interval(
     return MetricInterval(*found, limits=limits, confidence_level=confidence_level)
 
 
+def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
+    """Return the number of samples; raise unless all hold one entry for each."""
+    for name, values in (("y_true", y_true), ("y_pred", y_pred)):
+        if isinstance(values, str | bytes):
+            raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
+    with naming("y_true", "y_pred"):
+        check_consistent_length(y_true, y_pred, *others)
+        n: int = num_samples(y_true)
+    return n
+
+
 def _measure_subgroups(
     metric: Callable[..., float],
     pairs: tuple[Any, Any],
@@ -378,6 +353,7 @@ def _measure_subgroups(
     root: SeedSequence,
 ) -> Subgroups:
     """Return the metric of each subgroup; `entries` are arguments that hold one for each sample."""
+    run: Any = metric_interval
 
     def measure(chosen: NDArray[np.bool_]) -> tuple[float, MetricInterval]:
         rows = np.flatnonzero(chosen)
@@ -387,7 +363,7 @@ def _measure_subgroups(
         }
         parts = (safe_indexing(each, rows) for each in pairs)
         seed = Generator(PCG64(child_seed(root, int(rows[0]))))
-        found: Any = metric_interval(metric, *parts, **own, **options, random_state=seed)
+        found = run(metric, *parts, **own, **options, random_state=seed)
         return found.estimate, found
 
     level = options["confidence_level"]

@@ -1,7 +1,7 @@
 """What `evaluate` may be told, and what it chooses where it is told nothing."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -9,10 +9,17 @@ from skeval._resampling.folds import DEFAULT_FOLDS, default_folds
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import Target
 from skeval.report._cautions import Caution
-from skeval.utils._checks import check_flag
+from skeval.utils._checks import check_count, check_flag
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["Options", "choose_folds", "choose_leave_one_out", "count_classes"]
+__all__ = [
+    "Counts",
+    "Options",
+    "check_counts",
+    "choose_folds",
+    "choose_leave_one_out",
+    "count_classes",
+]
 
 LEAVE_ONE_OUT_LIMIT = 1000
 
@@ -36,6 +43,23 @@ class Options(TypedDict, total=False):
     verbose: int
     memory: Any
     error_score: float | str
+
+
+class Counts(NamedTuple):
+    """How many resamples of each kind there are."""
+
+    bootstraps: int
+    permutations: int
+    perturbations: int
+
+
+def check_counts(n_bootstraps: Any, n_permutations: Any, n_resamples: Any) -> Counts:
+    """Return the numbers of resamples; 0 does without permutations and perturbations."""
+    return Counts(
+        check_count("n_bootstraps", n_bootstraps),
+        check_count("n_permutations", n_permutations, 0),
+        check_count("n_resamples", n_resamples, 0),
+    )
 
 
 def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:

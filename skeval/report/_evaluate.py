@@ -25,7 +25,13 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
 )
 from skeval.report._cautions import Caution
-from skeval.report._choices import Options, choose_folds, choose_leave_one_out, count_classes
+from skeval.report._choices import (
+    Options,
+    check_counts,
+    choose_folds,
+    choose_leave_one_out,
+    count_classes,
+)
 from skeval.report._comparison_report import EvaluationComparison, compare_reports
 from skeval.report._data_warnings import write_data_warnings
 from skeval.report._nested import skip_nested_resampling
@@ -50,7 +56,6 @@ from skeval.report._steps import Selection, Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
 from skeval.utils._checks import (
     check_confidence_level,
-    check_count,
     check_jobs,
     check_methods,
 )
@@ -192,9 +197,7 @@ def evaluate(
         return _evaluate_each(**arguments)
     settings = write_settings(arguments)
     check_confidence_level(confidence_level)
-    n_bootstraps = check_count("n_bootstraps", n_bootstraps)
-    n_permutations = check_count("n_permutations", n_permutations, 0)
-    n_resamples = check_count("n_resamples", n_resamples, 0)
+    counts = check_counts(n_bootstraps, n_permutations, n_resamples)
     X, target, groups = check_task(estimator, X, y, groups)
     leave_one_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
@@ -211,22 +214,22 @@ def evaluate(
     check_jobs(n_jobs, verbose)
     say = make_announcer(verbose)
     if steps.ordered:
-        n_permutations = n_resamples = 0
+        counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    estimates = list(_estimate_all(steps, n_bootstraps, leave_one_out, say, notes))
+    estimates = list(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
     say("error interval")
     answer, found = steps.answer(asked)
     told = tell_from_predictions(
-        steps.procedure, answer, found, confidence_level, name_rows(X), by, asked.note is not None
+        steps.procedure, answer, found, asked, name_rows(X), by, confidence_level
     )
     notes += warn_of_scores(told)
     return EvaluationReport(
         answer=answer,
         **told._asdict(),
         estimates=tuple(estimates),
-        perturbation=_run_perturbation(steps, n_resamples, say),
+        perturbation=_run_perturbation(steps, counts.perturbations, say),
         **_run_selection(steps, names, notes)._asdict(),
-        permutation=_run_permutation(steps, n_permutations, say, notes),
+        permutation=_run_permutation(steps, counts.permutations, say, notes),
         confidence_level=float(confidence_level),
         n_samples=len(target),
         n_features=count_columns(X),

@@ -123,8 +123,8 @@ def _write_share(confusion: ConfusionRates, row: int, column: int) -> str:
 
 def _draw_curves(report: EvaluationReport) -> Iterator[Figure]:
     """Yield the ROC, precision-recall and calibration curves, or the residuals."""
-    found = report.out_of_fold
-    if report.class_sizes is None:
+    found, classes = report.out_of_fold, report.out_of_fold.target.classes
+    if classes is None:
         yield make_figure(
             partial(draw_residuals, found),
             "What is left to explain: the mean out-of-fold prediction of each sample and how far "
@@ -132,34 +132,25 @@ def _draw_curves(report: EvaluationReport) -> Iterator[Figure]:
             label="Residuals by prediction.",
             height=3.0,
         )
-        return
-    scores, classes = found.class_scores, found.target.classes
-    if scores is None or classes is None or len(classes) > 2:
+    if classes is None or found.class_scores is None or len(classes) > 2:
         return
     one = found.repeat == 0  # a sample counts once in a band
-    true, score = found.target.y[found.row[one]], scores[one, 1]
-    options: dict[str, Any] = {"pos_label": classes[1], "groups": None}
-    if found.group is not None:
-        options["groups"] = found.group[one]
+    options: dict[str, Any] = {"pos_label": classes[1], "confidence_level": report.confidence_level}
     banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0}
-    level: dict[str, Any] = {"confidence_level": report.confidence_level}
+    banded["groups"] = None if found.group is None else found.group[one]
+    data = found.target.y[found.row[one]], found.class_scores[one, 1]
     for display, name in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
         yield make_figure(
-            partial(display.from_predictions, true, score, **banded, **level),
+            partial(display.from_predictions, *data, **banded),
             f"{name} curve of one cross-validation, with its interval at each point and the band "
             "of the whole curve, of fitted models as they are.",
             label=f"{name} curve with its band.",
             height=3.6,
         )
     if found.probabilities is not None:
+        data = data[0], found.probabilities[one, 1]
         yield make_figure(
-            partial(
-                CalibrationDisplay.from_predictions,
-                true,
-                found.probabilities[one, 1],
-                pos_label=classes[1],
-                **level,
-            ),
+            partial(CalibrationDisplay.from_predictions, *data, **options),
             "Calibration: how often the class is there where the models say so with a probability.",
             label="Calibration curve with the intervals of its bins.",
             height=3.6,

@@ -110,10 +110,10 @@ def tell_from_predictions(
     p: Procedure,
     answer: ErrorInterval | None,
     found: OutOfFold,
-    confidence_level: float,
+    asked: Asked,
     names: Sequence[Any] | None,
     by: Any,
-    searched: bool,
+    confidence_level: float,
 ) -> Told:
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
@@ -125,7 +125,7 @@ def tell_from_predictions(
         None if answer is None else measure_confusion(found, confidence_level),
         find_hard_samples(found, names),
         None if answer is None or by is None else _compare(p, answer, found, by),
-        sum_up_searches(p, found, confidence_level) if searched else None,
+        sum_up_searches(p, found, confidence_level) if asked.note else None,
     )
 
 

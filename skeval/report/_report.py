@@ -1,5 +1,7 @@
 """What `evaluate` returns: estimates side by side, and what to make of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import starmap
 from typing import Any
