@@ -114,15 +114,13 @@ def percentile_curves(y, score, rng, n_resamples=200):
 
 def one_cell(n, rate, area, sets, seed, n_resamples):
     population, rng = Population(rate, area), np.random.default_rng([seed, n, round(1e4 * rate)])
-    places, one = population.thresholds(), np.array([0.0])
+    places = population.thresholds()
     tallies = {
         ("roc", "band"): Tally(FPR),
         ("roc", "percentile"): Tally(FPR),
         ("precision_recall", "band"): Tally(RECALL),
         ("precision_recall", "percentile"): Tally(RECALL),
-        ("auc", "band"): Tally(one),
-        ("auc", "percentile"): Tally(one),
-        ("average_precision", "band"): Tally(one),
+        ("auc", "percentile"): Tally(np.zeros(1)),
         ("net_benefit", "band"): Tally(places),
         ("difference", "band"): Tally(places),
     }
@@ -135,8 +133,6 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         tally.add(of_roc.low[near], of_roc.high[near], population.roc(FPR))
         whole = of_roc.simultaneous_low[1:-1], of_roc.simultaneous_high[1:-1]
         tally.add_whole(*whole, population.roc(x))
-        ends = of_roc.area_interval
-        tallies["auc", "band"].add(np.array([ends.low]), np.array([ends.high]), area)
 
         n_points = N_POINTS["precision_recall"]
         of_pr = precision_recall_curve_band(y, scores[0], n_points=n_points, **options)
@@ -145,10 +141,6 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         tally.add(of_pr.low[near], of_pr.high[near], population.precision(RECALL))
         whole = of_pr.simultaneous_low[:-1], of_pr.simultaneous_high[:-1]
         tally.add_whole(*whole, population.precision(of_pr.recall[:-1]))
-        ends = of_pr.average_precision_interval
-        truth = population.average_precision()
-        tally = tallies["average_precision", "band"]
-        tally.add(np.array([ends.low]), np.array([ends.high]), truth)
 
         curves = percentile_curves(y, scores[0], rng)
         truths = population.roc(FPR), population.precision(RECALL), area
@@ -165,29 +157,99 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         both = net_benefit(y, proba, baseline=other, thresholds=places)
         truth = truth - population.benefit(places, 1)
         tallies["difference", "band"].add(both.low, both.high, truth)
-    cell = {"n": n, "rate": rate, "area": area, "sets": sets}
+    return rows_of({"n": n, "rate": rate, "area": area, "sets": sets}, tallies)
+
+
+def area_cell(n, rate, area, sets, seed, n_resamples):
+    """The two areas alone, which take little time."""
+    population, rng = Population(rate, area), np.random.default_rng([seed, n, round(1e4 * area)])
+    truths = {"auc": area, "average_precision": population.average_precision()}
+    tallies = {(curve, "band"): Tally(np.zeros(1)) for curve in truths}
+    options = {"n_points": 2, "n_resamples": 1, "random_state": rng}
+    for _ in range(sets):
+        y, scores = population.draw(n, rng)
+        intervals = {
+            "auc": roc_curve_band(y, scores[0], **options).area_interval,
+            "average_precision": precision_recall_curve_band(
+                y, scores[0], **options
+            ).average_precision_interval,
+        }
+        for curve, interval in intervals.items():
+            ends = np.array([[interval.low], [interval.high]])
+            tallies[curve, "band"].add(*ends, truths[curve])
+    return rows_of({"n": n, "rate": rate, "area": area, "sets": sets}, tallies)
+
+
+def rows_of(cell, tallies):
     return [
         {**cell, "curve": curve, "method": method, **tally.row()}
         for (curve, method), tally in tallies.items()
     ]
 
 
+def grouped_cell(n_groups, sets, seed, n_resamples, size=5, correlation=0.7):
+    """Groups of samples of one class whose scores are correlated, told to the bands or not."""
+    population, rng = Population(0.4, 0.856), np.random.default_rng([seed, n_groups])
+    group = np.repeat(np.arange(n_groups), size)
+    methods = {"groups": group, "groups ignored": None}
+    tallies = {
+        (curve, method): Tally(places)
+        for method in methods
+        for curve, places in (("roc", RECALL), ("precision_recall", RECALL), ("auc", np.zeros(1)))
+    }
+    near = np.round(20 * RECALL).astype(int)
+    for _ in range(sets):
+        y = (rng.random(n_groups) < population.rate).astype(int)[group]
+        if y.min() == y.max():
+            continue
+        noise = rng.normal(size=n_groups)[group], rng.normal(size=len(y))
+        score = population.shifts[0] * y + np.sqrt([correlation, 1 - correlation]) @ noise
+        for method, groups in methods.items():
+            options = {"n_points": 21, "n_resamples": n_resamples, "random_state": rng}
+            of_roc = roc_curve_band(y, score, groups=groups, **options)
+            of_pr = precision_recall_curve_band(y, score, groups=groups, **options)
+            tally = tallies["roc", method]
+            tally.add(of_roc.low[near], of_roc.high[near], population.roc(RECALL))
+            x = of_roc.false_positive_rate[1:-1]
+            whole = of_roc.simultaneous_low[1:-1], of_roc.simultaneous_high[1:-1]
+            tally.add_whole(*whole, population.roc(x))
+            tally = tallies["precision_recall", method]
+            truth = population.precision(RECALL)
+            tally.add(of_pr.low[near - 1], of_pr.high[near - 1], truth)
+            whole = of_pr.simultaneous_low[:-1], of_pr.simultaneous_high[:-1]
+            tally.add_whole(*whole, population.precision(of_pr.recall[:-1]))
+            ends = np.array([[of_roc.area_interval.low], [of_roc.area_interval.high]])
+            tallies["auc", method].add(*ends, population.area)
+    cell = {"n": n_groups * size, "rate": population.rate, "area": population.area, "sets": sets}
+    return rows_of(cell, tallies)
+
+
 def read(path):
     return list(csv.DictReader(path.open())) if path.exists() else []
+
+
+def write(path, rows):
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerows(rows)
 
 
 def summarise(rows):
     """Print, for each band, coverage at its worst place, and of the whole, cell by cell."""
     for curve, method in dict.fromkeys((row["curve"], row["method"]) for row in rows):
         print(f"\n{curve}, {method}: lowest at a point / whole curve")
-        for n, rate in itertools.product(SIZES, RATES):
+        for n, rate in sorted({(int(row["n"]), float(row["rate"])) for row in rows}):
             shown = [
                 f"{float(row['lowest']):.3f} / {row['whole'] or '':5}"
                 for row in rows
                 if (row["curve"], row["method"]) == (curve, method)
                 and (int(row["n"]), float(row["rate"])) == (n, rate)
             ]
-            print(f"  n={n:3} rate={rate:4}  " + "  ".join(shown))
+            if shown:
+                print(f"  n={n:3} rate={rate:4}  " + "  ".join(shown))
 
 
 def main():
@@ -202,16 +264,14 @@ def main():
         summarise(read(arguments.output))
         return
     done = {tuple(row[key] for key in KEY) for row in read(arguments.output)}
+    shared = arguments.sets, arguments.seed, arguments.resamples
     for n, rate, area in itertools.product(SIZES, RATES, AREAS):
-        if tuple(map(str, (n, rate, area, arguments.sets))) in done:
-            continue
-        rows = one_cell(n, rate, area, arguments.sets, arguments.seed, arguments.resamples)
-        new = not arguments.output.exists()
-        with arguments.output.open("a", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerows(rows)
+        for make, sets in ((one_cell, arguments.sets), (area_cell, 5 * arguments.sets)):
+            if tuple(map(str, (n, rate, area, sets))) not in done:
+                write(arguments.output, make(n, rate, area, sets, *shared[1:]))
+    for n_groups in (10, 40):
+        if (str(5 * n_groups), "0.4", "0.856", str(arguments.sets)) not in done:
+            write(arguments.output, grouped_cell(n_groups, *shared))
 
 
 if __name__ == "__main__":

@@ -133,6 +133,44 @@ def net_benefit(
         If there are more than two classes, `pos_label` is none of them, a probability or a
         threshold lies outside its range, or there is but one group.
 
+    Notes
+    -----
+    At a threshold each sample gains 1, :math:`-p_t / (1 - p_t)` or nothing. The interval of the
+    mean is the "score" of `metric_interval`: what it can be in the tables of these kinds that
+    Pearson's chi-square does not reject. A kind that was never seen has its share of the
+    uncertainty, so that there is a width where nobody is treated, and where two models treat the
+    same samples. A difference is paired: only the samples count that one model treats and the
+    other does not.
+
+    A sample whose probability is the threshold is treated, as in the R package dcurves. Found on
+    the samples of training it is as optimistic as any metric.
+
+    Measured for a nominal 0.95 on 200 samples of two normal scores each, whose probabilities are
+    right: the lowest coverage over the thresholds 0.5, 1 and 1.5 times the rate of positives, of
+    one model and of the difference from a worse one.
+
+    =======  ====  ==========  ==========  ==========
+    samples  rate  area 0.6    0.9         0.98
+    =======  ====  ==========  ==========  ==========
+    50       0.5   .945, .965  .960, .950  .965, .970
+    50       0.1   .960, .990  .960, .985  .965, .995
+    50       0.02  .915, 1.00  .940, 1.00  .915, 1.00
+    200      0.5   .945, .950  .945, .945  .955, .950
+    200      0.1   .950, .945  .945, .960  .950, .970
+    200      0.02  .935, .990  .935, .995  .940, .985
+    =======  ====  ==========  ==========  ==========
+
+    It is below .93 with one positive among 50 samples, on average.
+
+    References
+    ----------
+    .. [1] Vickers, A. J. and Elkin, E. B. (2006). Decision curve analysis: a novel method for
+       evaluating prediction models. Medical Decision Making 26, 565-574.
+       https://doi.org/10.1177/0272989X06295361
+    .. [2] Vickers, A. J., Cronin, A. M., Elkin, E. B. and Gonen, M. (2008). Extensions to decision
+       curve analysis. BMC Medical Informatics and Decision Making 8, 53.
+       https://doi.org/10.1186/1472-6947-8-53
+
     Examples
     --------
     >>> from skeval.metrics import net_benefit

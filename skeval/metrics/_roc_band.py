@@ -140,6 +140,55 @@ def roc_curve_band(
         If a class is absent, there are more than two, a score is not finite, or there is but one
         group.
 
+    Notes
+    -----
+    The percentiles of a bootstrap of samples have no width where no error was seen: in the
+    simulations below they held the curve in 0.54 of the samples, on average over the rates, and
+    nowhere in some corners. Instead, at each x:
+
+    - the threshold that has the rate x on unlimited data may be off by `a` standard deviations
+      :math:`\sqrt{x (1 - x) / n}` of the n negatives, the positive rate at it by `b` of those of
+      the m positives (limits of Jeffreys; Brown et al. [1]_), independently. The interval holds
+      what the pairs with :math:`a^2 + b^2 \le z^2` reach, z the normal quantile: only the
+      deviation across the curve counts, which is one normal number;
+    - the band of the whole curve has the same form, with the limits of Clopper and Pearson and with
+      z the quantile of the largest distance, in these deviations, of curves drawn from the
+      observed one. Bands of a fixed width (Campbell [2]_) also hold the curve, and are wide in the
+      corners; Macskassy et al. [3]_ compare others;
+    - the area has the score interval of `metric_interval`, with the variance of DeLong, or that
+      between groups (Obuchowski [4]_).
+
+    Measured for a nominal 0.95 on 200 samples of two normal scores each: the coverage at the
+    worst of ten false-positive rates from 0.01 to 0.95, of the whole curve, and of the area (1000
+    samples), which is below .93 in one of them.
+
+    =======  ====  ================  ================  ================
+    samples  rate  area 0.6          0.9               0.98
+    =======  ====  ================  ================  ================
+    50       0.5   .980, .985, .961  .970, .985, .951  .965, .980, .949
+    50       0.1   .970, 1.00, .953  .985, 1.00, .962  .975, .990, .962
+    50       0.02  .995, 1.00, .963  .980, .995, .958  .985, .995, .956
+    200      0.5   .970, .965, .953  .975, .990, .951  .975, .990, .940
+    200      0.1   .950, .980, .944  .970, .995, .923  .980, .990, .942
+    200      0.02  .965, 1.00, .930  .970, .985, .968  .960, .995, .961
+    =======  ====  ================  ================  ================
+
+    With 10 and 40 groups of 5 samples of one class, whose scores are correlated (0.7), the lowest
+    coverage at a point was .985 and .985, that of the whole curve .990 and .995, and that of the
+    area .900 and .970. Taken for independent, the samples of 40 groups had .830, .870 and .700.
+
+    References
+    ----------
+    .. [1] Brown, L. D., Cai, T. T. and DasGupta, A. (2001). Interval estimation for a binomial
+       proportion. Statistical Science 16, 101-133. https://doi.org/10.1214/ss/1009213286
+    .. [2] Campbell, G. (1994). Advances in statistical methodology for the evaluation of diagnostic
+       and laboratory tests. Statistics in Medicine 13, 499-508.
+       https://doi.org/10.1002/sim.4780130513
+    .. [3] Macskassy, S. A., Provost, F. and Rosset, S. (2005). ROC confidence bands: an empirical
+       evaluation. ICML 2005, 537-544. https://doi.org/10.1145/1102351.1102419
+    .. [4] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics
+       53, 567-578. https://doi.org/10.2307/2533958
+
     Examples
     --------
     >>> from skeval.metrics import roc_curve_band

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,10 +49,11 @@ def _out_of_fold_scores(
     positive: object = None
     pairs = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
     for estimator, test in pairs:
-        if len(test) and max(test) >= n_samples:
+        last = np.max(test)
+        if last >= n_samples:
             raise ValueError(
-                f"X must be what cv_results come from: a fold tests sample {max(test)}, "
-                f"X has {n_samples}."
+                f"X must be what cv_results come from: a fold tests sample {last}, "
+                f"X has {n_samples} samples."
             )
         score, positive = _positive_scores(estimator, safe_indexing(X, test), pos_label, responses)
         np.add.at(sums, test, score)
@@ -151,6 +153,8 @@ class ScoreDisplay:
         -------
         display : object of this class
         """
+        if groups is not None and "groups" not in signature(cls.from_predictions).parameters:
+            raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight, groups)
         score, positive = _out_of_fold_scores(
