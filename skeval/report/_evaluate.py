@@ -26,6 +26,7 @@ from skeval.model_selection._methods import (
 )
 from skeval.report._cautions import Caution
 from skeval.report._choices import (
+    Counts,
     Options,
     check_counts,
     choose_folds,
@@ -216,28 +217,38 @@ def evaluate(
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    estimates = list(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
+    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
     say("error interval")
     answer, found = steps.answer(asked)
-    told = tell_from_predictions(
-        steps.procedure, answer, found, asked, name_rows(X), by, confidence_level
-    )
+    about = name_rows(X), by, confidence_level
+    told = tell_from_predictions(steps.procedure, answer, found, asked, *about)
     notes += warn_of_scores(told)
     return EvaluationReport(
         answer=answer,
+        estimates=estimates,
         **told._asdict(),
-        estimates=tuple(estimates),
-        perturbation=_run_perturbation(steps, counts.perturbations, say),
-        **_run_selection(steps, names, notes)._asdict(),
-        permutation=_run_permutation(steps, counts.permutations, say, notes),
-        confidence_level=float(confidence_level),
-        n_samples=len(target),
+        **_run_tests(steps, counts, names, say, notes),
+        **_describe_findings(steps, answer, estimates, names, notes),
         n_features=count_columns(X),
         estimator=write_estimator(estimator),
-        feature_names=names,
-        **_describe_findings(steps, answer, estimates, names, notes),
         **describe_run(settings, seed),
     )
+
+
+def _run_tests(
+    steps: Steps,
+    counts: Counts,
+    names: tuple[str, ...] | None,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling beyond the estimates finds."""
+    return {
+        "perturbation": _run_perturbation(steps, counts.perturbations, say),
+        **_run_selection(steps, names, notes)._asdict(),
+        "permutation": _run_permutation(steps, counts.permutations, say, notes),
+        "feature_names": names,
+    }
 
 
 def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> EvaluationComparison:
@@ -260,7 +271,7 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
 def _describe_findings(
     steps: Steps,
     answer: ErrorInterval | None,
-    estimates: list[ErrorEstimate],
+    estimates: Sequence[ErrorEstimate],
     names: tuple[str, ...] | None,
     notes: list[Caution],
 ) -> dict[str, Any]:
@@ -277,6 +288,8 @@ def _describe_findings(
     if guess and not better:
         warnings.append(Caution("guess", guess))
     return {
+        "confidence_level": float(steps.confidence_level),
+        "n_samples": len(steps.target),
         "class_sizes": sizes,
         "guess": guess if better else None,
         "warnings": tuple(warnings),

@@ -1,5 +1,6 @@
 """What a reader should know before quoting a number, in plain words."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error says nothing."""
 
 
-def write_warnings(estimates: list[ErrorEstimate]) -> list[Caution]:
+def write_warnings(estimates: Iterable[ErrorEstimate]) -> list[Caution]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
     cross_validation = named[CROSS_VALIDATION]
