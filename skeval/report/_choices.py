@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from skeval._resampling.folds import DEFAULT_FOLDS, default_folds
+from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import Target
 from skeval.report._cautions import Caution
@@ -16,8 +16,8 @@ __all__ = [
     "Counts",
     "Options",
     "check_counts",
-    "choose_folds",
     "choose_leave_one_out",
+    "choose_splitter",
     "count_classes",
 ]
 
@@ -68,6 +68,12 @@ def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
         return n_samples <= LEAVE_ONE_OUT_LIMIT
     check_flag("leave_one_out", asked)
     return asked
+
+
+def choose_splitter(cv: Any, target: Target, groups: Any, seed: int) -> tuple[Any, list[Caution]]:
+    """Return what splits, and a note where there are fewer folds than usual."""
+    cv, notes = choose_folds(cv, target, groups)
+    return resolve_splitter(cv, target, groups, seed), notes
 
 
 def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:

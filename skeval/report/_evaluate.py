@@ -9,7 +9,6 @@ from typing import Any, Unpack, overload
 from sklearn.base import is_classifier
 
 from skeval._resampling.fits import NoFitLeftError
-from skeval._resampling.folds import resolve_splitter
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import check_task
 from skeval.model_selection import (
@@ -29,8 +28,8 @@ from skeval.report._choices import (
     Counts,
     Options,
     check_counts,
-    choose_folds,
     choose_leave_one_out,
+    choose_splitter,
     count_classes,
 )
 from skeval.report._comparison_report import EvaluationComparison, compare_reports
@@ -200,24 +199,21 @@ def evaluate(
     check_confidence_level(confidence_level)
     counts = check_counts(n_bootstraps, n_permutations, n_resamples)
     X, target, groups = check_task(estimator, X, y, groups)
-    leave_one_out = choose_leave_one_out(leave_one_out, len(target))
+    leave_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     asked = ask_searches(resolve_scorers(scoring), estimator)
     by = find_subgroups(X, by)
     rule, notes = skip_nested_resampling(estimator)
-    cv, few = choose_folds(cv, target, groups)
-    notes += few
-    splitter = resolve_splitter(cv, target, groups, seed)
+    splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     settled = splitter, loss, seed, confidence_level, options, error_score
-    steps = Steps(rule, X, target, groups, *settled)
-    check_jobs(n_jobs, verbose)
-    say = make_announcer(verbose)
+    steps, notes = Steps(rule, X, target, groups, *settled), notes + few
+    say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
+    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_out, say, notes))
     say("error interval")
     answer, found = steps.answer(asked)
     about = name_rows(X), by, confidence_level
@@ -260,7 +256,7 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     if len({is_classifier(each) for each in estimator.values()}) > 1:
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
     arguments["random_state"] = small_seed(arguments["random_state"])
-    say = make_announcer(arguments["verbose"])
+    say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
     for name, each in estimator.items():
         say(f"evaluating {name}")
@@ -369,8 +365,9 @@ def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution
     notes.append(Caution("failed", text))
 
 
-def make_announcer(verbose: int) -> Callable[[str], None]:
+def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     """Return what names each step on standard error, or nothing."""
+    check_jobs(n_jobs, verbose)
 
     def say(step: str) -> None:
         if verbose:

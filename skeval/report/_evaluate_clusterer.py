@@ -22,7 +22,7 @@ from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import make_announcer
 from skeval.report._provenance import describe_run, write_estimator, write_settings
-from skeval.utils._checks import check_jobs, check_option, check_same_length
+from skeval.utils._checks import check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = ["evaluate_clusterer", "write_warnings"]
@@ -124,11 +124,10 @@ def evaluate_clusterer(
     settings = write_settings(locals())  # first, while the only local variables are the arguments
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
-    check_jobs(n_jobs, verbose)
     check_same_length(X=X, labels_true=labels_true)
     X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
-    seed, say = small_seed(random_state), make_announcer(verbose)
+    seed, say = small_seed(random_state), make_announcer(n_jobs, verbose)
     say("clusterings")
     partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
