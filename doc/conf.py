@@ -81,6 +81,7 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "min_reported_time": 5,
     "show_memory": False,
+    "write_computation_times": False,  # its page asks other sites for scripts
     "show_signature": False,
     "remove_config_comments": True,
     "capture_repr": ("_repr_html_", "__repr__"),

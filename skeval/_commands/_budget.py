@@ -91,10 +91,13 @@ def fit_to_budget(
 
 
 def _find_share(work: Workload, field: str, least: int, budget: float) -> int:
-    """Return how much of something fits in, at least `least`."""
+    """Return how much of something fits in, at least `least`; nothing where that is 0.
+
+    What is left at last would be too little to tell anything, as a single permutation is.
+    """
     now, without = getattr(work, field), _resize(work, field, 0)
-    if isinstance(now, bool):
-        return False
+    if isinstance(now, bool) or least == 0:
+        return 0
     each = (work.seconds - without.seconds) / now
     room = int((budget - without.seconds) / each) if each > 0 else now
     return min(now, max(least, room))

@@ -253,6 +253,10 @@ def metric_interval(
     so that the mean of squares of heavy-tailed errors has no interval that holds its level; that of
     absolute errors held it (t, 3 df: .953, .950).
 
+    Of R2 of .8, in 300 samples of 30 and of 100, "bca" held .950 and .957 (600 resamples),
+    "percentile" .953 and .953, "basic" .893 and .943: mirroring helps where the spread does not
+    depend on the value, and R2 is no such metric.
+
     Of groups of 10 samples whose error rates differ, beta(4, 16), the accuracy was held in 1.00,
     .98, .98 and .94 of 400 sets of 3, 5, 10 and 30 groups; with "bca" in .87, .93 and .88 of 60
     sets of 3, 5 and 10.

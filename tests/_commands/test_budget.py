@@ -45,7 +45,7 @@ def test_seconds_are_those_of_all_fits():
             10,
             [
                 "no leave-one-out",
-                "3 permutations instead of 200",
+                "no permutations",
                 "20 bootstrap resamples instead of 200",
             ],
         ),

@@ -271,7 +271,7 @@ COVERED = {
 @pytest.mark.parametrize("prior", [0.5, 0.1])
 def test_coverage(name, prior):
     """95 % where BCa and the delta method held the truth in .71 to .82 (30 samples, rate .95)."""
-    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 200)
+    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 100)
     assert binom.cdf(hits, n, 0.95) > 0.001
 
 
@@ -293,7 +293,7 @@ def test_coverage_long(name, priors, rate, n):
 def test_coverage_of_areas(prior, shift):
     """DeLong's interval held the truth in .59 to .75 of samples of 30 with 10 % positives."""
     rng, hits, n_sets = np.random.default_rng(0), 0, 0
-    for _ in range(200):
+    for _ in range(100):
         y = rng.random(30) < prior
         if not y.any():
             continue
@@ -309,11 +309,11 @@ def test_coverage_of_groups(n_groups):
     """Rates differ between groups of 10: their variance, by Student's quantile."""
     rng, hits = np.random.default_rng(0), 0
     unit = np.repeat(np.arange(n_groups), 10)
-    for _ in range(200):
+    for _ in range(100):
         wrong = rng.random(len(unit)) < rng.beta(4, 16, n_groups)[unit]
         y = rng.integers(0, 2, len(unit))
         hits += 0.8 in metric_interval(sk.accuracy_score, y, y ^ wrong, groups=unit).interval
-    assert binom.cdf(hits, 200, 0.94) > 0.001
+    assert binom.cdf(hits, 100, 0.94) > 0.001
 
 
 def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_is():

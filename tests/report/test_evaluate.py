@@ -229,7 +229,7 @@ def test_an_ensemble_behind_a_selection():
     )
     for ensemble in ensembles:
         rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=3, random_state=0)
-        report = evaluate(rule, X, y, cv=3, leave_one_out=False, random_state=0, **FEW)
+        report = evaluate(rule, X, y, cv=2, leave_one_out=False, random_state=0, **FEW)
         assert report.selection_bias is not None
 
 
