@@ -114,8 +114,8 @@ def run_over_datasets(
     estimators : dict of str to classifier
         The classifiers, or regressors.
     datasets : dict of str to (X, y), (X, y, groups), Table or callable
-        The data sets, also as `load_table` returns them; a callable without arguments that returns one is called when it is its turn,
-        so that only one need be in memory.
+        The data sets, also as `load_table` returns them; a callable without arguments that returns
+        one is called when it is its turn, so that only one need be in memory.
     cv : int, splitter or iterable, default=None
         Folds, as in `cross_val_error`; None means 10.
     scoring : str or callable, default=None
