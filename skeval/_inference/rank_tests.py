@@ -22,6 +22,7 @@ __all__ = [
     "rank_error",
     "rank_rows",
     "settle",
+    "signed_rank_pvalue",
     "signed_rank_test",
     "smallest_pvalue",
 ]
@@ -173,9 +174,16 @@ def signed_rank_test(differences: Floats) -> SignedRankTest:
     n = len(differences)
     averages = np.sort((differences[:, None] + differences)[np.triu_indices(n)]) / 2
     estimate = float(np.median(averages))
-    used = differences[differences != 0]
+    pvalue, effect = signed_rank_pvalue(differences)
+    return SignedRankTest(pvalue, estimate, effect, averages, n)
+
+
+def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
+    """Return the P-value of `signed_rank_test`, and the effect size."""
+    used = settle(differences)
+    used = used[used != 0]
     if not len(used):
-        return SignedRankTest(1.0, estimate, 0.0, averages, n)
+        return 1.0, 0.0
     ranks = stats.rankdata(np.abs(used))
     total, positive = float(ranks.sum()), float(ranks[used > 0].sum())
     smaller = min(positive, total - positive)
@@ -185,8 +193,7 @@ def signed_rank_test(differences: Floats) -> SignedRankTest:
     else:
         z = (total / 2 - smaller) / np.sqrt(np.sum(ranks**2) / 4)
         pvalue = 2 * float(stats.norm.sf(z))
-    effect = (2 * positive - total) / total
-    return SignedRankTest(min(pvalue, 1.0), estimate, effect, averages, n)
+    return min(pvalue, 1.0), (2 * positive - total) / total
 
 
 @lru_cache(maxsize=64)

@@ -7,6 +7,7 @@ from skeval.model_selection._compare_bleu import compare_bleu
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import compare_classifiers
+from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
 from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._cross_validation import cross_val_error
 from skeval.model_selection._datasets_comparison import compare_over_datasets
@@ -43,6 +44,7 @@ __all__ = [
     "ClassifierComparison",
     "ClassifierComparisons",
     "CochranQ",
+    "ComparisonPower",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
     "CrossValErrorEstimate",
@@ -71,6 +73,7 @@ __all__ = [
     "compare_over_datasets",
     "compare_predictions",
     "compare_scores",
+    "comparison_power",
     "cross_val_error",
     "error_interval",
     "holdout_error",

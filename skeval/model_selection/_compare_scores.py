@@ -73,6 +73,12 @@ def compare_scores(
     the first fold, as its statistic is; that of "5x2cv_f" inverts the test, and is nan where the
     ten differ too much among themselves for any difference to fit.
 
+    In ``benchmarks/results/split_tests.md`` two equal rules are called different, at a nominal 5 %,
+    in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, 1 % over 10, and 2 to 3 % by
+    either 5 x 2 test; of two that differ (n = 60 and 200) these find 50 and 95 %, 18 and 68 %, 28
+    and 61 % (t), 38 and 80 % (F). The t-test without the correction, which is not here, fails: over
+    10 x 10 folds it calls equal rules different in 54 %.
+
     References
     ----------
     .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised

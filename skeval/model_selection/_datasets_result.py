@@ -173,7 +173,10 @@ class DatasetComparison(ShownAsText):
         said = f"{self.names[best]} has the best mean rank"
         if beaten:
             said += f"; it differs from {', '.join(beaten)} by more than chance"
+        n_found = int((self.pvalues[np.triu_indices(len(self.names), 1)] <= alpha).sum())
         said += f" ({TITLES[self.test]}, level {100 * alpha:.3g} % for all pairs). "
+        if n_found > len(beaten):
+            said += f"Of all pairs {n_found} of {len(self._list_pairs())} differ. "
         if rest:
             said += (
                 f"It is not shown to differ from {', '.join(rest)}, which is no proof of equality. "

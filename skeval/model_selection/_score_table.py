@@ -52,12 +52,12 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
 
 
 def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
+    datasets = [str(row) for row in getattr(frame, "index", range(len(frame)))]
+    for what, names in (("data sets", datasets), ("classifiers", columns)):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"scores must name its {what} once each, got {twice!r} twice.")
     values = check_data("scores", frame, dtype=np.float64, ensure_all_finite="allow-nan")
-    rows = getattr(frame, "index", range(len(values)))
-    datasets = [str(row) for row in rows]
-    twice = next((name for name in datasets if datasets.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"scores must name its data sets once each, got {twice!r} twice.")
     return datasets, columns, _cells_of(datasets, columns, values[:, :, None])
 
 

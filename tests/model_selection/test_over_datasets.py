@@ -205,7 +205,7 @@ def test_result_reads_and_pickles():
         (FRAME, {"rope": -0.1}, ValueError, "rope must be a number >= 0"),
         (FRAME.iloc[:, :1], {}, ValueError, "two classifiers at least, got 1"),
         (FRAME[:1], {}, ValueError, "two data sets at least that have all scores, got 1"),
-        (FRAME.iloc[:, [0, 0]], {}, ValueError, r"scores: Expected unique column names"),
+        (FRAME.iloc[:, [0, 0]], {}, ValueError, r"its classifiers once each, got 'C4.5' twice"),
         (FRAME.iloc[[0, 0, 1]], {}, ValueError, "its data sets once each"),
         (np.zeros((2, 2, 2, 2)), {}, ValueError, "must have the shape"),
         ({"one": [1, 2], "two": [2, 3]}, {}, TypeError, "scores must hold a dict of classifiers"),

@@ -22,6 +22,7 @@ from skeval.metrics.cluster import internal_indices
 from skeval.model_selection import (
     compare_classifiers,
     compare_over_datasets,
+    comparison_power,
     holdout_size,
     permutation_test,
 )
@@ -51,6 +52,9 @@ LOOSE = {  # made by more than data
     ).estimates["silhouette"],
     "all pairs": lambda: compare_classifiers({"one": TREE, "two": STUMP}, X, Y, cv=3),
     "a posterior": lambda: compare_over_datasets(X).posterior("classifier 1", "classifier 2"),
+    "a power": lambda: comparison_power(
+        compare_over_datasets(X, random_state=0), n_simulations=20, random_state=0
+    ),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }
 

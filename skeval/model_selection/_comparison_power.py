@@ -1,0 +1,327 @@
+"""How many data sets, or samples, would it take to find a difference?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy import stats
+
+from skeval._inference.adjustment import simultaneous_level
+from skeval._inference.paired_tests import mcnemar, tail_probability
+from skeval._inference.rank_tests import signed_rank_pvalue
+from skeval.model_selection._comparison_result import ClassifierComparison
+from skeval.model_selection._datasets_result import DatasetComparison
+from skeval.utils._checks import check_option
+from skeval.utils._compat import Interval, validate_params
+from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._text import ShownAsText, align_text, fill_text
+
+__all__ = ["ComparisonPower", "comparison_power"]
+
+MOST_TIMES = 1000
+"""Studies of more than so many times the size at hand are not looked at."""
+
+MOST_DATASETS = 2000
+"""Nor are those of more data sets: there are none."""
+
+CLOSE = 0.05
+"""The number is found when two sizes around it differ by no more than this fraction."""
+
+FEWEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonPower(ShownAsText):
+    """How probable it is that a study of some size finds a difference.
+
+    Attributes
+    ----------
+    unit : {"data sets", "samples"}
+        Of the sizes.
+    difference : float
+        The difference that is taken for the true one.
+    level : float
+        At which the test of a study is made.
+    power : float
+        The probability that is wanted.
+    n_needed : int or None
+        The smallest size that has it, to within 5 %; None if no size that was looked at has.
+    sizes : ndarray of shape (n_sizes,)
+        The sizes that were looked at, in order.
+    powers : ndarray of shape (n_sizes,)
+        The fraction of simulated studies of each size that find the difference.
+    n_simulations : int
+        Number of simulated studies of each size.
+    """
+
+    unit: str
+    difference: float
+    level: float
+    power: float
+    n_needed: int | None
+    sizes: np.ndarray = field(repr=False)
+    powers: np.ndarray = field(repr=False)
+    n_simulations: int = 1000
+
+    @property
+    def conclusion(self) -> str:
+        """What may be concluded, and what not, in words."""
+        if self.n_needed is None:
+            return (
+                f"No study of up to {self.sizes[-1]} {self.unit} would find a difference of "
+                f"{self.difference:.4g} with probability {self.power:g}."
+            )
+        return (
+            f"About {self.n_needed} {self.unit} like these would find a difference of "
+            f"{self.difference:.4g} with probability {self.power:g}. It is not said that the true "
+            "difference is this large: look at the ends of its interval, too."
+        )
+
+    def to_frame(self) -> DataFrame:
+        """Return one row for each size that was looked at.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return make_frame({"size": self.sizes, "power": self.powers})
+
+    def __str__(self) -> str:
+        rows = [
+            (f"{s} {self.unit}", f"{p:.3f}") for s, p in zip(self.sizes, self.powers, strict=True)
+        ]
+        title = f"power for a difference of {self.difference:.4g} at level {self.level:.3g}"
+        return align_text(title, rows) + "\n" + fill_text(self.conclusion)
+
+
+@validate_params(
+    {
+        "difference": [Real, None],
+        "power": [Interval(Real, 0, 1, closed="neither")],
+        "n_simulations": [Interval(Integral, 20, None, closed="left")],
+        "random_state": ["random_state", Generator],
+    }
+)
+def comparison_power(
+    comparison: ClassifierComparison | DatasetComparison,
+    *,
+    pair: tuple[str, str] | None = None,
+    difference: float | None = None,
+    power: float = 0.8,
+    n_simulations: int = 1000,
+    random_state: RandomStateLike = None,
+) -> ComparisonPower:
+    r"""Find how many data sets, or samples, a difference would need, by simulation.
+
+    Studies of more and more data sets, or samples, are drawn from the result at hand, and the test
+    of the result is made of each.
+
+    Parameters
+    ----------
+    comparison : DatasetComparison or ClassifierComparison
+        The result at hand. Of several data sets: their differences are drawn with replacement, and
+        two classifiers compared by Wilcoxon's test at Bonferroni's level for all pairs. Of one:
+        "mcnemar" draws how many samples each gets right alone; for the others the difference and
+        its standard error are drawn, the error shrinking with the square root of the number of
+        samples.
+    pair : (str, str), default=None
+        Names of two classifiers of a `DatasetComparison`; None takes the first two by mean rank.
+    difference : float, default=None
+        The difference that is taken for the true one: the smallest that matters to you, say. None
+        takes the observed one, which is as uncertain as the result.
+    power : float, default=0.8
+        The probability that is wanted of finding it.
+    n_simulations : int, default=1000
+        Studies of each size; 1000 know a power of 0.8 to 0.025.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the studies.
+
+    Returns
+    -------
+    result : ComparisonPower
+        With `n_needed`, and the power of each size that was looked at.
+
+    Raises
+    ------
+    TypeError
+        If `comparison` is neither.
+    ValueError
+        If a name is not one of the classifiers, or the number of samples, or the standard error,
+        is not known.
+
+    Notes
+    -----
+    It is not said whether the rules trained on more samples would differ by more or less: of
+    samples, this is the power of a larger test set, or of larger folds with rules as they are. The
+    power to find the *observed* difference says no more than its P-value does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import comparison_power, compare_predictions
+    >>> y = np.tile([0, 1], 50)
+    >>> a, b = (np.where(np.arange(100) % n == 0, 1 - y, y) for n in (12, 8))
+    >>> result = compare_predictions(y, a, b, method="mcnemar")
+    >>> print(comparison_power(result, n_simulations=200, random_state=0))
+    power for a difference of 0.04 at level 0.05
+      12 samples   0.000
+      24 samples   0.005
+      48 samples   0.055
+      96 samples   0.160
+      192 samples  0.320
+      384 samples  0.590
+      480 samples  0.665
+      528 samples  0.725
+      552 samples  0.730
+      576 samples  0.825
+      768 samples  0.875
+      About 576 samples like these would find a difference of 0.04 with probability 0.8. It
+      is not said that the true difference is this large: look at the ends of its interval,
+      too.
+    """
+    if difference is not None and not np.isfinite(difference):
+        raise ValueError(f"difference must be finite, got {difference!r}.")
+    if isinstance(comparison, DatasetComparison):
+        study = _draw_datasets(comparison, pair, difference)
+    elif isinstance(comparison, ClassifierComparison):
+        if pair is not None:
+            raise ValueError(f"pair must be None for a comparison of two, got {pair!r}.")
+        study = _draw_samples(comparison, difference)
+    else:
+        raise TypeError(
+            "comparison must be a DatasetComparison or a ClassifierComparison, got "
+            f"{type(comparison).__name__}; of several, comparisons['a', 'b'] is one."
+        )
+    root, found = root_seed(random_state), {}
+
+    def look_at(size: int) -> float:
+        rng = repetition_rng(root, size)
+        pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
+        # a study without a P-value finds nothing
+        found[size] = float(np.mean(np.array(pvalues) <= study.level))
+        return found[size]
+
+    n_needed = _search(look_at, power, study.first, study.most)
+    sizes = sorted(found)
+    return ComparisonPower(
+        unit=study.unit,
+        difference=study.difference,
+        level=study.level,
+        power=float(power),
+        n_needed=n_needed,
+        sizes=np.array(sizes),
+        powers=np.array([found[size] for size in sizes]),
+        n_simulations=n_simulations,
+    )
+
+
+@dataclass(frozen=True)
+class _Study:
+    """A kind of study: its P-value by size, and the sizes to look at."""
+
+    unit: str
+    difference: float
+    level: float
+    first: int
+    most: int
+    draw_pvalue: Callable[[int, Generator], float]
+
+
+def _search(look_at: Callable[[int], float], power: float, first: int, most: int) -> int | None:
+    """Return the smallest size of the power wanted: by doubling, and then by halving."""
+    low, high = first, first
+    while look_at(high) < power:
+        if high == most:
+            return None
+        low, high = high, min(2 * high, most)
+    while high - low > max(1, CLOSE * high):
+        middle = (low + high) // 2
+        if look_at(middle) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float | None) -> _Study:
+    if pair is None:
+        pair = tuple(comparison.names[place] for place in comparison.order[:2])
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ValueError(f"pair must hold two names, got {pair!r}.")
+    a, b = (comparison.names.index(check_option("pair", name, comparison.names)) for name in pair)
+    observed = comparison.scores[:, a] - comparison.scores[:, b]
+    estimate = float(comparison.differences[a, b])
+    shifted = observed if difference is None else observed - estimate + difference
+    k = len(comparison.names)
+
+    def draw_pvalue(size: int, rng: Generator) -> float:
+        return signed_rank_pvalue(rng.choice(shifted, size))[0]
+
+    return _Study(
+        "data sets",
+        estimate if difference is None else float(difference),
+        1 - simultaneous_level(comparison.confidence_level, k * (k - 1) // 2),
+        FEWEST,
+        MOST_DATASETS,
+        draw_pvalue,
+    )
+
+
+def _draw_samples(comparison: ClassifierComparison, difference: float | None) -> _Study:
+    n = comparison.n_samples
+    if n is None or not np.isfinite(comparison.standard_error) or comparison.standard_error == 0:
+        raise ValueError(
+            "comparison must have a number of samples and a standard error, got "
+            f"n_samples={n!r} and standard_error={comparison.standard_error!r}."
+        )
+    wanted = comparison.difference if difference is None else float(difference)
+    draw = _by_errors if comparison.discordant is not None else _by_standard_error
+    return _Study(
+        "samples",
+        wanted,
+        1 - comparison.confidence_level,
+        max(FEWEST, n // 8),
+        MOST_TIMES * n,
+        draw(comparison, n, wanted),
+    )
+
+
+def _by_errors(
+    comparison: ClassifierComparison, n: int, wanted: float
+) -> Callable[[int, Generator], float]:
+    """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
+    discordant = sum(comparison.discordant or ()) / n
+    if not abs(wanted) <= discordant:
+        raise ValueError(
+            f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
+            f"the two alone gets right, got {wanted!r}."
+        )
+    of_each = [(discordant + wanted) / 2, (discordant - wanted) / 2]
+    cells = np.clip([*of_each, 1 - sum(of_each)], 0.0, 1.0)
+
+    def draw_pvalue(size: int, rng: Generator) -> float:
+        only_a, only_b, _ = rng.multinomial(size, cells).tolist()
+        return mcnemar(only_a, only_b, size, comparison.alternative)[0].pvalue
+
+    return draw_pvalue
+
+
+def _by_standard_error(
+    comparison: ClassifierComparison, n: int, wanted: float
+) -> Callable[[int, Generator], float]:
+    """Draw the difference, and with scores of splits its standard error, too."""
+    splits = comparison.split_scores
+    freedom = np.inf if splits is None else len(splits) - 1
+    law = stats.norm if splits is None else stats.t(freedom)
+
+    def draw_pvalue(size: int, rng: Generator) -> float:
+        error = comparison.standard_error * np.sqrt(n / size)
+        spread = 1.0 if splits is None else np.sqrt(rng.chisquare(freedom) / freedom)
+        statistic = rng.normal(wanted / error) / spread
+        return tail_probability(law, statistic, comparison.alternative)
+
+    return draw_pvalue

@@ -1,0 +1,126 @@
+"""The number of data sets, or of samples, that a difference needs: against known power."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval.model_selection import (
+    compare_classifiers,
+    compare_over_datasets,
+    compare_predictions,
+    compare_scores,
+    comparison_power,
+)
+
+RNG = np.random.default_rng(0)
+Y = np.tile([0, 1], 60)
+A, B = (np.where(RNG.random(120) < rate, Y, 1 - Y) for rate in (0.85, 0.78))
+RANKED = compare_predictions(
+    Y, RNG.normal(size=120) + Y, RNG.normal(size=120) + 2 * Y, method="delong"
+)
+
+
+def test_data_sets_are_as_many_as_the_t_test_needs_and_a_little_more():
+    """Normal differences of mean 0.5 sd: 34 by the t-test, whose efficiency is 0.955."""
+    normal = stats.norm.ppf((np.arange(60) + 0.5) / 60)
+    scores = np.column_stack([normal + 0.5, np.zeros(60)])
+    found = comparison_power(compare_over_datasets(scores), n_simulations=400, random_state=0)
+    assert found.unit == "data sets"
+    assert_allclose(found.difference, 0.5, atol=1e-9)
+    assert 31 <= found.n_needed <= 41
+    assert (np.diff(found.sizes) > 0).all()
+    assert found.powers[list(found.sizes).index(found.n_needed)] >= 0.8
+    half = comparison_power(
+        compare_over_datasets(scores), difference=0.25, n_simulations=200, random_state=0
+    )
+    assert 3 * found.n_needed < half.n_needed < 5 * found.n_needed
+
+
+def test_pairs_of_several_take_the_level_of_all():
+    scores = RNG.normal(size=(20, 4)) + [0.0, 0.2, 0.8, 1.0]
+    comparison = compare_over_datasets(scores)
+    pair = ("classifier 4", "classifier 1")
+    found = comparison_power(comparison, pair=pair, n_simulations=50, random_state=0)
+    assert_allclose(found.level, 0.05 / 6)
+    assert_allclose(found.difference, comparison.differences[3, 0])
+    default = comparison_power(comparison, difference=1.0, n_simulations=50, random_state=0)
+    assert default.difference == 1.0
+
+
+def test_samples_of_areas_are_as_many_as_the_normal_law_needs():
+    found = comparison_power(RANKED, difference=0.1, n_simulations=2000, random_state=0)
+    needed = (
+        120 * (RANKED.standard_error * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / 0.1) ** 2
+    )
+    assert_allclose(found.n_needed, needed, rtol=0.12)
+    assert found.unit == "samples"
+
+
+def test_samples_of_errors():
+    """McNemar's test with a fraction p of discordant samples, by the formula of Connor (1987)."""
+    comparison = compare_predictions(Y, A, B, method="mcnemar")
+    fraction = sum(comparison.discordant) / 120
+    found = comparison_power(comparison, difference=0.08, n_simulations=1000, random_state=0)
+    quantiles = stats.norm.ppf([0.975, 0.8])
+    root = quantiles @ [np.sqrt(fraction), np.sqrt(fraction - 0.08**2)]
+    needed = (root / 0.08) ** 2
+    # the correction of the test costs about 1 / difference samples more
+    assert needed * 0.9 < found.n_needed < needed * 1.12 + 1 / 0.08
+    assert "About" in found.conclusion
+    assert list(found.to_frame().columns) == ["size", "power"]
+    with pytest.raises(ValueError, match="difference must be <= "):
+        comparison_power(comparison, difference=0.9)
+
+
+def test_samples_of_scores_of_splits():
+    X, y = make_classification(n_samples=150, n_informative=3, flip_y=0.2, random_state=0)
+    two = GaussianNB(), DecisionTreeClassifier(max_depth=1)
+    comparison = compare_classifiers(*two, X, y, cv=10, random_state=0, alternative="greater")
+    far = 3 * comparison.standard_error
+    found = comparison_power(comparison, difference=far, n_simulations=400, random_state=0)
+    # noncentral t on 9 degrees of freedom
+    cut = stats.t.ppf(0.95, 9)
+    for size, power in zip(found.sizes, found.powers, strict=True):
+        expected = stats.nct.sf(cut, 9, 3 * np.sqrt(size / 150))
+        assert abs(power - expected) < 4 * np.sqrt(expected * (1 - expected) / 400) + 0.003
+
+
+def test_no_difference_is_never_found():
+    found = comparison_power(RANKED, difference=0.0, n_simulations=20, random_state=0)
+    assert found.n_needed is None
+    assert "No study of up to 120000 samples" in found.conclusion
+
+
+def test_seeds():
+    def run(seed):
+        options = {"difference": 0.1, "n_simulations": 50, "random_state": seed}
+        return comparison_power(RANKED, **options).powers[:3]
+
+    assert_allclose(run(0), run(0), rtol=0)
+    assert (run(0) != run(1)).any()
+    assert (run(None) != run(None)).any()
+
+
+@pytest.mark.parametrize(
+    ("comparison", "options", "error", "message"),
+    [
+        (3, {}, TypeError, "comparison must be a DatasetComparison"),
+        (RANKED, {"pair": ("a", "b")}, ValueError, "pair must be None"),
+        (RANKED, {"difference": np.nan}, ValueError, "difference must be finite"),
+        (compare_over_datasets(np.eye(4)), {"pair": "ab"}, ValueError, "pair must hold two names"),
+        (compare_over_datasets(np.eye(4)), {"pair": ("a", "b")}, ValueError, "pair must be one of"),
+        (
+            compare_scores([1, 2], [2, 2], test_train_ratio=1),
+            {},
+            ValueError,
+            "comparison must have a number of samples",
+        ),
+    ],
+)
+def test_bad_input(comparison, options, error, message):
+    with pytest.raises(error, match=message):
+        comparison_power(comparison, **options)
