@@ -102,7 +102,8 @@ def main() -> None:
     arguments = parse_arguments()
     with threadpool_limits(1):
         if arguments.sweep:
-            growth_slope("n", SWEEP, lambda n: internal_indices(*data(arguments, n)))
+            sets = {n: data(arguments, n) for n in SWEEP}
+            growth_slope("n", SWEEP, lambda n: internal_indices(*sets[n]))
             return
         X, y = data(arguments, arguments.n)
         print(f"n={len(X)} d={arguments.d} K={arguments.clusters} overlap={arguments.overlap}")

@@ -1,5 +1,7 @@
 """The gap statistic: its definition, R's numbers, the paper's scenarios, seeds, bad input."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -104,12 +106,12 @@ def three_in_the_plane(rng):
     return centres + rng.normal(size=(100, 2))
 
 
-def four_in_space(rng):
+def four_apart(p, variance, rng):
     while True:
-        centres = rng.normal(scale=np.sqrt(5), size=(4, 3))
+        centres = rng.normal(scale=np.sqrt(variance), size=(4, p))
         sizes = rng.choice([25, 50], size=4)
         own = np.repeat(np.arange(4), sizes)
-        X = centres[own] + rng.normal(size=(len(own), 3))
+        X = centres[own] + rng.normal(size=(len(own), p))
         apart = own[:, None] != own
         if np.linalg.norm(X[:, None] - X, axis=2)[apart].min() >= 1:
             return X
@@ -125,7 +127,8 @@ SCENARIOS = {
     "a": (uniform_box, "uniform", 1),
     "b": (three_in_the_plane, "uniform", 3),
     "b, box": (three_in_the_plane, "box", 3),
-    "c": (four_in_space, "uniform", 4),
+    "c": (partial(four_apart, 3, 5.0), "uniform", 4),
+    "d": (partial(four_apart, 10, 1.9), "uniform", 4),
     "e": (two_long_ones, "uniform", 2),
 }
 
