@@ -4,7 +4,9 @@ Two permutation tests that keep their results (``memory=``): of a selecting SVM,
 does in batches, and of a forest in the generic path. Counted is all that any process of the cluster
 writes to another, X on its way from here to the scheduler included, in units of the size of X. The
 last ratio is that of the times of one worker and two, the worse of both runs. Any other cluster
-does as well: ``Client("tcp://scheduler:8786")`` instead of the local one.
+does as well: ``Client("tcp://scheduler:8786")`` instead of the local one. With one worker joblib
+runs the jobs in the calling process and sends nothing; with more, X goes to the scheduler and to
+each worker once. Only where cores are free do the times say anything.
 """
 
 import argparse

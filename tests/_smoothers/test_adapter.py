@@ -25,6 +25,7 @@ from skeval._resampling.adapters import find_adapter
 from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import check_task
+from skeval._smoothers import adapter
 from skeval._smoothers.discriminant import has_exact_constants
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
@@ -538,3 +539,24 @@ def test_a_constant_that_no_mean_equals_leaves_the_fits_to_the_estimator():
     train = np.c_[np.arange(30.0), np.full(30, 0.3)]
     assert not has_exact_constants(train)  # the mean of thirty times 0.3 is another number
     assert has_exact_constants(np.c_[np.arange(30.0), np.full(30, 0.25)])
+
+
+def test_blocks_that_stay_in_the_cache_change_no_number(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.resize(["a", "b"], 40)
+    folds = list(StratifiedKFold(4).split(X, y))
+    options = {"cv": folds, "n_permutations": 60, "random_state": 0}
+    whole = permutation_test(RidgeClassifier(), X, y, **options)
+    sizes = []
+    solve = adapter.LabelFreeAdapter.__call__
+
+    def count(self, block):
+        sizes.append(len(block))
+        return solve(self, block)
+
+    monkeypatch.setattr(adapter.LabelFreeAdapter, "__call__", count)
+    monkeypatch.setattr(adapter, "CACHED_ELEMENTS", 1)
+    parts = permutation_test(RidgeClassifier(), X, y, **options)
+    np.testing.assert_array_equal(parts.null_distribution, whole.null_distribution)
+    assert max(sizes) == 4 * adapter.FEWEST_REPETITIONS
+    assert sum(sizes) == 4 * 61
