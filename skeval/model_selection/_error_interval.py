@@ -31,7 +31,14 @@ from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import align_text, mean_loss_name
 
-__all__ = ["AUTO", "ErrorInterval", "answer_with_predictions", "error_interval", "error_of_some"]
+__all__ = [
+    "AUTO",
+    "ErrorInterval",
+    "answer_with_predictions",
+    "check_sample_weight",
+    "error_interval",
+    "error_of_some",
+]
 
 METHODS = FOLD_METHODS | BOOTSTRAP_METHODS
 AUTO = "repeated_cv"

@@ -9,7 +9,7 @@ from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import Params
+from skeval._resampling.weights import Params, add_sample_weight, count_effective
 from skeval.model_selection._methods import RESUBSTITUTION
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level
@@ -25,6 +25,7 @@ def resubstitution_error(
     groups: Any = None,
     loss: LossLike = None,
     params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
 ) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
@@ -52,6 +53,8 @@ def resubstitution_error(
     params : dict, default=None
         Arguments of the estimator's `fit` by name. Weights (``{"sample_weight": w}``) are those of
         the fit; losses are averaged without them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, in the fit and in the mean of the losses.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
 
@@ -66,7 +69,7 @@ def resubstitution_error(
     ValueError
         If `y` holds one class only, or `X` and `y` differ in length.
     TypeError
-        If `estimator` has no `predict`.
+        If `estimator` has no `predict`, or takes no weights where some are given.
 
     See Also
     --------
@@ -84,11 +87,19 @@ def resubstitution_error(
     check_confidence_level(confidence_level)
     X, target, groups = check_task(estimator, X, y, groups)
     loss_fn = resolve_loss(loss, target)
+    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
     predictions = predict_own_samples(estimator, X, target, params=params)
     losses = loss_fn(target.y, target.decode(predictions))
-    error, n_groups = standard_error_of_ratio(losses, np.ones(len(losses)), groups)
-    found = RESUBSTITUTION, float(losses.mean()), error, len(losses), loss_fn.name, losses
-    return ErrorEstimate(*found, n_groups=n_groups, confidence_level=confidence_level)
+    counted = np.ones(len(losses)) if weights is None else weights
+    spread, n_groups = standard_error_of_ratio(counted * losses, counted, groups)
+    error = float(np.average(losses, weights=weights))
+    found = RESUBSTITUTION, error, spread, len(losses), loss_fn.name, losses
+    return ErrorEstimate(
+        *found,
+        n_groups=n_groups,
+        effective_n_samples=None if weights is None else count_effective(weights),
+        confidence_level=confidence_level,
+    )
 
 
 def predict_own_samples(

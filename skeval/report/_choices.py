@@ -37,6 +37,7 @@ class Options(TypedDict, total=False):
     scoring: Any
     groups: Any
     by: Any
+    sample_weight: Any
     feature_names: Sequence[str] | None
     random_state: RandomStateLike
     n_jobs: int | None
@@ -93,9 +94,9 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
     return n_folds, [Caution("few-folds", text)]
 
 
-def count_classes(target: Target) -> dict[Any, int] | None:
-    """Return the number of samples of each class."""
+def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
+    """Return the number of samples of each class, or what they weigh."""
     if target.classes is None:
         return None
-    sizes = np.bincount(target.codes)
+    sizes = np.bincount(target.codes, weight)
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))

@@ -17,6 +17,7 @@ from skeval.model_selection import (
     PermutationTest,
     PerturbationInterval,
 )
+from skeval.model_selection._error_interval import AUTO, check_sample_weight
 from skeval.model_selection._methods import (
     CROSS_VALIDATION,
     HOLD_OUT,
@@ -93,6 +94,7 @@ def evaluate(
     scoring: Any = None,
     groups: Any = None,
     by: Any = None,
+    sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -147,6 +149,9 @@ def evaluate(
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or the column of a data frame that holds it: the error in each,
         and the largest difference. The column stays a feature.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weights of the samples, in every fit and in the means of losses and metrics; of
+        the permutation test, and of the bias of selection, in the fits alone.
     feature_names : sequence of str of length n_features, default=None
         What the report calls the features; None takes the column names of a data frame.
     random_state : int, RandomState, Generator or None, default=None
@@ -208,7 +213,8 @@ def evaluate(
     splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     settled = splitter, loss, seed, confidence_level, options, error_score
-    steps, notes = Steps(rule, X, target, groups, *settled), notes + few
+    weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
+    steps, notes = Steps(rule, X, target, groups, weight, *settled), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
@@ -275,7 +281,8 @@ def _describe_findings(
     sizes = count_classes(steps.target)
     better, guess = False, None
     if not steps.ordered:  # there the samples that are tested are not all
-        better, guess = compare_with_guess(sizes, find_quoted(answer, estimates))
+        weighed = count_classes(steps.target, steps.weight)
+        better, guess = compare_with_guess(weighed, find_quoted(answer, estimates))
     warnings = [
         *write_data_warnings(steps.X, steps.target, steps.groups, names),
         *notes,

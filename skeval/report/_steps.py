@@ -29,6 +29,7 @@ from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
+from skeval._resampling.weights import weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
     SelectionBias,
@@ -81,6 +82,7 @@ class Steps:
     X: Any
     target: Target
     groups: Any
+    weight: np.ndarray | None
     splitter: Any
     loss: LossLike
     seed: int
@@ -113,7 +115,7 @@ class Steps:
             self.target,
             cases_of(self.target, self.groups),
             (resolve_loss(self.loss, self.target),),
-            None,
+            self.weight,
             self.options | {"error_score": self.error_score},
         )
 
@@ -137,6 +139,7 @@ class Steps:
             *self.task,
             groups=self.groups,
             loss=self.loss,
+            sample_weight=self.weight,
             confidence_level=self.confidence_level,
         )
 
@@ -166,6 +169,7 @@ class Steps:
     def perturb(self, n_resamples: int) -> tuple[PerturbationInterval, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         options = self.options | {"cv": self.folds, "loss": self.loss, "random_state": self.seed}
+        options["sample_weight"] = self.weight
         with warnings.catch_warnings():  # the report has a sentence of its own for it
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
             return tuple(
@@ -189,6 +193,7 @@ class Steps:
             cv=self.splitter,
             scoring=scoring,
             n_permutations=n_permutations,
+            params=self._params,
             groups=self.groups,
             confidence_level=self.confidence_level,
             random_state=self.seed,
@@ -207,8 +212,16 @@ class Steps:
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
         outside = clone(head).fit(self.X, self.target.given).transform(self.X)
-        cv1 = fold_errors(tail, outside, self.target, plan, self.options)
-        cv2 = fold_errors(self.estimator, self.X, self.target, plan, self.options)
+        parts = ((tail, outside), (self.estimator, self.X))
+        cv1, cv2 = (
+            fold_errors(
+                *part,
+                self.target,
+                plan,
+                self.options | {"params": weight_parameters(part[0], self.weight) or None},
+            )
+            for part in parts
+        )
         repeat_of = np.zeros(len(self.folds), dtype=int)
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
@@ -223,10 +236,17 @@ class Steps:
         stability = selection_stability(supports, confidence_level=self.confidence_level)
         return Selection(bias, stability, names)
 
+    @property
+    def _params(self) -> dict[str, Any] | None:
+        """The weights as arguments of `fit`."""
+        weights = weight_parameters(self.estimator, self.weight)
+        return weights or None
+
     def _error_options(self) -> dict[str, Any]:
         return {
             "loss": self.loss,
             "groups": self.groups,
+            "sample_weight": self.weight,
             "random_state": self.seed,
             "confidence_level": self.confidence_level,
             "error_score": self.error_score,

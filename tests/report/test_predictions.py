@@ -403,3 +403,36 @@ def test_metric_interval_by_subgroup():
     assert largest.low < largest.difference < largest.high
     with pytest.raises(KeyError, match="no subgroup 's'"):
         found["s"]
+
+
+def test_weights_count_in_fits_errors_and_metrics(iris):
+    X, y = iris
+    weight = np.random.default_rng(0).uniform(0.5, 3, 150)
+    report = evaluate(GaussianNB(), X, y, sample_weight=weight, n_permutations=5)
+    seed = report.seed
+    alone = error_interval(GaussianNB(), X, y, sample_weight=weight, random_state=seed)
+    assert report.answer.to_dict() == alone.to_dict()
+    frame = report.predictions
+    right = frame["truth"] == frame["prediction"]
+    expected = np.average(right, weights=weight[frame["sample"]])
+    assert metric(report, "accuracy").estimate == pytest.approx(expected, abs=1e-12)
+    balanced = sk.balanced_accuracy_score(
+        frame["truth"], frame["prediction"], sample_weight=weight[frame["sample"]]
+    )
+    assert metric(report, "balanced_accuracy").estimate == pytest.approx(balanced, abs=1e-12)
+    own = GaussianNB().fit(X, y, sample_weight=weight).predict(X) != y
+    assert report["resubstitution"].error == pytest.approx(np.average(own, weights=weight))
+
+
+def test_equal_weights_are_none(iris):
+    plain = evaluate(GaussianNB(), *iris)
+    again = evaluate(GaussianNB(), *iris, sample_weight=np.full(150, 2.5))
+    for ours, theirs in zip(plain.estimates, again.estimates, strict=True):
+        assert ours.error == pytest.approx(theirs.error, abs=1e-12)
+    for ours, theirs in zip(plain.metrics, again.metrics, strict=True):
+        assert ours.estimate == pytest.approx(theirs.estimate, abs=1e-12)
+        assert ours.interval.low == pytest.approx(theirs.interval.low, abs=2e-3), ours.name
+    with pytest.raises(TypeError, match="must take sample_weight"):
+        evaluate(KNeighborsClassifier(), *iris, sample_weight=np.ones(150))
+    with pytest.raises(ValueError, match="sample_weight must be > 0"):
+        evaluate(GaussianNB(), *iris, sample_weight=np.r_[0, np.ones(149)])
