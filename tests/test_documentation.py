@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from docutils import nodes
 from helpers.public_modules import MODULES
 
 DOC = Path(__file__).parents[1] / "doc"
@@ -74,3 +75,20 @@ def test_pictures_of_the_guide_come_from_examples_that_exist():
         named |= set(re.findall(r"sphx_glr_(plot_\w+)_\d{3}", page.read_text(encoding="utf-8")))
     assert named
     assert named <= {path.stem for path in (DOC / "examples").glob("plot_*.py")}
+
+
+@pytest.mark.parametrize(
+    ("tex", "above", "below"),
+    [
+        (r"\frac12", "<mn>1</mn>", "<mn>2</mn>"),
+        (r"\tfrac1K", "<mn>1</mn>", "<mi>K</mi>"),
+        (r"\frac n4", "<mi>n</mi>", "<mn>4</mn>"),
+        (r"\frac{12}{5}", "<mn>12</mn>", "<mn>5</mn>"),
+    ],
+)
+def test_fractions_are_those_that_tex_reads(tex, above, below, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOC / "_extensions")
+    mathml = importlib.import_module("mathml")
+    written = mathml.convert(nodes.math(text=tex, rawsource=tex), as_block=False)
+    assert re.sub(r"\s", "", written).partition(above + below)[1]

@@ -1,17 +1,22 @@
 """Formulas as MathML, which browsers draw by themselves: no script, no font, no network."""
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import MathError, pick_math_environment
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
+# TeX takes single digits where the converter takes a whole number: \frac12 is a half.
+DIGITS = re.compile(r"(\\[dt]?frac)\s*(\d)\s*(\d)")
+
 logger = logging.getLogger(__name__)
 
 
 def convert(node, *, as_block):
     """Return a formula as MathML; what cannot be converted is a warning and nothing."""
-    tex = node.astext()
+    tex = DIGITS.sub(r"\1{\2}{\3}", node.astext())
     if as_block and pick_math_environment(tex).startswith("align"):
         tex = rf"\begin{{aligned}}{tex}\end{{aligned}}"
     try:

@@ -118,7 +118,8 @@ def compare_bleu(
       95 % interval  [-0.2267, 0.1160]
       P-value        0.436
       No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
-      -0.2267 to 0.1160.
+      -0.2267 to 0.1160. It is of these predictions; that training anew would change them is
+      left out.
     """
     check_confidence_level(confidence_level)
     check_option("method", method, METHODS)

@@ -142,7 +142,8 @@ def compare_predictions(
       95 % interval         [0.0622, 0.2792]
       P-value               0.00434
       only a, only b right  18, 4
-      a scores more than b: more than chance at 5 % (P = 0.0043).
+      a scores more than b: more than chance at 5 % (P = 0.0043). It is of these
+      predictions; that training anew would change them is left out.
     """
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)

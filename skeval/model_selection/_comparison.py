@@ -228,7 +228,8 @@ def compare_classifiers(
       P-value                  0.665
       only a, only b right     26, 22
       No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
-      -0.0170 to 0.0310.
+      -0.0170 to 0.0310. It is of these predictions; that training anew would change them is
+      left out.
 
     All pairs of three:
 

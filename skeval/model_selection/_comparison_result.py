@@ -16,6 +16,9 @@ from skeval.utils._text import ShownAsText, align_text, fill_text
 
 __all__ = ["ClassifierComparison", "ClassifierComparisons"]
 
+OF_RULES = ("mcnemar", "bootstrap", "delong", "permutation", "randomization")
+"""Methods that take predictions as they are."""
+
 SURE = 0.95
 """The posterior probability from which a conclusion is drawn."""
 
@@ -102,6 +105,8 @@ class ClassifierComparison(LimitsResult):
                 f"No difference is shown at {100 * alpha:.3g} %. That is no proof of equality: it "
                 f"may lie anywhere from {low:.4f} to {high:.4f}."
             )
+        if self.method.startswith(OF_RULES):
+            said += " It is of these predictions; that training anew would change them is left out."
         return said + self._equivalence()
 
     def _equivalence(self) -> str:
