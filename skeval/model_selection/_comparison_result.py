@@ -276,7 +276,8 @@ class ClassifierComparisons(ShownAsText, Mapping):
         said = f"{self.names[best]} has the highest score"
         if beaten:
             said += f", and scores more than {', '.join(beaten)}"
-        said += f" (all P-values corrected for {len(self)} pairs, level {100 * alpha:.3g} %)."
+        pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
+        said += f" (all P-values corrected for {pairs}, level {100 * alpha:.3g} %)."
         if others:
             said += (
                 f" It is not shown to differ from {', '.join(others)}; that is no proof of "

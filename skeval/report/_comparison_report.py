@@ -91,7 +91,7 @@ class EvaluationComparison(WritableReport, Mapping):
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
         if self.comparisons is not None:
-            lines += [str(self.comparisons), ""]
+            lines += [*_write_pairs(self.comparisons), ""]
         for name, report in self.items():
             lines += [f"! {name}: {text} [{text.code}]" for text in report.warnings]
         return "\n".join(lines).rstrip()
@@ -123,6 +123,17 @@ def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:
         row |= {"low": float(pairs.lows[i, j]), "high": float(pairs.highs[i, j])}
         rows.append(row | {"pvalue": float(pairs.pvalues[i, j])})
     return rows
+
+
+def _write_pairs(pairs: ClassifierComparisons) -> list[str]:
+    """Return the difference of each pair as lines of text."""
+    level = f"{100 * pairs.confidence_level:g} % interval"
+    rows = [(f"difference of {pairs.scoring}", "", level, "P")]
+    for row in _list_pairs(pairs):
+        ends = f"[{write_number(row['low'])}, {write_number(row['high'])}]"
+        name = f"{row['a']} - {row['b']}"
+        rows.append((name, write_number(row["difference"]), ends, f"{row['pvalue']:.3g}"))
+    return align_rows(rows, left=(0, 2))
 
 
 def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierComparisons | None:
