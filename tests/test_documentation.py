@@ -84,6 +84,7 @@ def test_pictures_of_the_guide_come_from_examples_that_exist():
         (r"\tfrac1K", "<mn>1</mn>", "<mi>K</mi>"),
         (r"\frac n4", "<mi>n</mi>", "<mn>4</mn>"),
         (r"\frac{12}{5}", "<mn>12</mn>", "<mn>5</mn>"),
+        (r"\big( \dots \frac12 \Big)", "<mn>1</mn>", "<mn>2</mn>"),
     ],
 )
 def test_fractions_are_those_that_tex_reads(tex, above, below, monkeypatch):

@@ -8,15 +8,23 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-# TeX takes single digits where the converter takes a whole number: \frac12 is a half.
-DIGITS = re.compile(r"(\\[dt]?frac)\s*(\d)\s*(\d)")
+# What TeX reads and the converter does not, or as something else: \frac12 is a half, not 12 over
+# what follows; brackets of a size open or close; dots.
+REWRITTEN = [
+    (re.compile(r"(\\[dt]?frac)\s*(\d)\s*(\d)"), r"\1{\2}{\3}"),
+    (re.compile(r"(\\[bB]igg?)([(\[/|])"), r"\1l\2"),
+    (re.compile(r"(\\[bB]igg?)([)\]])"), r"\1r\2"),
+    (re.compile(r"\\dots\b"), r"\\ldots"),
+]
 
 logger = logging.getLogger(__name__)
 
 
 def convert(node, *, as_block):
     """Return a formula as MathML; what cannot be converted is a warning and nothing."""
-    tex = DIGITS.sub(r"\1{\2}{\3}", node.astext())
+    tex = node.astext()
+    for pattern, written in REWRITTEN:
+        tex = pattern.sub(written, tex)
     if as_block and pick_math_environment(tex).startswith("align"):
         tex = rf"\begin{{aligned}}{tex}\end{{aligned}}"
     try:
