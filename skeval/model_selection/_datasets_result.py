@@ -165,7 +165,7 @@ class DatasetComparison(ShownAsText):
         fraction = self.test_fraction if test_fraction is None else test_fraction
         if fraction is None or not 0 < fraction < 1:
             raise ValueError(
-                f"test_fraction must lie in (0, 1) and be given, 0.1 for ten folds; got {fraction!r}."
+                f"test_fraction must lie in (0, 1), 0.1 for ten folds, got {fraction!r}."
             )
         differences = [scores[:, i] - scores[:, j] for scores in self.split_scores]
         if rope == 0 and any(np.ptp(each) == 0 for each in differences):
