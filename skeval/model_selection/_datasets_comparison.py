@@ -183,6 +183,7 @@ def compare_over_datasets(
         correction="nemenyi" if used == "nemenyi" else correction,
         scores=table.scores,
         split_scores=table.splits,
+        test_fraction=table.test_fraction,
         mean_ranks=ranks.mean(axis=0),
         omnibus=friedman(ranks) if k > 2 else None,
         critical_difference=critical_difference(n, k, confidence_level),

@@ -52,6 +52,8 @@ class DatasetComparison(ShownAsText):
         The scores, means over the splits.
     split_scores : list of ndarray of shape (n_splits, n_classifiers), or None
         Those of the splits of each data set, where they were given.
+    test_fraction : float or None
+        The part of a data set on which a split is tested, where `run_over_datasets` made them.
     mean_ranks : ndarray of shape (n_classifiers,)
         1 is the rank of the highest score on a data set, ties share theirs.
     omnibus : FriedmanTest or None
@@ -85,6 +87,7 @@ class DatasetComparison(ShownAsText):
     correction: str
     scores: np.ndarray = field(repr=False)
     split_scores: list[np.ndarray] | None = field(repr=False)
+    test_fraction: float | None
     mean_ranks: np.ndarray
     omnibus: FriedmanTest | None
     critical_difference: float
@@ -118,7 +121,7 @@ class DatasetComparison(ShownAsText):
         *,
         method: str = "signed_rank",
         rope: float | None = None,
-        test_fraction: float = 0.1,
+        test_fraction: float | None = None,
     ) -> RegionPosterior:
         """Return the Bayesian test of two classifiers.
 
@@ -132,9 +135,10 @@ class DatasetComparison(ShownAsText):
             differences for Student's t around their centre.
         rope : float, default=None
             Half the width of the region of practical equivalence; None takes that of the result.
-        test_fraction : float, default=0.1
+        test_fraction : float, default=None
             The part of a data set on which a split is tested, which is the correlation of the
-            splits: 0.1 of ten folds ("hierarchical").
+            splits: 0.1 of ten folds, however often repeated ("hierarchical"). None takes that of
+            `run_over_datasets`.
 
         Returns
         -------
@@ -153,16 +157,21 @@ class DatasetComparison(ShownAsText):
             draws = signed_rank_draws(self.scores[:, i] - self.scores[:, j], rope, weights)
         return RegionPosterior(method, a, b, rope, len(self.datasets), draws)
 
-    def _draw_hierarchical(self, i: int, j: int, rope: float, test_fraction: float) -> np.ndarray:
+    def _draw_hierarchical(
+        self, i: int, j: int, rope: float, test_fraction: float | None
+    ) -> np.ndarray:
         if self.split_scores is None:
             raise ValueError("method='hierarchical' needs scores of splits, got one a data set.")
-        if not 0 < test_fraction < 1:
-            raise ValueError(f"test_fraction must fulfil 0 < it < 1, got {test_fraction!r}.")
+        fraction = self.test_fraction if test_fraction is None else test_fraction
+        if fraction is None or not 0 < fraction < 1:
+            raise ValueError(
+                f"test_fraction must lie in (0, 1), 0.1 for ten folds, got {fraction!r}."
+            )
         differences = [scores[:, i] - scores[:, j] for scores in self.split_scores]
         if rope == 0 and any(np.ptp(each) == 0 for each in differences):
             raise ValueError("rope must be > 0 where two differ by the same on every split.")
         rng = np.random.default_rng(self.root)
-        return hierarchical_draws(differences, rope, test_fraction, rng)
+        return hierarchical_draws(differences, rope, fraction, rng)
 
     @property
     def conclusion(self) -> str:

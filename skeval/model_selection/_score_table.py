@@ -25,6 +25,8 @@ class ScoreTable(NamedTuple):
         Scores of the splits, where they are given.
     dropped : tuple of str
         Data sets that were left out because a score is missing.
+    test_fraction : float or None
+        Mean size of a test set, relative to the data set, where the scores tell.
     """
 
     datasets: tuple[str, ...]
@@ -32,6 +34,7 @@ class ScoreTable(NamedTuple):
     scores: np.ndarray
     splits: list[np.ndarray] | None
     dropped: tuple[str, ...]
+    test_fraction: float | None
 
 
 def read_score_table(scores: Any, missing: str) -> ScoreTable:
@@ -48,7 +51,7 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
         datasets, names, cells = _read_nested(named)
     else:
         datasets, names, cells = _read_array(scores)
-    return _fill_table(datasets, names, cells, missing)
+    return _fill_table(datasets, names, cells, missing, getattr(scores, "test_fraction", None))
 
 
 def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
@@ -134,7 +137,9 @@ def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cell
     }
 
 
-def _fill_table(datasets: list[str], names: list[str], cells: Cells, missing: str) -> ScoreTable:
+def _fill_table(
+    datasets: list[str], names: list[str], cells: Cells, missing: str, test_fraction: Any
+) -> ScoreTable:
     """Return the table, without the data sets that lack a score or with an error that names it."""
     if len(names) < 2:
         raise ValueError(f"scores must be of two classifiers at least, got {len(names)}.")
@@ -166,4 +171,5 @@ def _fill_table(datasets: list[str], names: list[str], cells: Cells, missing: st
         means,
         [np.column_stack(row) for row in rows] if several else None,
         tuple(lacking),
+        test_fraction if isinstance(test_fraction, float) else None,
     )

@@ -146,16 +146,18 @@ def test_posteriors():
     turned = found.posterior("j48", "nbc")
     assert_allclose(turned.probabilities, posterior.probabilities[::-1])
     assert "Nothing is settled" in posterior.conclusion
-    hierarchical = found.posterior("nbc", "j48", method="hierarchical")
+    options = {"method": "hierarchical", "test_fraction": 0.1}
+    hierarchical = found.posterior("nbc", "j48", **options)
     assert_allclose(hierarchical.probabilities, [0.0795, 0.0365, 0.884], atol=0.015)
     wide = found.posterior("nbc", "j48", rope=50)
     assert "nbc and j48 are practically equivalent" in wide.conclusion
-    with pytest.raises(ValueError, match="test_fraction must fulfil"):
-        found.posterior("nbc", "j48", method="hierarchical", test_fraction=1.0)
+    for fraction in (None, 1.0):
+        with pytest.raises(ValueError, match="test_fraction must lie in"):
+            found.posterior("nbc", "j48", method="hierarchical", test_fraction=fraction)
     with pytest.raises(ValueError, match="b must be one of 'nbc', 'j48'; got 'tree'"):
         found.posterior("nbc", "tree")
     with pytest.raises(ValueError, match="rope must be > 0 where"):
-        found.posterior("nbc", "nbc", method="hierarchical", rope=0)
+        found.posterior("nbc", "nbc", rope=0, **options)
 
 
 def test_seeds():

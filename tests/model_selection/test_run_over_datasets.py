@@ -41,6 +41,13 @@ def test_scores_are_those_of_scikit_learn():
     compared = compare_over_datasets(found)
     assert_allclose(compared.split_scores[1][:, 0], found["wine"]["bayes"])
     assert_allclose(compare_over_datasets(frame).scores, compared.scores)
+    posteriors = [
+        compare_over_datasets(found, random_state=0).posterior(
+            "tree", "bayes", method="hierarchical", test_fraction=fraction
+        )
+        for fraction in (None, 0.25)
+    ]
+    assert_allclose(posteriors[0].draws, posteriors[1].draws, rtol=0)
     again = pickle.loads(pickle.dumps(found))
     assert str(again) == str(found)
     assert str(found).splitlines()[0] == "f1_macro on 2 data sets: mean (lowest to highest)"
