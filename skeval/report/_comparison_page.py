@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from skeval.report._cautions import Caution
 from skeval.report._comparison_report import EvaluationComparison, list_shared_metrics
 from skeval.report._metrics_table import list_main_metrics, name_metric, write_number
 from skeval.report._page import (
@@ -25,7 +26,11 @@ __all__ = ["make_comparison_page"]
 def make_comparison_page(found: EvaluationComparison, title: str | None = None) -> Page:
     """Return which is better first, then all side by side, then each pair."""
     first = next(iter(found.values()))
-    warnings = [f"{name}: {text}" for name, report in found.items() for text in report.warnings]
+    warnings = [
+        Caution(text.code, f"{name}: {text}")
+        for name, report in found.items()
+        for text in report.warnings
+    ]
     sections = [
         make_warnings_section("Before you quote a number", warnings),
         _make_side_by_side(found),
