@@ -35,6 +35,14 @@ class MetricEstimate(LimitsResult):
         That by the first method; nan where there is none.
     confidence_level : float
         Its nominal coverage.
+
+    Notes
+    -----
+    In 15 cells of two Gaussian classes under linear discriminant analysis (50 and 200 samples; 150
+    sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
+    1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
+    in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least;
+    R2 in .86 where it was .08 with 50 samples, in .93 to 1 elsewhere.
     """
 
     metric: str
