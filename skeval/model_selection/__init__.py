@@ -15,7 +15,9 @@ from skeval.model_selection._datasets_result import DatasetComparison
 from skeval.model_selection._error_interval import ErrorInterval, error_interval
 from skeval.model_selection._holdout import HoldoutErrorEstimate, holdout_error
 from skeval.model_selection._holdout_size import HoldoutSize, holdout_size
-from skeval.model_selection._metric_interval import MetricInterval, metric_interval
+from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._metric_interval import metric_interval
+from skeval.model_selection._metric_result import MetricInterval
 from skeval.model_selection._permutation import (
     PermutationTest,
     PermutationTests,
@@ -36,6 +38,7 @@ from skeval.model_selection._run_over_datasets import DatasetScores, run_over_da
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
 from skeval.model_selection._searches import refit_one_se, tuning_bias
 from skeval.model_selection._split import BootstrapSplit, refit_632, score_632
+from skeval.model_selection._subgroups import Subgroups
 from skeval.model_selection._tuning import TuningOptimism, tuning_optimism
 
 __all__ = [
@@ -56,6 +59,7 @@ __all__ = [
     "ErrorIntervalDisplay",
     "HoldoutErrorEstimate",
     "HoldoutSize",
+    "MetricEstimate",
     "MetricInterval",
     "PermutationDisplay",
     "PermutationTest",
@@ -65,6 +69,7 @@ __all__ = [
     "RegionPosterior",
     "ScoreInterval",
     "SimplexDisplay",
+    "Subgroups",
     "TuningOptimism",
     "bootstrap_error",
     "cochran_q",
