@@ -28,7 +28,7 @@ QUICK_BUDGET = 10.0
 LEAVE_ONE_OUT_LIMIT, FOLDS = 1000, 10
 WORTH_TELLING = 10.0
 MOST_CLASSES = 20
-ANSWER_FITS, SCORE_FITS = 100, 50
+ANSWER_FITS = 100
 
 
 def add_evaluate(commands: Any) -> None:
@@ -62,8 +62,9 @@ def add_evaluate(commands: Any) -> None:
         "--scoring",
         metavar="NAME",
         action="append",
-        help="a score with its interval at the end, such as roc_auc; more than once for more",
+        help="a score beside the usual ones, such as f1_weighted; more than once for more",
     )
+    add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
     _add_sizes(parser)
 
 
@@ -131,6 +132,8 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         table.y,
         cv=options.folds,
         groups=table.groups,
+        scoring=options.scoring,
+        by=_find_subgroups(table, options.by),
         **sizes,
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
@@ -139,8 +142,18 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         verbose=progress_level(),
         memory=options.memory,
     )
-    scores = _score(estimator, table, options) if options.scoring else []
-    deliver(report, options, table, procedure, [*scores, *notes, *told, *found])
+    deliver(report, options, table, procedure, [*notes, *told, *found])
+
+
+def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
+    """Return the column that holds the subgroups."""
+    names = list(table.feature_names)
+    if by is None:
+        return None
+    if by not in names:
+        raise ValueError(f"--by must be one of the columns {', '.join(names)}, got {by!r}.")
+    values = [str(value) for value in table.X[:, names.index(by)]]
+    return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
 def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str]]:
@@ -224,7 +237,7 @@ def _choose_sizes(
         n_folds=min(options.folds or FOLDS, n),
         **sizes,
         perturbed=perturbed,
-        n_others=ANSWER_FITS + (SCORE_FITS if options.scoring else 0),
+        n_others=ANSWER_FITS,
         fit=fit,
         shuffled=shuffled,
     )
@@ -242,23 +255,3 @@ def _choose_sizes(
             file=sys.stderr,
         )
     return {name: getattr(work, name) for name in sizes}, told
-
-
-def _score(estimator: Any, table: "ColumnTable", options: argparse.Namespace) -> list[str]:
-    """Return the scores that were asked for, each with its interval."""
-    from skeval.metrics import get_scorer
-    from skeval.model_selection import score_interval
-
-    found, notes = collect_notes(
-        score_interval,
-        estimator,
-        table.X,
-        table.y,
-        scoring={name: get_scorer(name) for name in options.scoring},
-        groups=table.groups,
-        confidence_level=options.confidence_level,
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        memory=options.memory,
-    )
-    return [*(str(found[name]) for name in found), *notes]

@@ -55,7 +55,9 @@ def measure_metrics(
         settled["limits"] = {"none": give_no_limits}
     with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = [*measure(found), *measure_scorers(found)]
+        made = list(measure(found))
+        known = {fields["metric"] for fields in made if fields["label"] is None}
+        made += [fields for fields in measure_scorers(found) if fields["metric"] not in known]
         return tuple(MetricEstimate(**fields | settled) for fields in made)
 
 

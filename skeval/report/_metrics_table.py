@@ -92,4 +92,5 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> str:
     more = f" and {hard.always - FEW} more" if hard.always > FEW else ""
     what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
     subject = "1 sample is" if hard.always == 1 else f"{hard.always} samples are"
-    return f"{subject} {what}: {listed}{more}. Look there first for wrong labels."
+    looks = "number looks" if numbers else "label looks, and a sample where classes overlap"
+    return f"{subject} {what}: {listed}{more}. That is how a wrong {looks}."

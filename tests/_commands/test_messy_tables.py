@@ -1,5 +1,6 @@
 """Tables as people have them, on the command line."""
 
+import json
 import re
 import sys
 
@@ -129,12 +130,29 @@ def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
     frame = pd.DataFrame({"a": rng.normal(size=60), "price": rng.integers(0, 500, 60)})
     frame.to_csv(tmp_path / "p.csv", index=False)
     words = ["evaluate", str(tmp_path / "p.csv"), "--target", "price", *QUICK]
-    assert main([*words, "--estimator", "knn", "--scoring", "r2"]) == 0
+    assert main([*words, "--estimator", "knn", "--scoring", "explained_variance"]) == 0
     printed = capsys.readouterr().out
     assert "distinct whole numbers, which are predicted as numbers; --task classes" in printed
-    assert "score interval, corrected_t" in printed
+    assert "explained_variance" in printed
     assert main([*words, "--estimator", "lda"]) == 2
     assert "--estimator must be one of ridge, linear-svm" in capsys.readouterr().err
+
+
+def test_the_error_by_a_column(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame["site"] = rng.choice(["north", "south", None], 60)
+    frame["target"] = np.where(X[:, 0] > 0, "yes", "no")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ["evaluate", str(tmp_path / "t.csv"), "--estimator", "lda", *QUICK]
+    assert main([*words, "--by", "site", "--json", str(tmp_path / "t.json")]) == 0
+    found = json.loads((tmp_path / "t.json").read_text())["subgroups"]["subgroups"]
+    assert {row["subgroup"] for row in found} == {"missing", "north", "south"}
+    assert sum(row["n_samples"] for row in found) == 60
+    assert "The largest difference is that of" in capsys.readouterr().out
+    assert main([*words, "--by", "nowhere"]) == 2
+    assert "--by must be one of the columns a, b, site" in capsys.readouterr().err
 
 
 def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
