@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.answers import Asked
+from skeval._resampling.answers import Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
@@ -73,7 +73,7 @@ def measure(estimator, X, y, seed):
         options,
     )
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
-    answers = list(p.answers(scheme, Asked({})))
+    answers = list(p.answers(scheme, Questions({})))
     return measure_metrics(collect_answers(p, answers, 10), 0.95)
 
 

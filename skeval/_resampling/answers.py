@@ -17,7 +17,7 @@ from skeval._resampling.responses import Responses
 from skeval._resampling.scores import takes_responses
 from skeval._resampling.target import Target
 
-__all__ = ["Answer", "Asked", "resampled_answers"]
+__all__ = ["Answer", "Questions", "resampled_answers"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Questions:
     """What is read off each model beside its predictions.
 
     Attributes
@@ -68,7 +68,7 @@ def resampled_answers(
     X: Any,
     target: Target,
     plan: ResamplingPlan,
-    asked: Asked,
+    questions: Questions,
     **options: Any,
 ) -> Iterator[Answer | None]:
     """Yield what each fit of a plan answers, None where it failed.
@@ -78,16 +78,16 @@ def resampled_answers(
     """
     method = find_response_method(estimator) if target.classes is not None else None
     tags = get_tags(estimator)
-    adapted = asked.note is None and all(
+    adapted = questions.note is None and all(
         takes_responses(estimator, scorer, scorer, tags, target)
-        for scorer in asked.scorers.values()
+        for scorer in questions.scorers.values()
     )
-    read = partial(read_answer, method=method, asked=asked, target=target)
+    read = partial(read_answer, method=method, questions=questions, target=target)
     options |= {"adapted": adapted, "finish": keep_tested}
     for fitted in resampled_fits(estimator, X, target, plan, read, **options):
         block, solved = fitted.block, {}
         for fit, rows, responses in fitted.decisions.each_fit(block):
-            solved[fit] = answer_of_responses(rows, responses, method, asked, tags, target)
+            solved[fit] = answer_of_responses(rows, responses, method, questions, tags, target)
         for fit, finding in enumerate(fitted.findings):
             if fit in solved:
                 yield solved[fit]
@@ -113,23 +113,23 @@ def keep_tested(fitted: FittedBlock) -> FittedBlock:
 
 
 def read_answer(
-    model: Any, X: Any, y: Any, *, method: str | None, asked: Asked, target: Target
+    model: Any, X: Any, y: Any, *, method: str | None, questions: Questions, target: Target
 ) -> tuple[Any, ...]:
     """Return what a fitted model answers, in the worker."""
     response = None
     if method is not None and hasattr(model, method):
         response = align_response(np.asarray(getattr(model, method)(X)), model, target)
-    scores = score_model(asked, model, X, y)
-    noted = None if asked.note is None else asked.note(model, X, y)
+    scores = score_model(questions, model, X, y)
+    noted = None if questions.note is None else questions.note(model, X, y)
     return np.asarray(model.predict(X)), response, scores, noted
 
 
-def score_model(asked: Asked, model: Any, X: Any, y: Any) -> dict[str, float]:
+def score_model(questions: Questions, model: Any, X: Any, y: Any) -> dict[str, float]:
     """Return what each scorer finds: nan where it refuses, as for a test set of one class."""
     scores = {}
     with warnings.catch_warnings():  # whoever asks counts what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        for name, scorer in asked.scorers.items():
+        for name, scorer in questions.scorers.items():
             try:
                 scores[name] = float(scorer(model, X, y))
             except ValueError:
@@ -164,16 +164,16 @@ def answer_of_responses(
     rows: np.ndarray,
     responses: dict[str, np.ndarray],
     method: str | None,
-    asked: Asked,
+    questions: Questions,
     tags: Any,
     target: Target,
 ) -> Answer:
     """Return the answer of a fit that a solver did."""
     scores = {}
-    if asked.scorers:
+    if questions.scorers:
         named = responses | {"predict": target.decode(responses["predict"])}
         replayed, order = ReplayedEstimator(named, tags, target.classes), np.arange(len(rows))
         true = target.decode(target.codes[rows])
-        scores = score_model(asked, replayed, order, true)
+        scores = score_model(questions, replayed, order, true)
     response = None if method is None else responses.get(method)
     return Answer(rows, responses["predict"], response, scores)

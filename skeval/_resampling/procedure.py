@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.tested import Tested
-from skeval._resampling.answers import Answer, Asked, resampled_answers
+from skeval._resampling.answers import Answer, Questions, resampled_answers
 from skeval._resampling.cases import Cases
 from skeval._resampling.loss import Loss
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
@@ -47,12 +47,14 @@ class Procedure:
     weight: np.ndarray | None
     options: dict[str, Any]
 
-    def answers(self, scheme: Scheme, asked: Asked | None = None) -> Iterator[Answer | None]:
+    def answers(
+        self, scheme: Scheme, questions: Questions | None = None
+    ) -> Iterator[Answer | None]:
         """Yield what each fit predicts, and what else it is asked for; None where it failed."""
         plan = self.checked(scheme)
         with self.naming_the_fit(scheme):
-            if asked is not None:
-                data = self.estimator, self.X, self.target, plan, asked
+            if questions is not None:
+                data = self.estimator, self.X, self.target, plan, questions
                 yield from resampled_answers(*data, **self.options)
                 return
             for block, predictions, failed in resampled_predictions(

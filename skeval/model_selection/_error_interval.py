@@ -10,7 +10,7 @@ import numpy as np
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.tested import Tested, n_units
-from skeval._resampling.answers import Answer, Asked
+from skeval._resampling.answers import Answer, Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
@@ -427,12 +427,12 @@ def make_error_interval(
 
 
 def answer_with_predictions(
-    p: Procedure, asked: Asked, confidence_level: float, random_state: RandomStateLike
+    p: Procedure, questions: Questions, confidence_level: float, random_state: RandomStateLike
 ) -> tuple[ErrorInterval, OutOfFold]:
     """Return what `error_interval` finds, and the predictions that it was made of."""
     settings = resolve_settings(p, METHODS[p.method], {})
     scheme = repeated_scheme(p, root_seed(random_state), settings)
-    answers = list(p.answers(scheme, asked))
+    answers = list(p.answers(scheme, questions))
     outcome = outcome_of_repeats(p, scheme, answers)
     (found,) = outcome.findings
     counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups

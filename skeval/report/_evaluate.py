@@ -37,11 +37,11 @@ from skeval.report._comparison_report import EvaluationComparison, compare_repor
 from skeval.report._data_warnings import write_data_warnings
 from skeval.report._nested import skip_nested_resampling
 from skeval.report._predictions import (
-    ask_searches,
+    add_search_question,
     find_subgroups,
     name_rows,
     resolve_scorers,
-    tell_from_predictions,
+    summarize_predictions,
     warn_of_scores,
 )
 from skeval.report._provenance import (
@@ -207,7 +207,7 @@ def evaluate(
     leave_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
-    asked = ask_searches(resolve_scorers(scoring), estimator)
+    questions = add_search_question(resolve_scorers(scoring), estimator)
     by = find_subgroups(X, by)
     rule, notes = skip_nested_resampling(estimator)
     splitter, few = choose_splitter(cv, target, groups, seed)
@@ -221,14 +221,14 @@ def evaluate(
         notes.append(Caution("ordered", ORDERED))
     estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_out, say, notes))
     say("error interval")
-    answer, found = steps.answer(asked)
+    answer, found = steps.answer(questions)
     about = name_rows(X), by, confidence_level
-    told = tell_from_predictions(steps.procedure, answer, found, asked, *about)
-    notes += warn_of_scores(told)
+    summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    notes += warn_of_scores(summary)
     return EvaluationReport(
         answer=answer,
         estimates=estimates,
-        **told._asdict(),
+        **summary._asdict(),
         **_run_tests(steps, counts, names, say, notes),
         **_describe_findings(steps, answer, estimates, names, notes),
         n_features=count_columns(X),

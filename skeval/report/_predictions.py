@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._resampling.answers import Asked
+from skeval._resampling.answers import Questions
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
@@ -29,28 +29,28 @@ from skeval.report._hard_samples import HardSamples, find_hard_samples
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
-    "Told",
-    "ask_searches",
+    "PredictionSummary",
+    "add_search_question",
     "find_subgroups",
     "name_rows",
     "resolve_scorers",
-    "tell_from_predictions",
+    "summarize_predictions",
     "warn_of_scores",
 ]
 
 
-def ask_searches(asked: Asked, estimator: Any) -> Asked:
+def add_search_question(questions: Questions, estimator: Any) -> Questions:
     """Return what is asked, and of an estimator that ends in a search what it found."""
     final = estimator
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
     # what every search of scikit-learn overrides, and that it refits
     if not hasattr(final, "_run_search") or final.refit is False:
-        return asked
-    return replace(asked, note=read_search)
+        return questions
+    return replace(questions, note=read_search)
 
 
-def sum_up_searches(p: Procedure, found: OutOfFold, confidence_level: float) -> Any:
+def summarize_found_searches(p: Procedure, found: OutOfFold, confidence_level: float) -> Any:
     """Return what the searches found in the training parts, and on all samples."""
     plan = whole_plan(len(p.target))
     data = p.estimator, p.X, p.target, plan, read_search
@@ -61,7 +61,7 @@ def sum_up_searches(p: Procedure, found: OutOfFold, confidence_level: float) -> 
         return summarize_searches([whole, *found.noted], ratio, confidence_level)
 
 
-class Told(NamedTuple):
+class PredictionSummary(NamedTuple):
     """What a report has from predictions; see `EvaluationReport`."""
 
     out_of_fold: OutOfFold
@@ -72,10 +72,10 @@ class Told(NamedTuple):
     tuning: TuningOptimism | None
 
 
-def resolve_scorers(scoring: Any) -> Asked:
+def resolve_scorers(scoring: Any) -> Questions:
     """Return the scorers that an argument `scoring` names."""
     if scoring is None:
-        return Asked({})
+        return Questions({})
     if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
         raise ValueError(
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
@@ -84,7 +84,7 @@ def resolve_scorers(scoring: Any) -> Asked:
     parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
     given = list(parts.values()) if isinstance(parts, dict) else list(parts)
     scorers = [get_scorer(part) if isinstance(part, str) else part for part in given]
-    return Asked(dict(zip(names, scorers, strict=True)))
+    return Questions(dict(zip(names, scorers, strict=True)))
 
 
 def find_subgroups(X: Any, by: Any) -> Any:
@@ -106,26 +106,26 @@ def name_rows(X: Any) -> Sequence[Any] | None:
     return list(index)
 
 
-def tell_from_predictions(
+def summarize_predictions(
     p: Procedure,
     answer: ErrorInterval | None,
     found: OutOfFold,
-    asked: Asked,
+    questions: Questions,
     names: Sequence[Any] | None,
     by: Any,
     confidence_level: float,
-) -> Told:
+) -> PredictionSummary:
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
     if answer is not None and answer.loss == "zero_one":
         metrics = tuple(_mirror(each, answer) for each in metrics)
-    return Told(
+    return PredictionSummary(
         found,
         metrics,
         None if answer is None else measure_confusion(found, confidence_level),
         find_hard_samples(found, names),
         None if answer is None or by is None else _compare(p, answer, found, by),
-        sum_up_searches(p, found, confidence_level) if asked.note else None,
+        summarize_found_searches(p, found, confidence_level) if questions.note else None,
     )
 
 
@@ -158,9 +158,9 @@ def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> 
     return compare_subgroups(name, by, n, measure, answer.confidence_level)
 
 
-def warn_of_scores(told: Told) -> list[Caution]:
+def warn_of_scores(summary: PredictionSummary) -> list[Caution]:
     """Say which metrics are undefined."""
-    undefined = [each.name for each in told.metrics if np.isnan(each.estimate)]
+    undefined = [each.name for each in summary.metrics if np.isnan(each.estimate)]
     if not undefined:
         return []
     return [

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
-from skeval._resampling.answers import Asked
+from skeval._resampling.answers import Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.folds import fold_plan, keeps_order
@@ -119,18 +119,18 @@ class Steps:
             self.options | {"error_score": self.error_score},
         )
 
-    def answer(self, asked: Asked) -> tuple[ErrorInterval | None, OutOfFold]:
+    def answer(self, questions: Questions) -> tuple[ErrorInterval | None, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
 
         Where samples keep their order there is no such interval; predictions are then those of
         the folds.
         """
         if not self.ordered:
-            settled = asked, self.confidence_level, self.seed
+            settled = questions, self.confidence_level, self.seed
             return answer_with_predictions(self.procedure, *settled)
         plan = fold_plan(len(self.target), self.folds)
         scheme = Scheme(plan, lambda fit: f"of fold {fit + 1}")
-        answers = list(self.procedure.answers(scheme, asked))
+        answers = list(self.procedure.answers(scheme, questions))
         return None, collect_answers(self.procedure, answers, plan.n_fits)
 
     def estimate_resubstitution(self) -> ErrorEstimate:
