@@ -15,6 +15,7 @@ from skeval._resampling.fits import resampled_fits
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.weights import weight_parameters
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
@@ -47,18 +48,33 @@ def add_search_question(questions: Questions, estimator: Any) -> Questions:
     # what every search of scikit-learn overrides, and that it refits
     if not hasattr(final, "_run_search") or final.refit is False:
         return questions
-    return replace(questions, note=read_search)
+    return replace(questions, note=note_search)
 
 
-def summarize_found_searches(p: Procedure, found: OutOfFold, confidence_level: float) -> Any:
+def note_search(model: Any, X: Any, y: Any) -> Any:
+    """Return what a search found; None where its table does not say by what it chose."""
+    try:
+        return read_search(model, X, y)
+    except (TypeError, ValueError):
+        return None
+
+
+def summarize_found_searches(
+    p: Procedure, found: OutOfFold, confidence_level: float
+) -> TuningOptimism | None:
     """Return what the searches found in the training parts, and on all samples."""
-    plan = whole_plan(len(p.target))
-    data = p.estimator, p.X, p.target, plan, read_search
-    (whole,) = next(iter(resampled_fits(*data, adapted=False, **p.options))).findings
+    data = p.estimator, p.X, p.target, whole_plan(len(p.target)), note_search
+    params = weight_parameters(p.estimator, p.weight) or None
+    (whole,) = next(iter(resampled_fits(*data, adapted=False, params=params, **p.options))).findings
+    if whole is None or any(each is None for each in found.noted):
+        return None
     ratio = 1 / max(1, found.n_folds - 1)
     with warnings.catch_warnings():  # the report shows what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return summarize_searches([whole, *found.noted], ratio, confidence_level)
+        try:
+            return summarize_searches([whole, *found.noted], ratio, confidence_level)
+        except ValueError:  # fewer than two folds have a score
+            return None
 
 
 class PredictionSummary(NamedTuple):

@@ -326,6 +326,23 @@ def test_searches_say_what_they_claimed(iris):
     assert evaluate(KNeighborsClassifier(), X, y).tuning is None
 
 
+def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris):
+    search = GridSearchCV(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 5]},
+        cv=2,
+        scoring=["accuracy", "f1_macro"],
+        refit=first_of_all,
+    )
+    report = evaluate(search, *iris)
+    assert report.tuning is None
+    assert report.answer.n_fits == 100
+
+
+def first_of_all(cv_results):
+    return 0
+
+
 def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
     report = evaluate(DummyClassifier(), *iris)
     (caution,) = (warning for warning in report.warnings if warning.code == "undefined")
