@@ -49,11 +49,16 @@ def find_largest_difference(
     limits: Sequence[Callable[[float], Limits]],
     confidence_level: float,
 ) -> LargestDifference | None:
-    """Return the largest difference of two estimates; None where fewer than two are defined.
+    """Return the largest difference of two estimates; None where fewer than two are defined,
+    with an interval.
 
     The level is Bonferroni's for all pairs, since the largest is chosen among them.
     """
-    known = [k for k, estimate in enumerate(estimates) if np.isfinite(estimate)]
+    known = [
+        k
+        for k, estimate in enumerate(estimates)
+        if np.isfinite([estimate, *limits[k](confidence_level)]).all()
+    ]
     if len(known) < 2:
         return None
     pairs = list(combinations(known, 2))

@@ -57,8 +57,8 @@ class Decisions(NamedTuple):
 
     def answers(self, block: PlanBlock) -> np.ndarray:
         """Return the codes predicted for the tested samples of the solved fits, fit after fit."""
-        codes: np.ndarray = self.values[block.test & self.solved[:, None]] >= 0
-        return codes
+        positive = self.values[block.test & self.solved[:, None]] >= 0
+        return positive.astype(np.intp)  # codes: as a mask, booleans would select
 
     def each_fit(self, block: PlanBlock) -> SolvedFits:
         """Yield the responses of each solved fit; 0 is the second class, as in libsvm."""

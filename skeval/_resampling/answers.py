@@ -17,7 +17,7 @@ from skeval._resampling.responses import Responses
 from skeval._resampling.scores import takes_responses
 from skeval._resampling.target import Target
 
-__all__ = ["Answer", "Questions", "resampled_answers"]
+__all__ = ["Answer", "Questions", "find_response_method", "resampled_answers"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -76,7 +76,7 @@ def resampled_answers(
     `options` are those of `resampled_fits`. One fit serves predictions, scores of classes and all
     scorers.
     """
-    method = find_response_method(estimator) if target.classes is not None else None
+    method = find_response_method(estimator, target)
     tags = get_tags(estimator)
     adapted = questions.note is None and all(
         takes_responses(estimator, scorer, scorer, tags, target)
@@ -97,9 +97,22 @@ def resampled_answers(
                 yield place_answer(finding, block, fit, target)
 
 
-def find_response_method(estimator: Any) -> str | None:
-    """Return the method that scores classes: probabilities where there are some."""
-    return next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+def find_response_method(estimator: Any, target: Target) -> str | None:
+    """Return the method that scores classes: probabilities where there are some.
+
+    Decision values of pairs of classes are no scores of classes, not even where three classes
+    have as many pairs.
+    """
+    if target.classes is None:
+        return None
+    method = next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+    shapes = [
+        value
+        for name, value in estimator.get_params(deep=True).items()
+        if name.endswith("decision_function_shape")
+    ]
+    by_pairs = method == "decision_function" and "ovo" in shapes and len(target.classes) > 2
+    return None if by_pairs else method
 
 
 def keep_tested(fitted: FittedBlock) -> FittedBlock:
@@ -117,8 +130,11 @@ def read_answer(
 ) -> tuple[Any, ...]:
     """Return what a fitted model answers, in the worker."""
     response = None
-    if method is not None and hasattr(model, method):
-        response = align_response(np.asarray(getattr(model, method)(X)), model, target)
+    if method is not None:
+        try:
+            response = align_response(getattr(model, method)(X), method, model, target)
+        except Exception:  # the error needs no scores; who reads the answer says what is missing
+            response = None
     scores = score_model(questions, model, X, y)
     noted = None if questions.note is None else questions.note(model, X, y)
     return np.asarray(model.predict(X)), response, scores, noted
@@ -131,22 +147,28 @@ def score_model(questions: Questions, model: Any, X: Any, y: Any) -> dict[str, f
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for name, scorer in questions.scorers.items():
             try:
-                scores[name] = float(scorer(model, X, y))
+                score = scorer(model, X, y)
             except ValueError:
-                scores[name] = np.nan
+                score = np.nan
+            if isinstance(score, dict):
+                raise TypeError(f"scoring must give one number, {name!r} gave a dict.")
+            scores[name] = float(score)
     return scores
 
 
-def align_response(response: np.ndarray, model: Any, target: Target) -> np.ndarray | None:
-    """Return scores with a column for each class of the target.
+def align_response(given: Any, method: str, model: Any, target: Target) -> np.ndarray | None:
+    """Return scores with a column for each class of the target, or decision values of the second.
 
     A class that the model has not seen has probability 0. Decision values say nothing of it, nor
     have those of a model of other classes a meaning for all: None.
     """
-    seen, classes = np.asarray(getattr(model, "classes_", target.classes)), target.classes
+    response, classes = np.asarray(given), target.classes
+    seen = np.asarray(getattr(model, "classes_", classes))
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
     if classes is None or np.array_equal(seen, classes):
         return response if response.ndim in (1, 2) else None
-    if response.ndim != 2 or response.shape[1] != len(seen) or np.any(response < 0):
+    if method != "predict_proba" or response.shape[1:] != (len(seen),):
         return None
     aligned = np.zeros((len(response), len(classes)))
     aligned[:, np.searchsorted(classes, seen)] = response

@@ -67,6 +67,11 @@ class OutOfFold:
         return fit
 
     @property
+    def n_tested(self) -> int:
+        """Number of samples that were tested at all."""
+        return len(np.unique(self.row))
+
+    @property
     def group(self) -> np.ndarray | None:
         """The group of the sample of each answer; None where samples are independent."""
         return None if self.cases.n_groups is None else self.cases.unit[self.row]

@@ -30,7 +30,7 @@ from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.model_selection._score_interval import range_of
 from skeval.model_selection._table_interval import count_confusion_table
 
-__all__ = ["measure_metrics"]
+__all__ = ["METRICS", "measure_metrics"]
 
 OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "balanced_accuracy": (sk.balanced_accuracy_score, {}),
@@ -39,6 +39,19 @@ OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "cohen_kappa": (sk.cohen_kappa_score, {}),
 }
 OF_CLASS = {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}
+METRICS = (
+    "accuracy",
+    *OF_ALL,
+    *OF_CLASS,
+    "log_loss",
+    "brier_score",
+    "roc_auc",
+    "average_precision",
+    "r2",
+    "root_mean_squared_error",
+    "mean_absolute_error",
+)
+"""The names of what is measured without being asked for."""
 LEAST_PROBABILITY = float(np.finfo(float).eps)
 
 
@@ -89,7 +102,7 @@ def describe(
 def measure_classes(found: OutOfFold) -> Iterator[Fields]:
     """Yield the metrics of a classifier."""
     codes = found.target.codes[found.row]
-    n, classes = len(found.target), found.target.classes
+    n, classes = found.n_tested, found.target.classes
     assert classes is not None
     yield from measure_tables(found, codes, {"accuracy": (sk.accuracy_score, {})} | OF_ALL, n)
     if found.probabilities is not None:
@@ -151,7 +164,7 @@ def measure_loss(found: OutOfFold, name: str, losses: np.ndarray, *, root: bool 
         estimate = estimate**0.5
         error = error / (2 * estimate) if estimate else 0.0
     form = "log", limits, error
-    return describe(name, estimate, form, len(found.target), greater_is_better=False)
+    return describe(name, estimate, form, found.n_tested, greater_is_better=False)
 
 
 def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float, float]:
@@ -194,7 +207,7 @@ def measure_ranking(
     error = float(np.sqrt(INFLATION * factor * np.sum(moved**2)))
     worth = sizes[0] / INFLATION, sizes[1] / INFLATION
     form = "score", partial(area_interval, area, error, worth), error
-    yield describe("roc_auc", area, form, len(found.target), label=label)
+    yield describe("roc_auc", area, form, found.n_tested, label=label)
     precisions = [
         sk.average_precision_score(positive[part], score[part], sample_weight=weights)
         for part in (found.repeat == one for one in np.unique(found.repeat))
@@ -215,8 +228,9 @@ def measure_numbers(found: OutOfFold) -> Iterator[Fields]:
     """Yield the metrics of a regressor."""
     true = found.target.y[found.row].astype(float)
     residual = true - found.predicted
-    mean = float(np.average(found.target.y.astype(float), weights=found.weight))
-    total = float(np.average((found.target.y - mean) ** 2, weights=found.weight))
+    weight = found.weight[found.row]
+    mean = float(np.average(true, weights=weight))  # of the tested samples, which may not be all
+    total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:
         ratio = summarize_losses(found, squares)[0] / total
@@ -224,7 +238,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Fields]:
         moved = (squares - ratio * (true - mean) ** 2) / total
         _, error, degrees = summarize_losses(found, moved)
         limits = partial(limit_explained, ratio, error, degrees)
-        yield describe("r2", 1 - ratio, ("log", limits, error), len(found.target))
+        yield describe("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     yield measure_loss(found, "root_mean_squared_error", squares, root=True)
     yield measure_loss(found, "mean_absolute_error", np.abs(residual))
 
@@ -247,7 +261,7 @@ def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
         if len(values) > 1:
             error = corrected_error(values, 1 / max(1, found.n_folds - 1))
         limits = partial(limit_scores, mean, error, len(values) - 1, range_of(name))
-        yield describe(name, mean, ("corrected_t", limits, error), len(found.target))
+        yield describe(name, mean, ("corrected_t", limits, error), found.n_tested)
 
 
 def limit_scores(

@@ -8,7 +8,6 @@ import numpy as np
 
 from skeval._inference.interval import Limits
 from skeval._inference.subgroups import LargestDifference, find_largest_difference
-from skeval.utils._checks import check_y
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText, align_text
 
@@ -38,7 +37,8 @@ class Subgroups(ShownAsText):
     -----
     The interval of the largest difference is made of those of the two subgroups (the method of
     variance estimates recovery [1]_) at the level that Bonferroni's correction for all pairs asks
-    for, since it was chosen among them.
+    for, since it was chosen among them. It takes the subgroups for independent: where groups of
+    samples lie in several of them, it is too long.
 
     References
     ----------
@@ -144,14 +144,26 @@ def _limits_of(result: Any) -> Callable[[float], Limits]:
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the names of the subgroups, and which samples each holds."""
-    values = check_y("by", by)
-    if len(values) != n_samples:
-        raise ValueError(
-            f"by must hold a subgroup for each of {n_samples} samples, got {len(values)}."
-        )
-    names, codes = np.unique(values, return_inverse=True)
+    """Return the names of the subgroups, and which samples each holds.
+
+    What is missing is a subgroup, too; names of several types are compared as text.
+    """
+    if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
+        got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
+        raise ValueError(f"by must hold a subgroup for each of {n_samples} samples, got {got}.")
+    values = ["missing" if _is_missing(value) else value for value in list(by)]
+    if len({type(value) for value in values}) > 1:
+        values = [str(value) for value in values]
+    names, codes = np.unique(np.array(values), return_inverse=True)
     return names.tolist(), [codes == code for code in range(len(names))]
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, nan, or what pandas has in their place."""
+    if value is None:
+        return True
+    same = value == value
+    return not isinstance(same, bool | np.bool_) or not bool(same)
 
 
 def compare_subgroups(

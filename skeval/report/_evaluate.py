@@ -208,7 +208,7 @@ def evaluate(
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     questions = add_search_question(resolve_scorers(scoring), estimator)
-    by = find_subgroups(X, by)
+    by = find_subgroups(X, by, len(target))
     rule, notes = skip_nested_resampling(estimator)
     splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -224,7 +224,7 @@ def evaluate(
     answer, found = steps.answer(questions)
     about = name_rows(X), by, confidence_level
     summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
-    notes += warn_of_scores(summary)
+    notes += warn_of_scores(summary, rule, by, steps.ordered)
     return EvaluationReport(
         answer=answer,
         estimates=estimates,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._resampling.answers import Questions
+from skeval._resampling.answers import Questions, find_response_method
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
@@ -19,14 +19,14 @@ from skeval._resampling.weights import weight_parameters
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
-from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._fold_metrics import METRICS, measure_metrics
 from skeval.model_selection._metric_estimate import MetricEstimate
-from skeval.model_selection._score_interval import label_parts
-from skeval.model_selection._subgroups import Subgroups, compare_subgroups
+from skeval.model_selection._subgroups import Subgroups, compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._cautions import Caution
 from skeval.report._confusion import ConfusionRates, measure_confusion
 from skeval.report._hard_samples import HardSamples, find_hard_samples
+from skeval.utils._checks import naming
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
@@ -96,22 +96,41 @@ def resolve_scorers(scoring: Any) -> Questions:
         raise ValueError(
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
         )
-    names = list(label_parts(scoring))
     parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
-    given = list(parts.values()) if isinstance(parts, dict) else list(parts)
-    scorers = [get_scorer(part) if isinstance(part, str) else part for part in given]
-    return Questions(dict(zip(names, scorers, strict=True)))
+    if not isinstance(parts, dict):
+        parts = {_name_part(part, place): part for place, part in enumerate(parts)}
+    scorers = {}
+    for name, part in parts.items():
+        if name in RESERVED and not isinstance(part, str):
+            raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
+        with naming("scoring"):
+            scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
+    return Questions(scorers)
 
 
-def find_subgroups(X: Any, by: Any) -> Any:
+def _name_part(part: Any, place: int) -> str:
+    """Return the name of a scorer: its own, or that of its function and its place."""
+    if isinstance(part, str):
+        return part
+    function = getattr(part, "_score_func", part)
+    return f"{getattr(function, '__name__', 'scorer')} [{place}]"
+
+
+RESERVED = {"error", "low", "high", *METRICS}
+"""Names that a row of metrics has for something else."""
+
+
+def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
     """Return the subgroup of each sample: the values given, or a column of the data frame."""
-    if not isinstance(by, str):
-        return by
-    if not hasattr(X, "columns") or by not in X.columns:
-        raise ValueError(
-            f"by must be a column of X or hold a subgroup for each sample, got {by!r}."
-        )
-    return X[by]
+    if isinstance(by, str):
+        if not hasattr(X, "columns") or by not in X.columns:
+            raise ValueError(
+                f"by must be a column of X or hold a subgroup for each sample, got {by!r}."
+            )
+        by = X[by]
+    if by is not None:
+        read_subgroups(by, n_samples)  # refuse before the work
+    return by
 
 
 def name_rows(X: Any) -> Sequence[Any] | None:
@@ -174,15 +193,37 @@ def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> 
     return compare_subgroups(name, by, n, measure, answer.confidence_level)
 
 
-def warn_of_scores(summary: PredictionSummary) -> list[Caution]:
-    """Say which metrics are undefined."""
+def warn_of_scores(
+    summary: PredictionSummary, estimator: Any, by: Any, ordered: bool
+) -> list[Caution]:
+    """Say which metrics are undefined, and what could not be told."""
+    notes, found = [], summary.out_of_fold
     undefined = [each.name for each in summary.metrics if np.isnan(each.estimate)]
-    if not undefined:
-        return []
-    return [
-        Caution(
-            "undefined",
+    if undefined:
+        text = (
             f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
-            "was never predicted, or no test set held both classes.",
+            "was never predicted, or no test set held both classes."
         )
+        notes.append(Caution("undefined", text))
+    unvaried = [
+        each.name
+        for each in summary.metrics
+        if np.isfinite(each.estimate) and np.isnan(each.interval.low)
     ]
+    if unvaried and ordered:
+        text = "Metrics have no intervals: samples in order are not independent."
+        notes.append(Caution("ordered", text))
+    elif unvaried:
+        text = f"{', '.join(unvaried)}: no interval, since nothing varies in these predictions."
+        notes.append(Caution("undefined", text))
+    method = find_response_method(estimator, found.target)
+    if method is not None and found.class_scores is None:
+        text = (
+            f"{method} gave no finite score of every class in some fit: curves, areas and losses "
+            "of probabilities are left out."
+        )
+        notes.append(Caution("undefined", text))
+    if by is not None and summary.subgroups is None:
+        text = "There are no errors by subgroup: the folds keep the order of the samples."
+        notes.append(Caution("ordered", text))
+    return notes

@@ -148,7 +148,8 @@ class Steps:
         if self.groups is not None:
             splitter = GroupShuffleSplit
         else:
-            splitter = ShuffleSplit if self.target.classes is None else StratifiedShuffleSplit
+            alone = self.target.classes is None or np.bincount(self.target.codes).min() < 2
+            splitter = ShuffleSplit if alone else StratifiedShuffleSplit
         third = splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
         return self._cross_validate(third, THIRD_HELD_OUT)
 

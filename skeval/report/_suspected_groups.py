@@ -11,6 +11,8 @@ LEAST_SAMPLES, MOST_SAMPLES = 100, 5000
 """Fewer say too little of how far neighbours are; the neighbours of more would take seconds."""
 SIZES = range(1, 6)
 """Numbers of companions of a sample that are looked for."""
+LEAST_COLUMNS = 2
+"""Columns of few values are left out: within one of their cells neighbours are near by chance."""
 FAR = 10
 """The neighbours number `FAR` and ``2 FAR``, which no such companions are, tell the dimension."""
 CHANCE = 0.005
@@ -21,6 +23,11 @@ TIES = 0.01
 """Share of equal distances above which the samples lie on a grid, where ratios say nothing."""
 
 
+def _varies(column: np.ndarray) -> bool:
+    """Whether a column has so many values that the distance to a neighbour means something."""
+    return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
+
+
 def warn_of_groups(columns: np.ndarray) -> Caution | None:
     r"""Say how many samples have close companions, and then nothing for a long way.
 
@@ -28,10 +35,11 @@ def warn_of_groups(columns: np.ndarray) -> Caution | None:
     neighbour fulfil :math:`P(r_k / r_{k+1} < q) = q^{kd}`, whatever the density, and
     :math:`(r_k / r_{2k})^d` has median 1/2, which tells `d`.
     """
-    table = columns[:, np.isfinite(columns).all(axis=0)]
-    table = np.unique(table[:, np.ptp(table, axis=0) > 0], axis=0)  # copies have a check of theirs
-    if not LEAST_SAMPLES <= len(table) <= MOST_SAMPLES:
+    table = columns[:, [_varies(column) for column in columns.T]]
+    table = np.unique(table, axis=0)  # copies have a check of their own
+    if not LEAST_SAMPLES <= len(table) <= MOST_SAMPLES or table.shape[1] < LEAST_COLUMNS:
         return None
+    table = table / np.abs(table).max(axis=0)  # squares of tiny numbers are 0
     table = (table - table.mean(axis=0)) / table.std(axis=0)
     distances = NearestNeighbors(n_neighbors=2 * FAR).fit(table).kneighbors()[0]
     ratios = distances[:, :-1] / distances[:, 1:]

@@ -67,7 +67,7 @@ def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> Caut
         return None
     if cross_validation.interval.high >= bootstrap.no_information:
         return None
-    if min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error <= _spread(cross_validation):
+    if not min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error > _spread(cross_validation):
         return None
     return Caution(
         "632",

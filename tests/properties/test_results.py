@@ -16,6 +16,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skeval
 from skeval.datasets import make_gaussian_classes
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics.cluster import internal_indices
@@ -24,10 +25,12 @@ from skeval.model_selection import (
     compare_over_datasets,
     comparison_power,
     holdout_size,
+    metric_interval,
     permutation_test,
 )
 from skeval.svm import PerturbationResamplingSVC
 
+FEW = {"n_bootstraps": 3, "n_permutations": 2, "leave_one_out": False, "random_state": 0}
 LOOSE = {  # made by more than data
     "holdout_size": lambda: holdout_size(0.1, 0.03),
     "make_gaussian_classes": lambda: make_gaussian_classes(20, 3, random_state=0),
@@ -55,6 +58,9 @@ LOOSE = {  # made by more than data
     "a power": lambda: comparison_power(
         compare_over_datasets(X, random_state=0), n_simulations=20, random_state=0
     ),
+    "several reports": lambda: skeval.evaluate({"one": TREE, "two": STUMP}, X, Y, **FEW),
+    "a metric of a report": lambda: skeval.evaluate(TREE, X, Y, **FEW).metrics[0],
+    "subgroups": lambda: metric_interval("accuracy", Y, Y[::-1], by=np.arange(len(Y)) % 2),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -345,8 +347,8 @@ def first_of_all(cv_results):
 
 def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
     report = evaluate(DummyClassifier(), *iris)
-    (caution,) = (warning for warning in report.warnings if warning.code == "undefined")
-    assert "precision" in caution
+    cautions = [warning for warning in report.warnings if warning.code == "undefined"]
+    assert "precision, b" in cautions[0]
     assert sum(np.isnan(m.estimate) for m in report.metrics) == 2
 
 
@@ -453,3 +455,108 @@ def test_equal_weights_are_none(iris):
         evaluate(KNeighborsClassifier(), *iris, sample_weight=np.ones(150))
     with pytest.raises(ValueError, match="sample_weight must be > 0"):
         evaluate(GaussianNB(), *iris, sample_weight=np.r_[0, np.ones(149)])
+
+
+def test_solved_fits_hold_codes(iris):
+    X, y = iris
+    keep = y != "a"
+    for labels in (y[keep], y[keep] == "b", pd.Series(y[keep]).astype("category")):
+        report = evaluate(SVC(), X[keep], labels, scoring="f1_macro")
+        frame = report.predictions
+        assert set(frame["prediction"]) <= set(np.asarray(labels))
+        assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(report.answer.error)
+
+
+def test_decisions_between_pairs_are_no_scores_of_classes(iris):
+    report = evaluate(SVC(decision_function_shape="ovo"), *iris)
+    assert not [m for m in report.metrics if m.metric == "roc_auc"]
+    assert "score_a" not in report.predictions
+    assert [m for m in evaluate(SVC(), *iris).metrics if m.metric == "roc_auc"]
+
+
+def test_the_explained_variance_is_that_of_the_tested_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0] + 5 * np.arange(100)
+    report = evaluate(Ridge(), X, y, cv=TimeSeriesSplit(4, test_size=5))
+    frame = report.predictions
+    expected = sk.r2_score(frame["truth"], frame["prediction"])
+    assert metric(report, "r2").estimate == pytest.approx(expected)
+    assert metric(report, "r2").n_samples == 20
+
+
+def test_tables_of_few_values_are_not_suspected_of_groups():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 150)
+    alarms = 0
+    for n_normal, n_values in ((1, 2), (2, 2), (3, 3), (1, 50)):
+        for _ in range(3):
+            normal = rng.normal(size=(300, n_normal))
+            X = np.column_stack([normal, rng.integers(0, n_values, (300, 8))])
+            codes = [w.code for w in evaluate(GaussianNB(), X, y, n_bootstraps=2).warnings]
+            alarms += "groups" in codes
+    assert alarms <= 1
+    evaluate(KNeighborsClassifier(), 1e-200 * rng.normal(size=(300, 3)), y)
+
+
+def test_a_subgroup_without_an_interval_hides_no_difference():
+    y = np.r_[np.zeros(30, int), np.tile([0, 1], 60)]
+    guess = y.copy()
+    guess[31:90:2] = 0
+    by = np.repeat(["none", "low", "high"], [30, 60, 60])
+    with pytest.warns(UndefinedMetricWarning):
+        found = metric_interval("recall", y, guess, by=by)
+    largest = found.largest_difference
+    assert (found.names[largest.first], found.names[largest.second]) == ("high", "low")
+    assert np.isfinite(largest.low)
+
+
+def test_subgroups_of_several_types_and_missing_ones(iris):
+    by = np.array(["p", None, 3] * 50, dtype=object)
+    found = evaluate(GaussianNB(), *iris, by=by).subgroups
+    assert found.names == ("3", "missing", "p")
+    series = pd.Series(["p", pd.NA, "q"] * 50, dtype="string")
+    assert evaluate(GaussianNB(), *iris, by=series).subgroups.names == ("missing", "p", "q")
+
+
+def test_scorers_have_names_of_their_own(iris):
+    scorers = [sk.make_scorer(sk.accuracy_score), sk.make_scorer(sk.accuracy_score), "f1_macro"]
+    report = evaluate(GaussianNB(), *iris, scoring=scorers)
+    names = [m.metric for m in report.metrics if m.label is None]
+    assert len(names) == len(set(names))
+    assert {"accuracy_score [0]", "accuracy_score [1]"} <= set(names)
+    with pytest.raises(ValueError, match="must not name a scorer 'error'"):
+        evaluate(GaussianNB(), *iris, scoring={"error": own_score})
+    with pytest.raises(TypeError, match="must give one number"):
+        evaluate(GaussianNB(), *iris, scoring={"two": two_scores})
+
+
+def two_scores(model, X, y):
+    return {"a": 1.0, "b": 2.0}
+
+
+@pytest.mark.filterwarnings("ignore:The least populated class")
+def test_a_class_of_one_member_and_scores_that_fail_end_nothing(iris):
+    X, y = iris
+    y = y.copy()
+    y[y == "c"] = "b"
+    y[0] = "c"
+    report = evaluate(NoScores(), X, y)
+    assert report.answer.n_fits == 100
+    assert "predict_proba gave no finite score" in str(report)
+    assert not [m for m in report.metrics if m.metric == "log_loss"]
+
+
+class NoScores(GaussianNB):
+    """Has probabilities that raise."""
+
+    def predict_proba(self, X):
+        raise RuntimeError("no probabilities")
+
+
+def test_a_constant_target_of_numbers_is_not_blamed_on_the_bootstrap():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = evaluate(Ridge(), X, np.full(60, 3.0))
+    assert "632" not in [w.code for w in report.warnings]
