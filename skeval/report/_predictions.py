@@ -103,6 +103,8 @@ def resolve_scorers(scoring: Any) -> Questions:
     for name, part in parts.items():
         if name in RESERVED and not isinstance(part, str):
             raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
+        if not (isinstance(part, str) or callable(part)):
+            raise ValueError(f"scoring must hold names and callables, got {part!r}.")
         with naming("scoring"):
             scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
     return Questions(scorers)
