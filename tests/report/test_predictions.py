@@ -505,10 +505,15 @@ def test_a_subgroup_without_an_interval_hides_no_difference():
     guess[31:90:2] = 0
     by = np.repeat(["none", "low", "high"], [30, 60, 60])
     with pytest.warns(UndefinedMetricWarning):
-        found = metric_interval("recall", y, guess, by=by)
-        largest = found.largest_difference
-    assert (found.names[largest.first], found.names[largest.second]) == ("high", "low")
-    assert np.isfinite(largest.low)
+        largest = find_largest(y, guess, by)
+    assert largest[:2] == ("high", "low")
+    assert np.isfinite(largest[2])
+
+
+def find_largest(y, guess, by):
+    found = metric_interval("recall", y, guess, by=by)
+    largest = found.largest_difference
+    return found.names[largest.first], found.names[largest.second], largest.low
 
 
 def test_subgroups_of_several_types_and_missing_ones(iris):
