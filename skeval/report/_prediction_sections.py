@@ -92,12 +92,16 @@ def _make_class_tables(report: EvaluationReport) -> Iterator[Table]:
     rows = []
     for label, found in by_class.items():
         known = {each.metric: each for each in found}
-        cells = [
-            f"{write_number(known[m].estimate)} ({_write_interval(known[m])})" if m in known else ""
-            for m in metrics
-        ]
+        cells = [_write_shortly(known[m]) if m in known else "" for m in metrics]
         rows.append((label, *cells))
     yield Table("By class.", ["class", *map(name_metric, metrics)], rows)
+
+
+def _write_shortly(each: MetricEstimate) -> str:
+    """Return an estimate with its interval below it."""
+    if np.isnan(each.interval.low):
+        return write_number(each.estimate)
+    return f"{each.estimate:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
 
 
 def _make_confusion_table(confusion: ConfusionRates, confidence_level: float) -> Table:
