@@ -25,7 +25,9 @@ LONGEST_FACT = 300
 
 
 @make_page.register
-def make_clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
+def make_clustering_page(
+    report: ClusteringReport, title: str | None = None, command: str | None = None
+) -> Page:
     """Return the choice first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Clustering report",
@@ -39,7 +41,7 @@ def make_clustering_page(report: ClusteringReport, title: str | None = None) -> 
             _make_stability_section(report),
             _make_table_section(report),
             _make_indices_section(report),
-            make_reproduction_section(report.call, report.versions),
+            make_reproduction_section(command or report.call, report.versions, report.date),
         ],
     )
 

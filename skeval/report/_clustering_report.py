@@ -9,7 +9,6 @@ from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
 from skeval.report._clustering_table import make_columns
-from skeval.report._provenance import write_call
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
@@ -37,13 +36,17 @@ class ClusteringReport(WritableReport):
     n_samples, n_features : int
         Size of the data.
     clusterer : str
-        The clusterer, as it prints itself.
+        The clusterer, as source text.
     seed : int
         The seed of clusterings and halvings: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
         The other arguments of the call, as source text.
     versions : dict of str to str
         Versions of the packages that the numbers depend on.
+    call : str
+        The program that made the report, as source text; it begins with what it needs.
+    date : str
+        The day on which it was made.
     """
 
     comparison: ClusteringComparison
@@ -57,6 +60,8 @@ class ClusteringReport(WritableReport):
     seed: int
     settings: dict[str, str]
     versions: dict[str, str]
+    call: str
+    date: str
 
     @property
     def n_clusters(self) -> int:
@@ -67,12 +72,6 @@ class ClusteringReport(WritableReport):
     def verdict(self) -> str:
         """The choice in one sentence, with the rule that made it."""
         return write_choice(self.stability)
-
-    @property
-    def call(self) -> str:
-        """The call that made the report, as source text."""
-        function = "skeval.report.evaluate_clusterer"
-        return write_call(function, "clusterer, X", self.clusterer, self.settings)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.

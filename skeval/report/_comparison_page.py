@@ -22,7 +22,9 @@ __all__ = ["make_comparison_page"]
 
 
 @make_page.register
-def make_comparison_page(found: EvaluationComparison, title: str | None = None) -> Page:
+def make_comparison_page(
+    found: EvaluationComparison, title: str | None = None, command: str | None = None
+) -> Page:
     """Return which is better first, then all side by side, then each pair."""
     first = next(iter(found.values()))
     warnings = [f"{name}: {text}" for name, report in found.items() for text in report.warnings]
@@ -32,7 +34,7 @@ def make_comparison_page(found: EvaluationComparison, title: str | None = None) 
         *_make_pairs_section(found),
         *(_make_report_section(name, report) for name, report in found.items()),
     ]
-    sections.append(make_reproduction_section(first.call, first.versions))
+    sections.append(make_reproduction_section(command or found.call, first.versions, first.date))
     return Page(
         title=title or "Comparison of estimators",
         verdict=found.verdict,

@@ -36,10 +36,13 @@ class EvaluationComparison(WritableReport, Mapping):
     comparisons : ClassifierComparisons or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
         the folds keep the order of the samples, or fits failed.
+    call : str
+        The program that made it, as source text; it begins with what it needs.
     """
 
     reports: dict[str, EvaluationReport]
     comparisons: ClassifierComparisons | None
+    call: str
 
     def __getitem__(self, name: str) -> EvaluationReport:
         """Return the report of an estimator."""

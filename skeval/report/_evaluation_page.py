@@ -56,7 +56,9 @@ MEANINGS = {
 
 
 @make_page.register
-def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
+def make_evaluation_page(
+    report: EvaluationReport, title: str | None = None, command: str | None = None
+) -> Page:
     """Return the answer first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Evaluation report",
@@ -71,7 +73,7 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
             *_make_perturbation_section(report),
             *_make_chance_section(report),
             *_make_selection_section(report),
-            make_reproduction_section(report.call, report.versions),
+            make_reproduction_section(command or report.call, report.versions, report.date),
         ],
     )
 

@@ -72,7 +72,7 @@ class Page:
 
 
 @singledispatch
-def make_page(report: Any, title: str | None = None) -> Page:
+def make_page(report: Any, title: str | None = None, command: str | None = None) -> Page:
     """Return the page of a report.
 
     The module of each page registers itself here for the report that it shows: so a report can
@@ -99,12 +99,12 @@ def make_warnings_section(heading: str, warnings: Sequence[str]) -> Section:
     return Section(heading, sentences=() if warnings else none, items=warnings)
 
 
-def make_reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
-    """Return the call and the versions."""
+def make_reproduction_section(text: str, versions: Mapping[str, str], date: str) -> Section:
+    """Return what to paste, the day and the versions."""
     return Section(
         "How to reproduce",
-        sentences=["With the same data and versions this call gives the same numbers:"],
-        code=call,
+        sentences=[f"Made on {date}. With the same data and versions this gives the same numbers:"],
+        code=text,
         tables=[Table("Versions", ["package", "version"], list(versions.items()))],
     )
 
