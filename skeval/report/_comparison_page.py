@@ -17,6 +17,7 @@ from skeval.report._page import (
 )
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
+from skeval.report._sentences import find_guess
 
 __all__ = ["make_comparison_page"]
 
@@ -46,6 +47,7 @@ def make_comparison_page(
 def _make_side_by_side(found: EvaluationComparison) -> Section:
     """Return errors and metrics, a row for each estimator."""
     metrics, rows = list_shared_metrics(found), []
+    first = next(iter(found.values()))
     answers = [report.answer or report["cross-validation"] for report in found.values()]
     for (name, report), answer in zip(found.items(), answers, strict=True):
         known = {m.metric: m for m in list_main_metrics(report.metrics)}
@@ -60,6 +62,7 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
         high=np.array([answer.interval.high for answer in answers]),
         confidence_level=answers[0].confidence_level,
         loss=answers[0].loss,
+        guess=None if first.answer is None else find_guess(first.class_sizes, first.answer.loss),
     )
     figure = make_figure(
         display.plot,

@@ -122,8 +122,10 @@ def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     figures = [
         make_figure(
             partial(PerturbationDisplay.from_result, result),
-            f"The cross-validated error plus W*/√n over {len(result.statistics)} random "
-            "weightings of the samples, and the interval that their spread makes.",
+            f"{len(result.statistics)} times each sample got a random weight, and the machine was "
+            "trained with these weights. Drawn is the cross-validated error plus what the weighted "
+            "mean loss then had more (W*/√n in the paper of the method). So much would the error "
+            "vary with other samples; from this spread the interval is made.",
             label="Histogram of the error of the support vector machine under random weights.",
             height=3.2,
         )

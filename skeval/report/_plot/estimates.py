@@ -9,6 +9,7 @@ import numpy as np
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
+from skeval.report._sentences import find_guess
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import mean_loss_name
 
@@ -35,6 +36,8 @@ class ErrorEstimatesDisplay:
         Name of the loss.
     quoted : int, default=None
         Number of the row that holds the answer, which is drawn bold; None draws all alike.
+    guess : float, default=None
+        Error of always answering the largest class, drawn as a line; None draws none.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class ErrorEstimatesDisplay:
         The intervals.
     points_ : matplotlib Line2D
         The estimates.
+    guess_ : matplotlib Line2D or None
+        The error of always answering the largest class.
 
     See Also
     --------
@@ -71,6 +76,7 @@ class ErrorEstimatesDisplay:
     confidence_level: float
     loss: str
     quoted: int | None = None
+    guess: float | None = None
 
     @classmethod
     def from_result(
@@ -96,9 +102,10 @@ class ErrorEstimatesDisplay:
         -------
         ErrorEstimatesDisplay
         """
-        quoted = None
+        quoted = guess = None
         if isinstance(result, EvaluationReport):
-            quoted = None if result.answer is None else 0
+            if result.answer is not None:
+                quoted, guess = 0, find_guess(result.class_sizes, result.answer.loss)
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
@@ -116,6 +123,7 @@ class ErrorEstimatesDisplay:
             confidence_level=confidence_level,
             loss=losses[0],
             quoted=quoted,
+            guess=guess,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorEstimatesDisplay":
@@ -146,7 +154,25 @@ class ErrorEstimatesDisplay:
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
+        self.guess_ = None if self.guess is None else self._draw_guess(self.guess)
         return self
+
+    def _draw_guess(self, guess: float) -> Any:
+        """Draw what no learning would reach, and say above the axes what it is."""
+        ax, style = self.ax_, {"color": "grey", "linestyle": "--", "linewidth": 1, "zorder": 0}
+        line = ax.axvline(guess, **style)
+        low, high = ax.get_xlim()
+        ax.text(
+            guess,
+            1.0,
+            f"always the largest class: {guess:.3f}",
+            transform=ax.get_xaxis_transform(),
+            ha="right" if guess > (low + high) / 2 else "left",
+            va="bottom",
+            color="grey",
+            fontsize="small",
+        )
+        return line
 
     def _row(self, row: int) -> str:
         form = ".3f" if self.loss == "zero_one" else ".4g"
