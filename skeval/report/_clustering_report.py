@@ -9,6 +9,7 @@ from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
 from skeval.report._clustering_table import make_columns
+from skeval.report._shown_clusters import ShownClusters
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
@@ -31,6 +32,9 @@ class ClusteringReport(WritableReport):
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
+    shown : ShownClusters or None
+        What a page draws of the samples: the clustering of the choice, or the most stable one,
+        along two principal components, with the silhouettes; None where it has one cluster.
     warnings : tuple of str
         What a reader should know before quoting the choice, in plain words.
     n_samples, n_features : int
@@ -53,6 +57,7 @@ class ClusteringReport(WritableReport):
     stability: NClustersChoice
     external: tuple[ExternalIndices, ...] | None
     partitions: dict[int, np.ndarray] = field(repr=False)
+    shown: ShownClusters | None = field(repr=False)
     warnings: tuple[str, ...]
     n_samples: int
     n_features: int

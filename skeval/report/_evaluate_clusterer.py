@@ -22,6 +22,7 @@ from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import make_announcer
 from skeval.report._provenance import describe_run, write_estimator
+from skeval.report._shown_clusters import show_clusters
 from skeval.utils._checks import check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
 
@@ -151,6 +152,7 @@ def evaluate_clusterer(
         stability=choice,
         external=_compare_with_classes(labels_true, partitions),
         partitions=partitions,
+        shown=show_clusters(X, partitions, choice, seed, n_jobs),
         warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
         n_samples=X.shape[0],
         n_features=X.shape[1],

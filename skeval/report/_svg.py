@@ -27,7 +27,7 @@ STYLE = {
     "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "font.size": 10,
+    "font.size": 9.5,
     "grid.color": MUTED,
     "legend.edgecolor": MUTED,
     "legend.framealpha": 0.85,

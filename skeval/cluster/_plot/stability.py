@@ -116,6 +116,6 @@ class StabilityDisplay:
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")
-        ax.set_ylabel(f"{self.method.replace('_', ' ')} (mean and standard error)")
-        ax.legend()
+        ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0)
         return self
