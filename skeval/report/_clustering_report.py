@@ -1,6 +1,6 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from skeval.utils._frames import DataFrame, make_frame
 __all__ = ["ClusteringReport"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusteringReport(WritableReport):
     """A clusterer at several numbers of clusters.
 
@@ -56,8 +56,8 @@ class ClusteringReport(WritableReport):
     comparison: ClusteringComparison
     stability: NClustersChoice
     external: tuple[ExternalIndices, ...] | None
-    partitions: dict[int, np.ndarray] = field(repr=False)
-    shown: ShownClusters | None = field(repr=False)
+    partitions: dict[int, np.ndarray]
+    shown: ShownClusters | None
     warnings: tuple[str, ...]
     n_samples: int
     n_features: int

@@ -23,7 +23,7 @@ SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
 ROPE = 0.01
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationComparison(WritableReport, Mapping):
     """The reports of several estimators, and the comparison of all pairs of them.
 

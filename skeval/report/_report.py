@@ -42,7 +42,7 @@ __all__ = ["EvaluationReport"]
 PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationReport(WritableReport):
     """The error of one estimator with an interval, and every other estimate of it.
 

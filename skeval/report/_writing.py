@@ -15,6 +15,11 @@ __all__ = ["WritableReport"]
 class WritableReport:
     """A report: `to_dict` holds its numbers, `make_page` makes what people see."""
 
+    @property
+    def verdict(self) -> str:
+        """What was found, in one sentence."""
+        raise NotImplementedError
+
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
         raise NotImplementedError
@@ -72,6 +77,9 @@ class WritableReport:
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict!r})"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page, or the text where there can be none."""
