@@ -150,5 +150,6 @@ class PermutationDisplay:
         metric = self.metrics[panel].replace("_", " ")
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
         ax.yaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", nbins=6)  # more ticks of large numbers would run together
         # Above the bars, not over them.
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)
