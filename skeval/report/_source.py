@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from keyword import iskeyword
-from numbers import Number
 from textwrap import indent
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 __all__ = ["SourceWriter", "describe_kind"]
 
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
 WIDTH = 80
 LONGEST_LIST, LONGEST_ARRAY = 50, 10
 BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}
@@ -59,14 +59,16 @@ class SourceWriter:
 
     def write(self, value: Any, name: str) -> str:
         """Return the source text of a value that an argument of this name holds."""
-        if value is None or isinstance(value, (str, bytes, range, Number, np.bool_)):
+        if isinstance(value, np.generic):
+            value = value.item()
+        if type(value) in PLAIN:
             return _write_plain(value)
         if type(value) in BRACKETS and len(value) <= LONGEST_LIST and value != set():
             return self._write_items(value, name)
         if type(value) is dict and len(value) <= LONGEST_LIST:
             items = [f"{key!r}: {self.write(each, str(key))}" for key, each in value.items()]
             return self._join("{", items, "}")
-        if isinstance(value, np.ndarray) and value.size <= LONGEST_ARRAY and value.dtype != object:
+        if _is_short_array(value):
             return f"{self._import('array', 'numpy')}({self.write(value.tolist(), name)})"
         if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
             return self._write_reference(value, name)
@@ -86,6 +88,7 @@ class SourceWriter:
     def _write_items(self, values: Iterable[Any], name: str) -> str:
         opening, closing = BRACKETS[type(values)]
         items = [self.write(value, name) for value in values]
+        items = sorted(items) if isinstance(values, set) else items
         if isinstance(values, tuple) and len(items) == 1:
             return f"({items[0]},)"
         return self._join(opening, items, closing)
@@ -134,12 +137,17 @@ class SourceWriter:
 
 
 def _write_plain(value: Any) -> str:
-    """Return a number or text; what NumPy made is written as Python's own."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    """Return a number or text; infinity and nan have no literals."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     return repr(value)
+
+
+def _is_short_array(value: Any) -> bool:
+    """Return whether a value is an array that a list of its elements makes again."""
+    if not isinstance(value, np.ndarray) or value.size > LONGEST_ARRAY or value.dtype == object:
+        return False
+    return bool(np.array(value.tolist()).dtype == value.dtype)
 
 
 def _find_module(value: Any) -> str | None:
@@ -159,7 +167,7 @@ def _load(module: str) -> Any:
     """Return a module, or None where there is none of that name."""
     try:
         return sys.modules.get(module) or import_module(module)
-    except ImportError:
+    except Exception:  # a module that cannot be imported names nothing
         return None
 
 
@@ -170,7 +178,10 @@ def _read_arguments(value: Any) -> dict[str, Any] | None:
     except (TypeError, ValueError):
         return None
     if hasattr(value, "get_params"):
-        known = value.get_params(deep=False)
+        try:
+            known = value.get_params(deep=False)
+        except Exception:  # not scikit-learn's: what cannot be written must not fail a report
+            return None
     elif hasattr(value, "get_n_splits"):  # a splitter keeps its arguments as scikit-learn's do
         names = [name for name in parameters if hasattr(value, name)]
         known = getattr(value, "cvargs", {}) | {name: getattr(value, name) for name in names}

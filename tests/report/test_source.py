@@ -1,5 +1,8 @@
 """Values as source text: pasted, the text makes the same value again."""
 
+from decimal import Decimal
+from enum import IntEnum
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -123,6 +126,37 @@ def test_what_cannot_be_written_is_needed():
     assert again[0].rule is rule
     assert again[1].rule is other
     assert again[2:] == [double, weights, values[-1]]
+
+
+class Odd:
+    """No estimator of scikit-learn's, though it looks like one."""
+
+    def get_params(self):
+        """Take no argument."""
+        raise AttributeError("no parameters")
+
+
+class Level(IntEnum):
+    HIGH = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (Odd(), "Odd"),
+        (Level.HIGH, "Level"),
+        (Decimal(1), "Decimal"),
+        (np.array([1], dtype=np.float32), "ndarray of shape (1,)"),
+        (np.array([None]), "ndarray of shape (1,)"),
+        (list(range(99)), "list of length 99"),
+        (iter([]), "list_iterator"),
+    ],
+)
+def test_odd_values_are_needed(value, kind):
+    writer = SourceWriter()
+    assert writer.write(value, "odd") == "odd"
+    assert writer.needed == {"odd": kind}
+    assert SourceWriter().write(value, "not a name") == "value"
 
 
 def test_two_classes_of_one_name():
