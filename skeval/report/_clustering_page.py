@@ -47,7 +47,7 @@ def make_clustering_page(
             _make_stability_section(report),
             _make_table_section(report),
             _make_indices_section(report),
-            make_reproduction_section(command or report.call, report.versions, report.date),
+            make_reproduction_section(report.call, report.versions, report.date, command),
         ],
     )
 

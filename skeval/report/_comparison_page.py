@@ -35,7 +35,7 @@ def make_comparison_page(
         *_make_pairs_section(found),
         *(_make_report_section(name, report) for name, report in found.items()),
     ]
-    sections.append(make_reproduction_section(command or found.call, first.versions, first.date))
+    sections.append(make_reproduction_section(found.call, first.versions, first.date, command))
     return Page(
         title=title or "Comparison of estimators",
         verdict=found.verdict,

@@ -73,7 +73,7 @@ def make_evaluation_page(
             *_make_perturbation_section(report),
             *_make_chance_section(report),
             *_make_selection_section(report),
-            make_reproduction_section(command or report.call, report.versions, report.date),
+            make_reproduction_section(report.call, report.versions, report.date, command),
         ],
     )
 

@@ -209,6 +209,14 @@ def test_its_call_repeats_it(nasty_report):
     assert "    cv=4,\n    n_bootstraps=10,\n" in nasty_report.call
 
 
+def test_a_command_line_stands_for_the_program(nasty_report):
+    line = "skeval evaluate 'my data.csv' --html <out>"
+    text = Document(nasty_report.to_html(command=line)).text
+    assert line in text
+    assert "unless a limit of time (--quick, --budget)" in text
+    assert "import skeval" not in text
+
+
 def distance(y_true, y_pred):
     return 1.0 * (y_true != y_pred)
 
