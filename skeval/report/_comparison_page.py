@@ -69,7 +69,7 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
         f"The error of each, with {level} intervals. Two that overlap may still differ: the pairs "
         "below are compared on the same samples.",
         label=f"Forest plot of the errors of {len(found)} estimators.",
-        height=0.9 + 0.45 * len(found),
+        height=1.2 + 0.42 * len(found),
     )
     head = ["estimator", "error", f"{level} interval", *map(name_metric, metrics)]
     return Section("Side by side", figures=[figure], tables=[Table("In numbers.", head, rows)])

@@ -96,7 +96,7 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
         partial(ErrorEstimatesDisplay.from_result, report),
         f"Estimates of one error, with {level} intervals.",
         label=f"Forest plot of {len(named)} estimates of the error; the table holds the numbers.",
-        height=0.8 + 0.42 * len(named),
+        height=1.1 + 0.42 * len(named),
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
     rows = list(starmap(_write_row, named))

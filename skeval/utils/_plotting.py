@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["axes_and_figure", "column_of_axes", "place_names", "read_fields", "shorten_name"]
+__all__ = [
+    "axes_and_figure",
+    "column_of_axes",
+    "place_names",
+    "put_legend_above",
+    "read_fields",
+    "shorten_name",
+]
 
 LONGEST_NAME = 32
 DISTANCES = (
@@ -54,8 +61,20 @@ def read_fields(display: type, result: Any) -> dict[str, Any]:
     return {field.name: getattr(result, field.name) for field in fields(display)}
 
 
+def put_legend_above(ax: Any, share: float, **options: Any) -> None:
+    """Draw the legend within the axes, in a share of their height that nothing else takes.
+
+    Beyond the axes it would stand where a title may stand.
+    """
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
+    ax.set_ylim(low, high + share / (1 - share) * (high - low))
+    ax.set_yticks(ticks)
+    ax.legend(loc="upper center", fontsize="small", **options)
+
+
 def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> list[Any]:
-    """Write a name beside each point so that no two names overlap, nor a name and a point.
+    """Write a name beside each point so that it covers no other name, no point and no legend.
 
     A name that finds no room at its point stands further away, at the end of a line. To be called
     when all else is drawn, for where there is room depends on the limits of the axes.
@@ -63,6 +82,8 @@ def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> list[Any]:
     ax.figure.draw_without_rendering()  # the layout decides where points are
     centres = ax.transData.transform(np.asarray(points, dtype=float))
     taken = [(*(centre - POINT_SIZE / 2), *(centre + POINT_SIZE / 2)) for centre in centres]
+    if ax.get_legend() is not None:
+        taken.append(tuple(ax.get_legend().get_window_extent().extents))
     frame = ax.get_window_extent().extents
     written = []
     for name, point in zip(names, points, strict=True):

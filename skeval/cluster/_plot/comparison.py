@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.utils._plotting import axes_and_figure, column_of_axes, place_names, read_fields
+from skeval.utils._plotting import (
+    axes_and_figure,
+    column_of_axes,
+    place_names,
+    put_legend_above,
+    read_fields,
+)
 
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
-
-ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "frameon": False}
-"""Options of a legend that covers neither points nor names."""
 
 
 def label_axis(index: str, greater_is_better: bool) -> str:
@@ -244,6 +247,6 @@ class ParetoDisplay:
         ax.set_xlabel(label_axis(self.indices[0], self.greater_is_better[0]))
         ax.set_ylabel(label_axis(self.indices[1], self.greater_is_better[1]))
         ax.margins(0.15)  # room for the names
-        ax.legend(**ABOVE)
+        put_legend_above(ax, 0.12, ncols=2)
         place_names(ax, self.names, self.values)
         return self

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._choice import NClustersChoice
-from skeval.utils._plotting import axes_and_figure, read_fields
+from skeval.utils._plotting import axes_and_figure, put_legend_above, read_fields
 
 __all__ = ["StabilityDisplay"]
 
@@ -117,5 +117,5 @@ class StabilityDisplay:
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")
         ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0)
+        put_legend_above(ax, 0.22, ncols=2)
         return self

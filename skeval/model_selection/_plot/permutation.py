@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection._permutation import PermutationTest, PermutationTests
-from skeval.utils._plotting import column_of_axes
+from skeval.utils._plotting import column_of_axes, put_legend_above
 
 __all__ = ["PermutationDisplay"]
 
@@ -151,5 +151,4 @@ class PermutationDisplay:
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
         ax.yaxis.get_major_locator().set_params(integer=True)
         ax.locator_params(axis="x", nbins=6)  # more ticks of large numbers would run together
-        # Above the bars, not over them.
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)
+        put_legend_above(ax, 0.3)

@@ -37,7 +37,7 @@ class ErrorEstimatesDisplay:
     quoted : int, default=None
         Number of the row that holds the answer, which is drawn bold; None draws all alike.
     guess : float, default=None
-        Error of always answering the largest class, drawn as a line; None draws none.
+        Error of always answering the largest class, a line and a last row; None draws none.
 
     Attributes
     ----------
@@ -142,37 +142,27 @@ class ErrorEstimatesDisplay:
             The display itself.
         """
         rows = np.arange(len(self.methods))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
+        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.45 * len(rows)))
         # Lines, since error bars would have to contain the estimate, and an interval need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0", linewidths=widths)
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
-        ax.set_yticks(rows, [self._row(int(row)) for row in rows], parse_math=False)
+        labels = [self._row(int(row)) for row in rows]
+        self.guess_ = None
+        if self.guess is not None:
+            labels.append(f"always the largest class\n{self.guess:.3f}")
+            self.guess_ = ax.axvline(
+                self.guess, color="grey", linestyle="--", linewidth=1, zorder=0
+            )
+            ax.plot(self.guess, len(rows), marker="D", color="grey")
+        ax.set_yticks(range(len(labels)), labels, parse_math=False)
         if self.quoted is not None:
             ax.get_yticklabels()[self.quoted].set_fontweight("bold")
-        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_ylim(len(labels) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
-        self.guess_ = None if self.guess is None else self._draw_guess(self.guess)
         return self
-
-    def _draw_guess(self, guess: float) -> Any:
-        """Draw what no learning would reach, and say above the axes what it is."""
-        ax, style = self.ax_, {"color": "grey", "linestyle": "--", "linewidth": 1, "zorder": 0}
-        line = ax.axvline(guess, **style)
-        low, high = ax.get_xlim()
-        ax.text(
-            guess,
-            1.0,
-            f"always the largest class: {guess:.3f}",
-            transform=ax.get_xaxis_transform(),
-            ha="right" if guess > (low + high) / 2 else "left",
-            va="bottom",
-            color="grey",
-            fontsize="small",
-        )
-        return line
 
     def _row(self, row: int) -> str:
         form = ".3f" if self.loss == "zero_one" else ".4g"

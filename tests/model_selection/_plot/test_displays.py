@@ -125,9 +125,11 @@ def test_scores_without_a_step_have_bins_of_one_width():
 
 
 def test_legend_stands_above_the_bars(tests):
-    ax = PermutationDisplay.from_result(tests["accuracy"]).ax_
-    ax.figure.draw_without_rendering()
-    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1
+    display = PermutationDisplay.from_result(tests["accuracy"])
+    display.figure_.draw_without_rendering()
+    legend_box = display.ax_.get_legend().get_window_extent()
+    assert legend_box.y0 >= max(bar.get_window_extent().y1 for bar in display.histograms_[0])
+    assert legend_box.y1 <= display.ax_.get_window_extent().y1
 
 
 def test_permutation_of_one_metric_on_given_axes(tests):
