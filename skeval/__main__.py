@@ -4,6 +4,7 @@
 """
 
 import argparse
+import shlex
 import sys
 import warnings
 from collections.abc import Sequence
@@ -41,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0, or 2 for bad input, or 130 where it was stopped with Ctrl-C.
     """
-    options = make_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = make_parser().parse_args(words)
+    options.line = shlex.join(["skeval", *words])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a command prints its own notes

@@ -147,7 +147,8 @@ def deliver(
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
         if options.html is not None:
-            report.to_html(options.html, title=f"{_printable_name(options.data)}: {procedure}")
+            title = f"{_printable_name(options.data)}: {procedure}"
+            report.to_html(options.html, title=title, command=_show_bytes(options.line))
             lines.append(f"written to {options.html}")
     finally:
         encoding = sys.stdout.encoding or "utf-8"
@@ -156,7 +157,12 @@ def deliver(
 
 def _printable_name(source: str) -> str:
     """Return the name of a file without the bytes that are no text."""
-    return Path(source).name.encode("utf-8", "backslashreplace").decode()
+    return _show_bytes(Path(source).name)
+
+
+def _show_bytes(text: str) -> str:
+    """Return a text of which the bytes that are no text are written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _write_headline(source: str, table: "ColumnTable") -> str:

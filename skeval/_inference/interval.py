@@ -25,7 +25,7 @@ _ROUNDING = 1e-12  # a relative width
 
 
 @dataclass(frozen=True)
-class ConfidenceInterval:
+class ConfidenceInterval(ShownAsText):
     """A two-sided confidence interval.
 
     Attributes

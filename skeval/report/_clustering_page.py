@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from textwrap import shorten
 
+import numpy as np
+
 from skeval.cluster import IndicesDisplay, ParetoDisplay, StabilityDisplay
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES
@@ -18,14 +20,18 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
+from skeval.report._plot.clusters import draw_map, draw_silhouettes
 
 __all__ = ["make_clustering_page"]
 
 LONGEST_FACT = 300
+MOST_SIZES = 12
 
 
 @make_page.register
-def make_clustering_page(report: ClusteringReport, title: str | None = None) -> Page:
+def make_clustering_page(
+    report: ClusteringReport, title: str | None = None, command: str | None = None
+) -> Page:
     """Return the choice first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Clustering report",
@@ -34,13 +40,57 @@ def make_clustering_page(report: ClusteringReport, title: str | None = None) -> 
             shorten(report.clusterer, LONGEST_FACT, placeholder=" …"),
             f"{report.n_samples} samples, {report.n_features} features",
         ],
+        beside=[_make_sizes_table(report)],
         sections=[
             make_warnings_section("Before you quote the choice", report.warnings),
+            *_make_samples_section(report),
             _make_stability_section(report),
             _make_table_section(report),
             _make_indices_section(report),
-            make_reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions, report.date, command),
         ],
+    )
+
+
+def _make_samples_section(report: ClusteringReport) -> Iterator[Section]:
+    """Yield the samples in their clusters, where there are two clusters to tell apart."""
+    shown = report.shown
+    if shown is None:
+        return
+    figures = [
+        make_figure(
+            partial(draw_map, shown),
+            "The samples along the two directions in which they vary most, each cluster with its "
+            "number at its mean. What overlaps here may be apart along other directions.",
+            label=f"The samples of {shown.n_clusters} clusters on two principal components.",
+            height=3.6,
+        ),
+        make_figure(
+            partial(draw_silhouettes, shown),
+            "The silhouette of each sample: near 1 where its own cluster is much nearer than any "
+            "other, below 0 where another one is nearer.",
+            label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
+            height=3.6,
+        ),
+    ]
+    what = "the choice" if shown.n_clusters == report.n_clusters else "no choice, the most stable k"
+    sentence = f"Shown is k = {shown.n_clusters}, {what}."
+    yield Section("What the clusters look like", sentences=[sentence], figures=figures)
+
+
+def _make_sizes_table(report: ClusteringReport) -> Table:
+    """Return the sizes of the clusters for each number of them."""
+    rows = []
+    for k, labels in report.partitions.items():
+        sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1]
+        rows.append((str(k), ", ".join(map(str, sizes[:MOST_SIZES].tolist()))))
+        if len(sizes) > MOST_SIZES:
+            rows[-1] = (str(k), f"{rows[-1][1]} and {len(sizes) - MOST_SIZES} more")
+    return Table(
+        "Samples in each cluster, the largest first.",
+        ["k", "sizes"],
+        rows,
+        quoted={str(report.n_clusters)},
     )
 
 
@@ -71,7 +121,8 @@ def _make_table_section(report: ClusteringReport) -> Section:
     rows = list(zip(*(column.cells for column in columns), marks, strict=True))
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
     caption = "Which way is better stands below each name; k is the number of clusters."
-    return Section("All numbers", sentences=sentences, tables=[Table(caption, names, rows)])
+    table = Table(caption, names, rows, quoted={str(report.n_clusters)})
+    return Section("All numbers", sentences=sentences, tables=[table])
 
 
 def _make_indices_section(report: ClusteringReport) -> Section:

@@ -1,6 +1,6 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
 from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES, write_choice
 from skeval.report._clustering_table import make_columns
-from skeval.report._provenance import write_call
+from skeval.report._shown_clusters import ShownClusters
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
@@ -17,7 +17,7 @@ from skeval.utils._frames import DataFrame, make_frame
 __all__ = ["ClusteringReport"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusteringReport(WritableReport):
     """A clusterer at several numbers of clusters.
 
@@ -32,24 +32,32 @@ class ClusteringReport(WritableReport):
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
+    shown : ShownClusters or None
+        What a page draws of the samples: the clustering of the choice, or the most stable one,
+        along two principal components, with the silhouettes; None where it has one cluster.
     warnings : tuple of str
         What a reader should know before quoting the choice, in plain words.
     n_samples, n_features : int
         Size of the data.
     clusterer : str
-        The clusterer, as it prints itself.
+        The clusterer, as source text.
     seed : int
         The seed of clusterings and halvings: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
         The other arguments of the call, as source text.
     versions : dict of str to str
         Versions of the packages that the numbers depend on.
+    call : str
+        The program that made the report, as source text; it begins with what it needs.
+    date : str
+        The day on which it was made.
     """
 
     comparison: ClusteringComparison
     stability: NClustersChoice
     external: tuple[ExternalIndices, ...] | None
-    partitions: dict[int, np.ndarray] = field(repr=False)
+    partitions: dict[int, np.ndarray]
+    shown: ShownClusters | None
     warnings: tuple[str, ...]
     n_samples: int
     n_features: int
@@ -57,6 +65,8 @@ class ClusteringReport(WritableReport):
     seed: int
     settings: dict[str, str]
     versions: dict[str, str]
+    call: str
+    date: str
 
     @property
     def n_clusters(self) -> int:
@@ -67,12 +77,6 @@ class ClusteringReport(WritableReport):
     def verdict(self) -> str:
         """The choice in one sentence, with the rule that made it."""
         return write_choice(self.stability)
-
-    @property
-    def call(self) -> str:
-        """The call that made the report, as source text."""
-        function = "skeval.report.evaluate_clusterer"
-        return write_call(function, "clusterer, X", self.clusterer, self.settings)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.

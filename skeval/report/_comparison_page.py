@@ -18,12 +18,15 @@ from skeval.report._page import (
 )
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
+from skeval.report._sentences import find_guess
 
 __all__ = ["make_comparison_page"]
 
 
 @make_page.register
-def make_comparison_page(found: EvaluationComparison, title: str | None = None) -> Page:
+def make_comparison_page(
+    found: EvaluationComparison, title: str | None = None, command: str | None = None
+) -> Page:
     """Return which is better first, then all side by side, then each pair."""
     first = next(iter(found.values()))
     warnings = [
@@ -37,7 +40,7 @@ def make_comparison_page(found: EvaluationComparison, title: str | None = None) 
         *_make_pairs_section(found),
         *(_make_report_section(name, report) for name, report in found.items()),
     ]
-    sections.append(make_reproduction_section(first.call, first.versions))
+    sections.append(make_reproduction_section(found.call, first.versions, first.date, command))
     return Page(
         title=title or "Comparison of estimators",
         verdict=found.verdict,
@@ -49,6 +52,7 @@ def make_comparison_page(found: EvaluationComparison, title: str | None = None) 
 def _make_side_by_side(found: EvaluationComparison) -> Section:
     """Return errors and metrics, a row for each estimator."""
     metrics, rows = list_shared_metrics(found), []
+    first = next(iter(found.values()))
     answers = [report.answer or report["cross-validation"] for report in found.values()]
     for (name, report), answer in zip(found.items(), answers, strict=True):
         known = {m.metric: m for m in list_main_metrics(report.metrics)}
@@ -63,13 +67,14 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
         high=np.array([answer.interval.high for answer in answers]),
         confidence_level=answers[0].confidence_level,
         loss=answers[0].loss,
+        guess=None if first.answer is None else find_guess(first.class_sizes, first.answer.loss),
     )
     figure = make_figure(
         display.plot,
         f"The error of each, with {level} intervals. Two that overlap may still differ: the pairs "
         "below are compared on the same samples.",
         label=f"Forest plot of the errors of {len(found)} estimators.",
-        height=0.6 + 0.42 * len(found),
+        height=1.2 + 0.42 * len(found),
     )
     head = ["estimator", "error", f"{level} interval", *map(name_metric, metrics)]
     return Section("Side by side", figures=[figure], tables=[Table("In numbers.", head, rows)])

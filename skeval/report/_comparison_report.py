@@ -23,7 +23,7 @@ SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
 ROPE = 0.01
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationComparison(WritableReport, Mapping):
     """The reports of several estimators, and the comparison of all pairs of them.
 
@@ -36,10 +36,13 @@ class EvaluationComparison(WritableReport, Mapping):
     comparisons : ClassifierComparisons or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
         the folds keep the order of the samples, or fits failed.
+    call : str
+        The program that made it, as source text; it begins with what it needs.
     """
 
     reports: dict[str, EvaluationReport]
     comparisons: ClassifierComparisons | None
+    call: str
 
     def __getitem__(self, name: str) -> EvaluationReport:
         """Return the report of an estimator."""

@@ -8,13 +8,15 @@ import numpy as np
 from skeval._inference.procedure_intervals import INFLATION
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.out_of_fold import OutOfFold
+from skeval.report._text_table import align_rows
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
 
 __all__ = ["ConfusionRates", "measure_confusion"]
 
 
 @dataclass(frozen=True, eq=False)
-class ConfusionRates:
+class ConfusionRates(ShownAsText):
     """Of each class, the shares that are taken for each class.
 
     Attributes
@@ -54,6 +56,12 @@ class ConfusionRates:
                 "high": self.high.ravel(),
             }
         )
+
+    def __str__(self) -> str:
+        head = ["is \\ taken for", *self.labels]
+        rows = zip(self.labels, self.counts, strict=True)
+        counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]
+        return "\n".join(align_rows([head, *counts]))
 
 
 def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:

@@ -49,7 +49,6 @@ from skeval.report._provenance import (
     count_columns,
     describe_run,
     write_estimator,
-    write_settings,
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import compare_with_guess, find_quoted
@@ -200,7 +199,6 @@ def evaluate(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     if isinstance(estimator, Mapping):
         return _evaluate_each(**arguments)
-    settings = write_settings(arguments)
     check_confidence_level(confidence_level)
     counts = check_counts(n_bootstraps, n_permutations, n_resamples)
     X, target, groups = check_task(estimator, X, y, groups)
@@ -233,7 +231,7 @@ def evaluate(
         **_describe_findings(steps, answer, estimates, names, notes),
         n_features=count_columns(X),
         estimator=write_estimator(estimator),
-        **describe_run(settings, seed),
+        **describe_run("skeval.evaluate", arguments, seed),
     )
 
 
@@ -261,13 +259,14 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
         check_methods(f"estimator[{name!r}]", each, "fit", "predict", "get_params")
     if len({is_classifier(each) for each in estimator.values()}) > 1:
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
-    arguments["random_state"] = small_seed(arguments["random_state"])
+    arguments["random_state"] = seed = small_seed(arguments["random_state"])
     say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
     for name, each in estimator.items():
         say(f"evaluating {name}")
         reports[str(name)] = evaluate(each, **arguments)
-    return EvaluationComparison(reports, compare_reports(reports))
+    made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
+    return EvaluationComparison(reports, compare_reports(reports), made["call"])
 
 
 def _describe_findings(

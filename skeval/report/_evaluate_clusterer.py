@@ -21,7 +21,8 @@ from skeval.cluster._stability import check_points, seed_clusterer
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import make_announcer
-from skeval.report._provenance import describe_run, write_estimator, write_settings
+from skeval.report._provenance import describe_run, write_estimator
+from skeval.report._shown_clusters import show_clusters
 from skeval.utils._checks import check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
 
@@ -121,7 +122,7 @@ def evaluate_clusterer(
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
     """
-    settings = write_settings(locals())  # first, while the only local variables are the arguments
+    arguments = dict(locals())  # first, while the only local variables are the arguments
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_same_length(X=X, labels_true=labels_true)
@@ -151,11 +152,12 @@ def evaluate_clusterer(
         stability=choice,
         external=_compare_with_classes(labels_true, partitions),
         partitions=partitions,
+        shown=show_clusters(X, partitions, choice, seed, n_jobs),
         warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
         n_samples=X.shape[0],
         n_features=X.shape[1],
         clusterer=write_estimator(clusterer),
-        **describe_run(settings, seed),
+        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
     )
 
 

@@ -56,7 +56,9 @@ MEANINGS = {
 
 
 @make_page.register
-def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> Page:
+def make_evaluation_page(
+    report: EvaluationReport, title: str | None = None, command: str | None = None
+) -> Page:
     """Return the answer first, then what it rests on, then how to repeat it."""
     return Page(
         title=title or "Evaluation report",
@@ -71,7 +73,7 @@ def make_evaluation_page(report: EvaluationReport, title: str | None = None) -> 
             *_make_perturbation_section(report),
             *_make_chance_section(report),
             *_make_selection_section(report),
-            make_reproduction_section(report.call, report.versions),
+            make_reproduction_section(report.call, report.versions, report.date, command),
         ],
     )
 
@@ -94,7 +96,7 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
         partial(ErrorEstimatesDisplay.from_result, report),
         f"Estimates of one error, with {level} intervals.",
         label=f"Forest plot of {len(named)} estimates of the error; the table holds the numbers.",
-        height=0.6 + 0.42 * len(named),
+        height=1.1 + 0.42 * len(named),
     )
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
     rows = list(starmap(_write_row, named))
@@ -120,8 +122,10 @@ def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     figures = [
         make_figure(
             partial(PerturbationDisplay.from_result, result),
-            f"The cross-validated error plus W*/√n over {len(result.statistics)} random "
-            "weightings of the samples, and the interval that their spread makes.",
+            f"{len(result.statistics)} times each sample got a random weight, and the machine was "
+            "trained with these weights. Drawn is the cross-validated error plus what the weighted "
+            "mean loss then had more (W*/√n in the paper of the method). So much would the error "
+            "vary with other samples; from this spread the interval is made.",
             label="Histogram of the error of the support vector machine under random weights.",
             height=3.2,
         )

@@ -6,13 +6,18 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.out_of_fold import OutOfFold
+from skeval.report._text_table import align_rows
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import ShownAsText
 
 __all__ = ["HardSamples", "find_hard_samples"]
 
+MOST = 20
+"""Samples that are printed."""
+
 
 @dataclass(frozen=True, eq=False)
-class HardSamples:
+class HardSamples(ShownAsText):
     """Samples by how badly models that did not see them predict them, the worst first.
 
     Attributes
@@ -49,6 +54,12 @@ class HardSamples:
     def to_frame(self) -> DataFrame:
         """Return a row for each sample that is ever wrong; needs pandas."""
         return make_frame(self.to_records())
+
+    def __str__(self) -> str:
+        columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
+        rows = [("sample", "is", "taken for", "wrong"), *zip(*columns, strict=True)]
+        more = [f"and {len(rows) - 1 - MOST} more"] if len(rows) - 1 > MOST else []
+        return "\n".join([*align_rows(rows[: MOST + 1]), *more])
 
 
 FAR = 3.0

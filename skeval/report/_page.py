@@ -72,7 +72,7 @@ class Page:
 
 
 @singledispatch
-def make_page(report: Any, title: str | None = None) -> Page:
+def make_page(report: Any, title: str | None = None, command: str | None = None) -> Page:
     """Return the page of a report.
 
     The module of each page registers itself here for the report that it shows: so a report can
@@ -99,12 +99,17 @@ def make_warnings_section(heading: str, warnings: Sequence[str]) -> Section:
     return Section(heading, sentences=() if warnings else none, items=warnings)
 
 
-def make_reproduction_section(call: str, versions: Mapping[str, str]) -> Section:
-    """Return the call and the versions."""
+def make_reproduction_section(
+    call: str, versions: Mapping[str, str], date: str, command: str | None
+) -> Section:
+    """Return what to paste, a program or else the command line, the day and the versions."""
+    sentence = f"Made on {date}. With the same data and versions this gives the same numbers"
+    if command is not None:
+        sentence += ", unless a limit of time (--quick, --budget) then leaves out other parts"
     return Section(
         "How to reproduce",
-        sentences=["With the same data and versions this call gives the same numbers:"],
-        code=call,
+        sentences=[f"{sentence}:"],
+        code=command or call,
         tables=[Table("Versions", ["package", "version"], list(versions.items()))],
     )
 

@@ -1,32 +1,31 @@
 """Where a report comes from: what was called, with which versions."""
 
+import math
 import platform
-from collections.abc import Mapping, Sequence
-from numbers import Number
+from collections.abc import Sequence
+from datetime import date
+from textwrap import indent
 from typing import Any
 
 import joblib
 import numpy as np
 import scipy
 import sklearn
-from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
 
 from skeval._version import __version__
+from skeval.report._source import SourceWriter
 from skeval.utils._checks import naming
 
 __all__ = [
     "check_feature_names",
     "count_columns",
     "describe_run",
-    "write_call",
     "write_estimator",
-    "write_settings",
 ]
 
-LONGEST_ESTIMATOR = 20_000
-LONGEST_LIST = 20
-NO_SETTING = {"estimator", "clusterer", "X", "y", "n_jobs", "verbose", "memory"}
+DATA = ("estimator", "clusterer", "X", "y")
+NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
 
 def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
@@ -63,40 +62,45 @@ def _read_versions() -> dict[str, str]:
 
 
 def write_estimator(estimator: Any) -> str:
-    """Return the estimator as it prints itself, without scikit-learn's shortening."""
-    if type(estimator).__repr__ is BaseEstimator.__repr__:
-        return estimator.__repr__(N_CHAR_MAX=LONGEST_ESTIMATOR)
-    return repr(estimator)
+    """Return the call that makes an estimator, in one line."""
+    return SourceWriter(math.inf).write(estimator, "estimator")
 
 
-def _write_value(value: Any) -> str:
-    """Return what stands for an argument in a call; data are only named by their kind."""
-    plain = value is None or isinstance(value, (Number, str, range))
-    if isinstance(value, (list, tuple)) and len(value) <= LONGEST_LIST:
-        plain = all(isinstance(item, (Number, str)) for item in value)
-    if plain or hasattr(value, "get_n_splits"):
-        return repr(value)
-    return getattr(value, "__name__", f"<{type(value).__name__}>")
+def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return the fields of a report that say how it was made: by a function with its arguments.
 
-
-def write_settings(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the arguments of a call, data and what changes no number left out, as source text."""
-    return {
-        name: _write_value(value) for name, value in arguments.items() if name not in NO_SETTING
+    The estimator stands first among the arguments, then the data. What changes no number is left
+    out.
+    """
+    writer = SourceWriter()
+    settings = {
+        name: writer.write(value, name)
+        for name, value in (arguments | {"random_state": seed}).items()
+        if name not in NO_SETTING
     }
-
-
-def describe_run(settings: Mapping[str, str], seed: int) -> dict[str, Any]:
-    """Return the fields of a report that say how it was made."""
+    first, *data = [name for name in arguments if name in DATA and arguments[name] is not None]
+    estimator = writer.write(arguments[first], first)
+    data = [writer.need(arguments[name], name) for name in data]
+    lines = [f"    {each}," for each in (first, *data)]
+    lines += [f"{indent(f'{name}={value}', '    ')}," for name, value in settings.items()]
+    needed = [f"# {name}: {what}" for name, what in writer.needed.items()]
+    call = [
+        "# These must be there:",
+        *sorted(needed),
+        "",
+        "import skeval",
+        *writer.imports,
+        "",
+        f"{first} = {estimator}",
+        f"report = {function}(",
+        *lines,
+        ")",
+        "print(report)",
+    ]
     return {
         "seed": seed,
-        "settings": {**settings, "random_state": str(seed)},
+        "settings": settings,
         "versions": _read_versions(),
+        "call": "\n".join(call),
+        "date": date.today().isoformat(),
     }
-
-
-def write_call(function: str, data: str, estimator: str, settings: Mapping[str, str]) -> str:
-    """Return the call that made a report, as source text; `data` names the estimator first."""
-    lines = [f"    {name}={value}," for name, value in settings.items()]
-    name = data.partition(",")[0]
-    return "\n".join([f"{name} = {estimator}", f"{function}(", f"    {data},", *lines, ")"])

@@ -23,7 +23,6 @@ from skeval.report._estimates_table import Estimate, name_estimates
 from skeval.report._hard_samples import HardSamples
 from skeval.report._metrics_table import write_hard_samples, write_metrics
 from skeval.report._predictions_frame import make_predictions_frame
-from skeval.report._provenance import write_call
 from skeval.report._sentences import (
     find_quoted,
     write_coverage,
@@ -43,7 +42,7 @@ __all__ = ["EvaluationReport"]
 PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EvaluationReport(WritableReport):
     """The error of one estimator with an interval, and every other estimate of it.
 
@@ -94,7 +93,7 @@ class EvaluationReport(WritableReport):
     class_sizes : dict or None
         Number of samples of each class; None for regression.
     estimator : str
-        The estimator, as it prints itself.
+        The estimator, as source text.
     seed : int
         The seed of all splits and resamples: ``random_state=seed`` repeats the evaluation.
     feature_names : tuple of str or None
@@ -103,6 +102,10 @@ class EvaluationReport(WritableReport):
         The other arguments of the call, as source text.
     versions : dict of str to str
         Versions of the packages that the numbers depend on.
+    call : str
+        The program that made the report, as source text; it begins with what it needs.
+    date : str
+        The day on which it was made.
     """
 
     answer: ErrorInterval | None
@@ -129,6 +132,8 @@ class EvaluationReport(WritableReport):
     feature_names: tuple[str, ...] | None
     settings: dict[str, str]
     versions: dict[str, str]
+    call: str
+    date: str
 
     def __getitem__(self, method: str) -> ErrorEstimate:
         """Return the estimate of a name."""
@@ -143,11 +148,6 @@ class EvaluationReport(WritableReport):
         """The answer in one sentence: error, interval, chance, and selection outside the loop."""
         quoted = find_quoted(self.answer, self.estimates)
         return write_verdict(quoted, self.permutation, self.selection_bias)
-
-    @property
-    def call(self) -> str:
-        """The call that made the report, as source text."""
-        return write_call("skeval.evaluate", "estimator, X, y", self.estimator, self.settings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""

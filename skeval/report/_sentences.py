@@ -19,6 +19,7 @@ from skeval.utils._text import mean_loss_name
 
 __all__ = [
     "compare_with_guess",
+    "find_guess",
     "find_quoted",
     "write_coverage",
     "write_permutation",
@@ -97,6 +98,13 @@ def _write_chance(test: PermutationTest) -> str:
     return f"not shown to be better than chance (P = {test.pvalue:.2g})"
 
 
+def find_guess(sizes: Mapping[Any, int] | None, loss: str) -> float | None:
+    """Return the error of always answering the largest class, None where there is none."""
+    if sizes is None or loss != "zero_one":
+        return None
+    return 1 - max(sizes.values()) / sum(sizes.values())
+
+
 def compare_with_guess(
     sizes: Mapping[Any, int] | None, estimate: ErrorInterval | ErrorEstimate
 ) -> tuple[bool, str | None]:
@@ -105,10 +113,10 @@ def compare_with_guess(
     Return whether it is lower, and a sentence: it is, it may be either, it is higher. No sentence
     where there are no classes, or another loss than the share of wrong answers.
     """
-    if sizes is None or estimate.loss != "zero_one":
+    guess = find_guess(sizes, estimate.loss)
+    if sizes is None or guess is None:
         return False, None
     largest = max(sizes, key=lambda name: sizes[name])
-    guess = 1 - sizes[largest] / sum(sizes.values())
     interval = estimate.interval
     start = f"Always answering the largest class, {largest}, has error {guess:.4f}"
     if interval.high < guess:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 __all__ = ["check_extra", "draw_svg"]
 
-WIDTH = 4.8  # inches: 9 pt letters are readable when a phone shows the figure at 370 px
+WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its letters at 9 px or more
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
 SERIES = ("#1f6fb4", "#c2560c")
 COLOURS = {  # what the displays draw with -> the page's variable, which has a dark value
@@ -27,7 +27,7 @@ STYLE = {
     "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "font.size": 9,
+    "font.size": 9.5,
     "grid.color": MUTED,
     "legend.edgecolor": MUTED,
     "legend.framealpha": 0.85,

@@ -15,6 +15,11 @@ __all__ = ["WritableReport"]
 class WritableReport:
     """A report: `to_dict` holds its numbers, `make_page` makes what people see."""
 
+    @property
+    def verdict(self) -> str:
+        """What was found, in one sentence."""
+        raise NotImplementedError
+
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
         raise NotImplementedError
@@ -40,7 +45,13 @@ class WritableReport:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
-    def to_html(self, path: str | PathLike | None = None, *, title: str | None = None) -> str:
+    def to_html(
+        self,
+        path: str | PathLike | None = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+    ) -> str:
         """Return the report as one page that needs nothing else, and write it when a path is given.
 
         The answer in a sentence, what to know before quoting it, figures and tables, and how to
@@ -53,16 +64,22 @@ class WritableReport:
             Where to write it.
         title : str, default=None
             Heading of the page, such as the name of the data.
+        command : str, default=None
+            The command line that makes the report again, which the page shows instead of the
+            program in `call`.
 
         Returns
         -------
         str
             HTML.
         """
-        text: str = load_template("page.html").render(page=make_page(self, title))
+        text: str = load_template("page.html").render(page=make_page(self, title, command))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict!r})"
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the page, or the text where there can be none."""

@@ -2,13 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-__all__ = ["axes_and_figure", "column_of_axes", "read_fields", "shorten_name"]
+__all__ = [
+    "axes_and_figure",
+    "column_of_axes",
+    "place_names",
+    "put_legend_above",
+    "read_fields",
+    "shorten_name",
+]
 
 LONGEST_NAME = 32
+DISTANCES = (
+    5,
+    16,
+    28,
+    42,
+)  # points between a point and its name; the nearest that is free is taken
+DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+HORIZONTAL, VERTICAL = ("center", "left", "right"), ("center", "bottom", "top")  # at 0, 1, -1
+POINT_SIZE = 8  # pixels
 
 
 def import_pyplot() -> Any:
@@ -42,6 +59,81 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
 def read_fields(display: type, result: Any) -> dict[str, Any]:
     """Return what a display shows of a result: the fields that both have, by name."""
     return {field.name: getattr(result, field.name) for field in fields(display)}
+
+
+def put_legend_above(ax: Any, share: float, **options: Any) -> None:
+    """Draw the legend within the axes, in a share of their height that nothing else takes.
+
+    Beyond the axes it would stand where a title may stand.
+    """
+    low, high = ax.get_ylim()
+    ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
+    ax.set_ylim(low, high + share / (1 - share) * (high - low))
+    ax.set_yticks(ticks)
+    ax.legend(loc="upper center", fontsize="small", **options)
+
+
+def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> list[Any]:
+    """Write a name beside each point so that it covers no other name, no point and no legend.
+
+    A name that finds no room at its point stands further away, at the end of a line. To be called
+    when all else is drawn, for where there is room depends on the limits of the axes.
+    """
+    ax.figure.draw_without_rendering()  # the layout decides where points are
+    centres = ax.transData.transform(np.asarray(points, dtype=float))
+    taken = [(*(centre - POINT_SIZE / 2), *(centre + POINT_SIZE / 2)) for centre in centres]
+    if ax.get_legend() is not None:
+        taken.append(tuple(ax.get_legend().get_window_extent().extents))
+    frame = ax.get_window_extent().extents
+    written = []
+    for name, point in zip(names, points, strict=True):
+        text = _find_room(ax, name, point, np.array(taken), frame)
+        taken.append(tuple(text.get_window_extent().extents))
+        written.append(text)
+    return written
+
+
+def _find_room(ax: Any, name: str, point: np.ndarray, taken: np.ndarray, frame: np.ndarray) -> Any:
+    """Return a name written where it covers least of what is taken, and leaves the frame least."""
+    best, least = (DIRECTIONS[0], DISTANCES[0]), np.inf
+    for distance, direction in product(DISTANCES, DIRECTIONS):
+        text = _write_beside(ax, name, point, direction, distance)
+        box = text.get_window_extent().extents
+        covered = _measure_overlap(box, taken).sum() + _measure_outside(box, frame)
+        text.remove()
+        if covered < least:
+            best, least = (direction, distance), covered
+        if least == 0:
+            break
+    return _write_beside(ax, name, point, *best)
+
+
+def _write_beside(ax: Any, name: str, point: Any, direction: tuple[int, int], distance: int) -> Any:
+    """Write a name in a direction from a point, with a line to it from further away."""
+    line = {"arrowstyle": "-", "color": "grey", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
+    across, up = direction
+    return ax.annotate(
+        name,
+        point,
+        xytext=(across * distance, up * distance),
+        textcoords="offset points",
+        fontsize="small",
+        ha=HORIZONTAL[across],
+        va=VERTICAL[up],
+        arrowprops=line if distance > DISTANCES[0] else None,
+    )
+
+
+def _measure_overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the areas that a box (left, bottom, right, top) shares with others."""
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    return np.prod(np.clip(sides, 0, None), axis=1)
+
+
+def _measure_outside(box: np.ndarray, frame: np.ndarray) -> float:
+    """Return the area of a box outside a frame."""
+    inside = _measure_overlap(box, frame[np.newaxis])[0]
+    return max(float(np.prod(box[2:] - box[:2]) - inside), 0.0)
 
 
 def shorten_name(name: object) -> str:

@@ -1,8 +1,9 @@
 """Aligned lines for people, shared by the results."""
 
 from collections.abc import Iterable
+from dataclasses import fields
 from html import escape
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any
 
 __all__ = [
@@ -12,8 +13,10 @@ __all__ = [
     "mean_loss_name",
     "name_estimators",
     "name_scoring",
+    "write_fields",
 ]
 
+LONGEST_VALUE, LONGEST_REPR = 60, 400
 MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
@@ -22,10 +25,35 @@ MEAN_LOSSES = {
 
 
 class ShownAsText:
-    """A result that a notebook shows as it is printed, not as Python writes its fields."""
+    """A dataclass that a notebook shows as it is printed, and whose `repr` stays short."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):  # else `dataclass` would write one that spells arrays out
+            setattr(cls, "__repr__", write_fields)  # noqa: B010
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def write_fields(result: Any) -> str:
+    """Return the name of a dataclass and its fields, the long ones by type and size alone."""
+    shown = [(field.name, getattr(result, field.name)) for field in fields(result) if field.repr]
+    texts = ", ".join(f"{name}={_write_short(value)}" for name, value in shown)
+    return f"{type(result).__name__}({shorten(texts, LONGEST_REPR, placeholder=' ...')})"
+
+
+def _write_short(value: Any) -> str:
+    """Return a value as source text where that is short."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value) if isinstance(value, ShownAsText) else repr(value)
+    if len(text) <= LONGEST_VALUE and "\n" not in text:
+        return text
+    if isinstance(value, str):
+        return f"{text[: LONGEST_VALUE - 4]}...{text[0]}"
+    size = getattr(value, "shape", None) or (len(value) if hasattr(value, "__len__") else "")
+    return f"<{type(value).__name__}{f' of {size}' if size != '' else ''}>"
 
 
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:

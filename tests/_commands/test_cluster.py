@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 
@@ -69,7 +70,9 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     assert json.loads(path.read_text()) == report.to_dict()
     procedure = "kmeans, features as they are, seed 7"
     assert procedure in text
-    assert page.read_text() == report.to_html(title=f"iris: {procedure}")
+    line = shlex.join(["skeval", "cluster", "iris", "--seed", "7", *map(str, files), "--no-scale"])
+    line = f"{line} {shlex.join(QUICK)}"
+    assert page.read_text() == report.to_html(title=f"iris: {procedure}", command=line)
 
 
 def test_features_are_scaled_by_default(capsys, iris):

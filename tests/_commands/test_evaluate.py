@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -39,7 +40,8 @@ def test_module_runs_and_names_data_size_and_classes():
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     files = ["--json", str(path), "--html", str(page)]
-    status = main(["evaluate", "wine", "--seed", "7", "--confidence-level", "0.9", *files, *QUICK])
+    words = ["evaluate", "wine", "--seed", "7", "--confidence-level", "0.9", *files, *QUICK]
+    status = main(words)
     X, y, names = skeval.datasets.load_table("wine")
     report = skeval.evaluate(
         make_pipeline(StandardScaler(), SVC(kernel="linear")),
@@ -57,7 +59,9 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     assert status == 0
     assert str(report) in capsys.readouterr().out
     assert json.loads(path.read_text()) == report.to_dict()
-    assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7")
+    line = shlex.join(["skeval", *words])
+    assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7", command=line)
+    assert line in page.read_text()
 
 
 def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):

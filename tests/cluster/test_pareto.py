@@ -206,6 +206,16 @@ def test_indices_display():
     plt.close(display.figure_)
 
 
+def test_indices_display_names_what_the_axis_does_not():
+    result = compare_clusterings(X, PARTITIONS)
+    display = IndicesDisplay.from_result(result)
+    for ax in display.axes_:
+        assert {text.get_text() for text in ax.texts} == set(PARTITIONS)
+    plain = {f"k = {k}": np.arange(len(X)) % k for k in (2, 3)}
+    assert not IndicesDisplay.from_result(compare_clusterings(X, plain)).axes_[0].texts
+    plt.close("all")
+
+
 def test_pareto_display_marks_the_front_of_the_two_indices():
     result = compare_clusterings(X, PARTITIONS)
     display = ParetoDisplay.from_result(result, x="connectivity", y="silhouette")

@@ -10,7 +10,6 @@ from helpers.html import Document
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-import skeval
 from skeval.report import evaluate_clusterer
 
 pytest.importorskip("matplotlib")
@@ -33,7 +32,7 @@ def test_answer_warnings_and_title(clustering_report, document):
 
 def test_table_holds_the_numbers(clustering_report, document):
     heads = [cell for cell in document.all("th") if cell["scope"] == "col"]
-    assert len(heads) == 11 + 2  # k, five indices, stability twice, front, Rand, choice; versions
+    assert len(heads) == 2 + 11 + 2  # sizes; k, indices, stability, front, Rand, choice; versions
     for row in clustering_report.rows():
         assert f"{row['silhouette']:.4f}" in document.text
         assert f"{row['reference']:.3f}" in document.text
@@ -45,12 +44,33 @@ def test_table_holds_the_numbers(clustering_report, document):
 
 def test_figures(document):
     labels = [svg["aria-label"] for svg in document.all("svg")]
-    assert len(labels) == 3
-    for label in ("Stability against", "5 internal indices against", "by silhouette and dunn."):
+    assert len(labels) == 5
+    for label in (
+        "The samples of 3 clusters",
+        "Silhouettes of the samples",
+        "Stability against",
+        "5 internal indices against",
+        "by silhouette and dunn.",
+    ):
         assert any(label in text for text in labels)
     for panel in ("silhouette (larger is better)", "connectivity (smaller is better)"):
         assert panel in document.text
     assert "chosen: 3" in document.text
+
+
+def test_sizes_and_what_is_shown(clustering_report, document):
+    assert "20, 20, 20" in document.text
+    assert "40, 20" in document.text
+    assert "Shown is k = 3, the choice." in document.text
+    stability = replace(clustering_report.stability, n_clusters=1)
+    other = Document(replace(clustering_report, stability=stability).to_html())
+    assert "Shown is k = 3, no choice, the most stable k." in other.text
+
+
+def test_one_cluster_has_no_picture_of_the_samples(clustering_report):
+    document = Document(replace(clustering_report, shown=None).to_html())
+    assert "What the clusters look like" not in document.text
+    assert len(document.all("svg")) == 3
 
 
 def test_markup_comes_out_as_text(document):
@@ -67,7 +87,7 @@ def test_one_index_has_no_pareto_plot(clustering_report):
         values=comparison.values[:, :1],
     )
     document = Document(replace(clustering_report, comparison=alone, external=None).to_html())
-    assert len(document.all("svg")) == 2
+    assert len(document.all("svg")) == 4
     assert "for orientation only" not in document.text
 
 
@@ -75,9 +95,9 @@ def test_its_call_repeats_it():
     X, _ = make_blobs(40, centers=[[0, 0], [9, 0]], random_state=0)
     options = {"n_clusters": [2, 3], "n_repeats": 2, "random_state": np.random.RandomState(3)}
     first = evaluate_clusterer(KMeans(n_init=2), X, **options)
-    namespace = {"skeval": skeval, "KMeans": KMeans, "X": X}
-    exec(first.call.replace("skeval.report", "again = skeval.report"), namespace)
-    assert namespace["again"].to_dict() == first.to_dict()
+    namespace = {"X": X}
+    exec(first.call, namespace)
+    assert namespace["report"].to_dict() == first.to_dict()
 
 
 def test_page_is_written_and_a_notebook_gets_a_part(clustering_report, tmp_path, monkeypatch):

@@ -11,13 +11,11 @@ import pytest
 from helpers.html import Document
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skeval
-from skeval.report._provenance import write_settings
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -82,6 +80,9 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert len(rows) == tables + len(nasty_report.versions)
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
+    assert "(W*/√n in the paper of the method)" in document.text
+    assert "always the largest class" in document.text
+    assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
         assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.method})" in document.text
 
@@ -201,12 +202,19 @@ def test_its_call_repeats_it(nasty_report):
     X, y = rng.normal(size=(40, 3)), np.tile([0, 1], 20)
     options = {"n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False}
     first = skeval.evaluate(GaussianNB(), X, y, random_state=np.random.default_rng(5), **options)
-    namespace = {"skeval": skeval, "GaussianNB": GaussianNB, "X": X, "y": y}
-    call = first.call.replace("skeval.evaluate", "again = skeval.evaluate")
-    exec(call, namespace)
-    assert namespace["again"].to_dict() == first.to_dict()
+    namespace = {"X": X, "y": y}
+    exec(first.call, namespace)
+    assert namespace["report"].to_dict() == first.to_dict()
     assert first.settings["n_bootstraps"] == "5"
     assert "    cv=4,\n    n_bootstraps=10,\n" in nasty_report.call
+
+
+def test_a_command_line_stands_for_the_program(nasty_report):
+    line = "skeval evaluate 'my data.csv' --html <out>"
+    text = Document(nasty_report.to_html(command=line)).text
+    assert line in text
+    assert "unless a limit of time (--quick, --budget)" in text
+    assert "import skeval" not in text
 
 
 def distance(y_true, y_pred):
@@ -232,11 +240,12 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     )
     assert "..." not in report.estimator
     assert report.call.count("StandardScaler(with_mean=False)") == 25
-    assert report.settings["cv"] == "<list>"
+    assert report.settings["cv"] == "[(cv, cv_2), (cv_3, cv_4)]"
     assert report.settings["loss"] == "distance"
-    assert report.settings["groups"] == "<ndarray>"
-    shuffled = StratifiedKFold(3, shuffle=True, random_state=1)
-    assert write_settings({"cv": shuffled, "X": X}) == {"cv": repr(shuffled)}
+    assert report.settings["groups"] == "groups"
+    needed = report.call.split("\n\n")[0]
+    assert "# cv_4: ndarray of shape (20,)" in needed
+    assert "# groups: ndarray of shape (40,)" in needed
     assert report.feature_names == ("a", "b", "c")
     assert report.to_dict()["feature_names"] == ["a", "b", "c"]
     assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}

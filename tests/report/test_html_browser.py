@@ -121,7 +121,7 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
 
     assert seen["width"] == width
     assert seen["scroll_width"] <= width  # nothing to scroll sideways to
-    assert len(seen["figures"]) in (3, 8)
+    assert len(seen["figures"]) in (5, 8)
     for figure in seen["figures"]:
         assert figure["seen"]
         assert figure["left"] >= 0
@@ -131,7 +131,7 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
     for box in seen["label_boxes"]:
         assert box["left"] >= 0
         assert box["right"] <= width
-    assert min(seen["label_sizes"]) > 7  # pixels
+    assert min(seen["label_sizes"]) > 8.5  # pixels
 
     background = seen["background"]
     assert (luminance(background) > 0.5) == (scheme == "light")

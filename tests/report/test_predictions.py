@@ -560,3 +560,18 @@ def test_a_constant_target_of_numbers_is_not_blamed_on_the_bootstrap():
         warnings.simplefilter("ignore")
         report = evaluate(Ridge(), X, np.full(60, 3.0))
     assert "632" not in [w.code for w in report.warnings]
+
+
+def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
+    lines = str(of_three.confusion).splitlines()
+    assert lines[0].split() == ["is", "\\", "taken", "for", "a", "b", "c"]
+    assert [line.split()[0] for line in lines[1:]] == ["a", "b", "c"]
+    assert [float(cell) for cell in lines[2].split()[1:]] == pytest.approx(
+        of_three.confusion.counts[1], abs=0.1
+    )
+    hard = of_three.hard_samples
+    lines = str(hard).splitlines()
+    assert lines[1].split() == [hard.name[0], hard.truth[0], hard.prediction[0], "1.00"]
+    assert lines[21] == f"and {len(hard.name) - 20} more"
+    assert of_three.confusion._repr_html_().startswith("<pre>is")
+    assert repr(of_three) == f"EvaluationReport({of_three.verdict!r})"

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.utils._plotting import axes_and_figure, column_of_axes, read_fields
+from skeval.utils._plotting import (
+    axes_and_figure,
+    column_of_axes,
+    place_names,
+    put_legend_above,
+    read_fields,
+)
 
 __all__ = ["IndicesDisplay", "ParetoDisplay"]
 
@@ -32,6 +38,9 @@ class IndicesDisplay:
 
     Parameters
     ----------
+    names : sequence of str
+        The clusterings; those that no more than their number of clusters tells apart are named by
+        the ticks of the axis, any others at their points.
     n_clusters : ndarray of shape (n_clusterings,)
         Number of clusters of each clustering.
     values : ndarray of shape (n_clusterings, n_indices)
@@ -63,6 +72,7 @@ class IndicesDisplay:
     <...IndicesDisplay ...>
     """
 
+    names: Sequence[str]
     n_clusters: np.ndarray
     values: np.ndarray
     indices: Sequence[str]
@@ -104,9 +114,14 @@ class IndicesDisplay:
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
             self._draw(ax, self.values[:, panel])
             ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
-        self.axes_[0].legend()
         self.axes_[-1].set_xlabel("number of clusters")
         self.figure_ = self.axes_[0].figure
+        told = zip(self.names, self.n_clusters, strict=True)
+        if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in told):
+            for ax, values in zip(self.axes_, self.values.T, strict=True):
+                ax.margins(0.15)  # room for the names
+                place_names(ax, self.names, np.column_stack([self.n_clusters, values]))
+        self.axes_[0].legend()
         return self
 
     def _draw(self, ax: Any, values: np.ndarray) -> None:
@@ -229,10 +244,9 @@ class ParetoDisplay:
         order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)
         scatter(ax, x, y, front)
-        for name, point in zip(self.names, self.values, strict=True):
-            ax.annotate(name, point, xytext=(4, 4), textcoords="offset points", fontsize="small")
         ax.set_xlabel(label_axis(self.indices[0], self.greater_is_better[0]))
         ax.set_ylabel(label_axis(self.indices[1], self.greater_is_better[1]))
         ax.margins(0.15)  # room for the names
-        ax.legend()
+        put_legend_above(ax, 0.12, ncols=2)
+        place_names(ax, self.names, self.values)
         return self

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._choice import NClustersChoice
-from skeval.utils._plotting import axes_and_figure, read_fields
+from skeval.utils._plotting import axes_and_figure, put_legend_above, read_fields
 
 __all__ = ["StabilityDisplay"]
 
@@ -116,6 +116,6 @@ class StabilityDisplay:
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")
-        ax.set_ylabel(f"{self.method.replace('_', ' ')} (mean and standard error)")
-        ax.legend()
+        ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")
+        put_legend_above(ax, 0.22, ncols=2)
         return self

@@ -9,6 +9,7 @@ from skeval.metrics.cluster._kernels.sampled_rows import pass_over_rows
 from skeval.metrics.cluster._partition import Partition
 from skeval.metrics.cluster._samples import Samples
 from skeval.metrics.cluster._silhouette import silhouettes
+from skeval.utils._text import ShownAsText
 
 __all__ = ["ESTIMABLE", "IndexEstimate", "estimate_from_rows"]
 
@@ -17,7 +18,7 @@ FEWEST_ROWS = 2  # of a cluster, for a variance
 
 
 @dataclass(frozen=True)
-class IndexEstimate:
+class IndexEstimate(ShownAsText):
     """How near an index estimated from a sample of rows is to that of all of them.
 
     Attributes

@@ -7,11 +7,32 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection._permutation import PermutationTest, PermutationTests
-from skeval.utils._plotting import column_of_axes
+from skeval.utils._plotting import column_of_axes, put_legend_above
 
 __all__ = ["PermutationDisplay"]
 
 N_BINS = 40
+ROUNDING = 1e-9  # relative to the range
+
+
+def choose_edges(values: np.ndarray) -> np.ndarray:
+    """Return the edges of bins that hold equally many of the values that a score can have.
+
+    The accuracy of n samples is a multiple of 1/n: bins of another width would hold now one of
+    these values, now two, and the histogram would have teeth.
+    """
+    low, high = values.min(), values.max()
+    steps = np.diff(np.unique(values))
+    steps = steps[steps > ROUNDING * (high - low)]
+    if len(steps) < 2:  # two values tell no step
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    step = steps.min()
+    counts = (values - low) / step
+    if np.abs(counts - np.round(counts)).max() > 0.01:
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    per_bin = int(np.ceil(round(counts.max() + 1) / N_BINS))
+    edges: np.ndarray = low + step * (per_bin * np.arange(counts.max() // per_bin + 2) - 0.5)
+    return edges
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -121,7 +142,7 @@ class PermutationDisplay:
             label += f", {len(null) - len(defined)} undefined"
         # The range takes in the true labels, so that null scores that are all but equal are seen.
         observed = self.statistics[panel]
-        bins = np.histogram_bin_edges([*defined, observed], bins=N_BINS)
+        bins = choose_edges(np.append(defined, observed))
         drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
         self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
         label = f"true labels {observed:.3f}, P = {self.pvalues[panel]:.2g}"
@@ -129,4 +150,5 @@ class PermutationDisplay:
         metric = self.metrics[panel].replace("_", " ")
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
         ax.yaxis.get_major_locator().set_params(integer=True)
-        ax.legend(fontsize="small")
+        ax.locator_params(axis="x", nbins=6)  # more ticks of large numbers would run together
+        put_legend_above(ax, 0.3)

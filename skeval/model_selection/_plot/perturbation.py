@@ -108,7 +108,7 @@ class PerturbationDisplay:
         """
         self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
         perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
-        drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error + W*/√n"}
+        drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
         counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}

@@ -9,6 +9,7 @@ import numpy as np
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
+from skeval.report._sentences import find_guess
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import mean_loss_name
 
@@ -35,6 +36,8 @@ class ErrorEstimatesDisplay:
         Name of the loss.
     quoted : int, default=None
         Number of the row that holds the answer, which is drawn bold; None draws all alike.
+    guess : float, default=None
+        Error of always answering the largest class, a line and a last row; None draws none.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class ErrorEstimatesDisplay:
         The intervals.
     points_ : matplotlib Line2D
         The estimates.
+    guess_ : matplotlib Line2D or None
+        The error of always answering the largest class.
 
     See Also
     --------
@@ -71,6 +76,7 @@ class ErrorEstimatesDisplay:
     confidence_level: float
     loss: str
     quoted: int | None = None
+    guess: float | None = None
 
     @classmethod
     def from_result(
@@ -96,9 +102,10 @@ class ErrorEstimatesDisplay:
         -------
         ErrorEstimatesDisplay
         """
-        quoted = None
+        quoted = guess = None
         if isinstance(result, EvaluationReport):
-            quoted = None if result.answer is None else 0
+            if result.answer is not None:
+                quoted, guess = 0, find_guess(result.class_sizes, result.answer.loss)
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
@@ -116,6 +123,7 @@ class ErrorEstimatesDisplay:
             confidence_level=confidence_level,
             loss=losses[0],
             quoted=quoted,
+            guess=guess,
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorEstimatesDisplay":
@@ -134,16 +142,24 @@ class ErrorEstimatesDisplay:
             The display itself.
         """
         rows = np.arange(len(self.methods))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 0.8 + 0.45 * len(rows)))
+        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.45 * len(rows)))
         # Lines, since error bars would have to contain the estimate, and an interval need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0", linewidths=widths)
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.errors, rows, **(drawn | kwargs))
-        ax.set_yticks(rows, [self._row(int(row)) for row in rows], parse_math=False)
+        labels = [self._row(int(row)) for row in rows]
+        self.guess_ = None
+        if self.guess is not None:
+            labels.append(f"always the largest class\n{self.guess:.3f}")
+            self.guess_ = ax.axvline(
+                self.guess, color="grey", linestyle="--", linewidth=1, zorder=0
+            )
+            ax.plot(self.guess, len(rows), marker="D", color="grey")
+        ax.set_yticks(range(len(labels)), labels, parse_math=False)
         if self.quoted is not None:
             ax.get_yticklabels()[self.quoted].set_fontweight("bold")
-        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_ylim(len(labels) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
         return self

@@ -19,6 +19,7 @@ from skeval.model_selection import (
     score_interval,
 )
 from skeval.model_selection._permutation import permutation_result
+from skeval.model_selection._plot.permutation import choose_edges
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -105,6 +106,30 @@ def test_permutation_draws_a_panel_for_each_metric(tests):
             "labels shuffled 20 times",
             f"true labels {test.statistic:.3f}, P = {test.pvalue:.2g}",
         ]
+
+
+@pytest.mark.parametrize(("n", "values_per_bin"), [(30, 1), (1000, 20)])
+def test_bins_hold_equally_many_values_that_an_accuracy_can_have(n, values_per_bin):
+    hits = np.random.default_rng(0).integers(n // 10, 9 * n // 10, 400)
+    edges = choose_edges(hits / n)
+    np.testing.assert_allclose(np.diff(edges), values_per_bin / n)
+    counts = np.histogram(hits / n, edges)[0]
+    assert counts.sum() == 400  # no value lies outside, and none on an edge
+    each = np.bincount((hits - hits.min()) // values_per_bin)
+    np.testing.assert_array_equal(counts[: len(each)], each)
+
+
+def test_scores_without_a_step_have_bins_of_one_width():
+    values = np.random.default_rng(0).normal(size=100)
+    np.testing.assert_array_equal(choose_edges(values), np.histogram_bin_edges(values, 40))
+
+
+def test_legend_stands_above_the_bars(tests):
+    display = PermutationDisplay.from_result(tests["accuracy"])
+    display.figure_.draw_without_rendering()
+    legend_box = display.ax_.get_legend().get_window_extent()
+    assert legend_box.y0 >= max(bar.get_window_extent().y1 for bar in display.histograms_[0])
+    assert legend_box.y1 <= display.ax_.get_window_extent().y1
 
 
 def test_permutation_of_one_metric_on_given_axes(tests):

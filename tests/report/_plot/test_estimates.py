@@ -41,9 +41,11 @@ def test_report_is_drawn_row_by_row():
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert labels[0].startswith("answer, repeated_cv\n0.0")
     assert labels[1].startswith("resubstitution\n0.0")
-    assert labels[-1].startswith("SVM, perturbed training\n")
+    assert labels[-2].startswith("SVM, perturbed training\n")
     assert f"[{intervals[2].low:.3f}, {intervals[2].high:.3f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
+    assert display.guess_.get_xdata() == [0.5, 0.5]
+    assert labels[-1] == "always the largest class\n0.500"
     wider = ErrorEstimatesDisplay.from_result(report, confidence_level=0.99)
     assert wider.high[0] > display.high[0]
     low, high = display.ax_.get_ylim()
@@ -56,6 +58,8 @@ def test_estimates_of_one_loss():
     _, ax = plt.subplots()
     display = ErrorEstimatesDisplay.from_result(estimates, ax=ax)
     assert display.ax_ is ax
+    assert display.guess_ is None
+    assert len(ax.get_yticklabels()) == 2
     assert ax.get_xlabel() == "mean squared error, 95 % intervals"
     mixed = [estimates[0], resubstitution_error(Ridge(), X, y, loss="absolute")]
     with pytest.raises(ValueError, match=r"one loss, got \['absolute', 'squared'\]"):

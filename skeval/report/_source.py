@@ -1,0 +1,201 @@
+"""Values as source text: what a reader pastes to have the same value again."""
+
+import inspect
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from keyword import iskeyword
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+
+__all__ = ["SourceWriter", "describe_kind"]
+
+PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
+WIDTH = 80
+LONGEST_LIST, LONGEST_ARRAY = 50, 10
+BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}
+
+
+def describe_kind(value: Any) -> str:
+    """Say what a value is where it cannot be written: its type, and its size if it has one."""
+    name = type(value).__name__
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return f"{name} of shape {shape}"
+    return f"{name} of length {len(value)}" if hasattr(value, "__len__") else name
+
+
+class SourceWriter:
+    """Writes values as source text, and remembers what stands before the text.
+
+    A text holds no address of an object: what cannot be written, such as large arrays and functions
+    that no module has under their name, goes by the name of its argument and is `needed`.
+
+    Parameters
+    ----------
+    width : float, default=80
+        Lists and calls that are longer are written on several lines.
+
+    Attributes
+    ----------
+    needed : dict of str to str
+        The names in the text that the reader has to define, and what they are.
+    """
+
+    def __init__(self, width: float = WIDTH) -> None:
+        self.needed: dict[str, str] = {}
+        self._width = width
+        self._modules: dict[str, str] = {}
+        self._meant: dict[str, Any] = {}
+
+    @property
+    def imports(self) -> list[str]:
+        """The lines that import the names in the text."""
+        found = [f"from {module} import {name}" for name, module in self._modules.items()]
+        return sorted(found, key=lambda line: line.split()[1:])
+
+    def write(self, value: Any, name: str) -> str:
+        """Return the source text of a value that an argument of this name holds."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if type(value) in PLAIN:
+            return _write_plain(value)
+        if type(value) in BRACKETS and len(value) <= LONGEST_LIST and value != set():
+            return self._write_items(value, name)
+        if type(value) is dict and len(value) <= LONGEST_LIST:
+            items = [f"{key!r}: {self.write(each, str(key))}" for key, each in value.items()]
+            return self._join("{", items, "}")
+        if _is_short_array(value):
+            return f"{self._import('array', 'numpy')}({self.write(value.tolist(), name)})"
+        if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
+            return self._write_reference(value, name)
+        return self._write_object(value, name)
+
+    def need(self, value: Any, name: str) -> str:
+        """Return a name for a value that the reader has to define."""
+        known = name.isidentifier() and not iskeyword(name)
+        name = self._find_name(value, name if known else "value")
+        self.needed[name] = describe_kind(value)
+        return name
+
+    def write_call(self, function: str, arguments: Mapping[str, str]) -> str:
+        """Return a call with the source text of its arguments, which have their names."""
+        return self._join(f"{function}(", [f"{k}={v}" for k, v in arguments.items()], ")")
+
+    def _write_items(self, values: Iterable[Any], name: str) -> str:
+        opening, closing = BRACKETS[type(values)]
+        items = [self.write(value, name) for value in values]
+        items = sorted(items) if isinstance(values, set) else items
+        if isinstance(values, tuple) and len(items) == 1:
+            return f"({items[0]},)"
+        return self._join(opening, items, closing)
+
+    def _write_reference(self, value: Any, name: str) -> str:
+        """Return the name of a class or function, which is imported or needed."""
+        called = value.__name__
+        if not called.isidentifier() and not isinstance(value, type):  # a lambda
+            return self.need(value, name)
+        module = _find_module(value)
+        if module is not None and self._meant.setdefault(called, value) is value:
+            return self._import(called, module)
+        name = self._find_name(value, called)
+        self.needed[name] = f"{called} of {getattr(value, '__module__', 'your program')}"
+        return name
+
+    def _write_object(self, value: Any, name: str) -> str:
+        """Return the call that makes an object from the arguments that it keeps."""
+        arguments = _read_arguments(value)
+        if arguments is None:
+            return self.need(value, name)
+        function = self._write_reference(type(value), name)
+        return self.write_call(
+            function, {key: self.write(each, key) for key, each in arguments.items()}
+        )
+
+    def _find_name(self, value: Any, stem: str) -> str:
+        """Return a name that stands for this value alone."""
+        name, number = stem, 2
+        while self._meant.setdefault(name, value) is not value:
+            name, number = f"{stem}_{number}", number + 1
+        return name
+
+    def _import(self, name: str, module: str) -> str:
+        if module != "builtins":
+            self._modules[name] = module
+        return name
+
+    def _join(self, opening: str, items: list[str], closing: str) -> str:
+        """Return items between brackets, in one line where there is room."""
+        line = f"{opening}{', '.join(items)}{closing}"
+        if len(line) <= self._width and "\n" not in line:
+            return line
+        rows = "".join(f"{item},\n" for item in items)
+        return f"{opening}\n{indent(rows, '    ')}{closing}"
+
+
+def _write_plain(value: Any) -> str:
+    """Return a number or text; infinity and nan have no literals."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
+
+
+def _is_short_array(value: Any) -> bool:
+    """Return whether a value is an array that a list of its elements makes again."""
+    if not isinstance(value, np.ndarray) or value.size > LONGEST_ARRAY or value.dtype == object:
+        return False
+    return bool(np.array(value.tolist()).dtype == value.dtype)
+
+
+def _find_module(value: Any) -> str | None:
+    """Return the module that a class or function is imported from, the public one if it has one."""
+    own = getattr(value, "__module__", None) or "numpy"  # a ufunc does not say
+    if own == "__main__":
+        return None
+    parts = own.split(".")
+    private = [place for place, part in enumerate(parts) if part.startswith("_")]
+    for module in [".".join(parts[:place]) for place in private if place] + [own]:
+        if getattr(_load(module), value.__name__, None) is value:
+            return module
+    return None
+
+
+def _load(module: str) -> Any:
+    """Return a module, or None where there is none of that name."""
+    try:
+        return sys.modules.get(module) or import_module(module)
+    except Exception:  # a module that cannot be imported names nothing
+        return None
+
+
+def _read_arguments(value: Any) -> dict[str, Any] | None:
+    """Return the arguments that an object was made with, if it tells; defaults are left out."""
+    try:
+        parameters = inspect.signature(type(value)).parameters
+    except (TypeError, ValueError):
+        return None
+    if hasattr(value, "get_params"):
+        try:
+            known = value.get_params(deep=False)
+        except Exception:  # not scikit-learn's: what cannot be written must not fail a report
+            return None
+    elif hasattr(value, "get_n_splits"):  # a splitter keeps its arguments as scikit-learn's do
+        names = [name for name in parameters if hasattr(value, name)]
+        known = getattr(value, "cvargs", {}) | {name: getattr(value, name) for name in names}
+        if not set(parameters) - {"cvargs", "kwargs"} <= set(known):
+            return None
+    else:
+        return None
+    return {
+        name: given
+        for name, given in known.items()
+        if name not in parameters or not _is_same(given, parameters[name].default)
+    }
+
+
+def _is_same(given: Any, default: Any) -> bool:
+    """Return whether an argument has the value of its default; nan is nan."""
+    return given is default or (type(given) is type(default) and repr(given) == repr(default))
