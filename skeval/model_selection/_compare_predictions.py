@@ -1,7 +1,7 @@
 """Which of two prediction vectors is better? Without an estimator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -279,15 +279,24 @@ def _resample(vectors: _Vectors) -> Found:
     return scores, test, {"replicates": replicates, "scoring": scoring}
 
 
+def _share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two vectors in one dtype that holds the values of either."""
+    text = [each.dtype.kind in "SU" for each in (a, b)]
+    shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
+    return a.astype(shared), b.astype(shared)
+
+
 def _exchange(vectors: _Vectors) -> Found:
-    scores, test, details = _resample(vectors)
-    drawn = drawing_units(len(vectors.y_true), None, vectors.groups)
-    units = _ExchangedUnits(drawn.unit, drawn.strata, drawn.n_groups)
     if vectors.pred_a.shape != vectors.pred_b.shape:
         raise ValueError(
             f"pred_a and pred_b must have the same shape for method='permutation', got "
             f"{vectors.pred_a.shape} and {vectors.pred_b.shape}."
         )
+    pred_a, pred_b = _share_dtype(vectors.pred_a, vectors.pred_b)
+    vectors = replace(vectors, pred_a=pred_a, pred_b=pred_b)
+    scores, test, details = _resample(vectors)
+    drawn = drawing_units(len(vectors.y_true), None, vectors.groups)
+    units = _ExchangedUnits(drawn.unit, drawn.strata, drawn.n_groups)
     replicates = vectors.draw(vectors.score_exchanged, units)
     difference = scores[0] - scores[1]
     pvalue = exchange_pvalue(difference, replicates, vectors.alternative)

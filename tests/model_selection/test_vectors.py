@@ -98,6 +98,32 @@ def test_permutation_of_probabilities_and_of_groups():
     assert len(np.unique(np.abs(np.round(grouped.replicates, 9)))) <= 2**3
 
 
+def brier(y_true, predicted):
+    return -float(np.mean((y_true - predicted) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pred_a", "pred_b", "metric"),
+    [
+        (np.array(["no", "yes"])[Y], np.array(["no", "yes"])[A], np.full(len(Y), "no"), None),
+        (Y, A, SCORES_B, brier),
+        (Y, A.astype(bool), B, None),
+        (Y, A.astype(np.int8), 1000 * B, brier),
+        (np.array(["no", "yes"])[Y], np.array(["no", "yes"], object)[A], np.full(120, "no"), None),
+    ],
+)
+def test_an_exchange_keeps_every_value_whatever_the_types(y_true, pred_a, pred_b, metric):
+    """The objects themselves are exchanged, so no value can change on the way."""
+    options = {"metric": metric, "n_resamples": 50, "random_state": 0}
+    found = compare_predictions(y_true, pred_a, pred_b, **options)
+    back = compare_predictions(y_true, pred_b, pred_a, **options)
+    wide = [np.array(pred.tolist(), dtype=object) for pred in (pred_a, pred_b)]
+    expected = compare_predictions(y_true, *wide, **options)
+    assert_allclose(found.replicates, expected.replicates, rtol=1e-12)
+    assert_allclose(back.replicates, -found.replicates, rtol=1e-12)
+    assert found.pvalue == expected.pvalue == back.pvalue
+
+
 def permutation_rejections(n_data_sets):
     rng = np.random.default_rng(0)
     rejected = 0
