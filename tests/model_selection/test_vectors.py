@@ -360,7 +360,7 @@ def test_bleu_tests():
             "y_true must hold two classes of two samples",
         ),
         (
-            lambda: compare_predictions(Y, A, B * np.nan, method="delong"),
+            lambda: compare_predictions(Y, A, np.where(B, np.inf, 0), method="delong"),
             "pred_b must hold one finite score",
         ),
         (lambda: compare_scores([1, 2], [1, 2]), "test_train_ratio must be given"),
@@ -385,6 +385,45 @@ def test_bleu_tests():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+TEXT = np.array(["0", "1"])
+
+
+@pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar"])
+@pytest.mark.parametrize(
+    ("y_true", "a", "b", "message"),
+    [
+        (TEXT[Y], A, TEXT[B], "y_true and pred_a must both hold .*, got '.' and ."),
+        (Y, A, TEXT[B], "y_true and pred_b must both hold .*, got . and '.'"),
+        (Y.astype(object), TEXT.astype(object)[A], B, "y_true and pred_a must both hold"),
+        (Y, np.where(A == 1, np.nan, 0), B, "pred_a must have no missing values, got nan"),
+        (Y, A, np.where(A == 1, np.nan, 0).astype(object), "pred_b must have no missing values"),
+        (Y, A, np.where(A == 1, None, 0), "pred_b must hold numbers, booleans or strings alone"),
+        (Y, A, SCORES_B, "pred_b must hold class labels, got the number 0"),
+    ],
+)
+def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, message):
+    with pytest.raises(ValueError, match=message):
+        compare_predictions(y_true, a, b, method=method, n_resamples=5)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "predicted"),
+    [(TEXT[Y], A), (Y, TEXT[A]), (Y, SCORES_A), (Y, A.astype(float) * np.nan)],
+)
+def test_cochran_refuses_labels_that_can_never_be_equal(y_true, predicted):
+    right = TEXT[A] if y_true.dtype.kind == "U" else A
+    with pytest.raises(ValueError, match=r"predictions\['b'\]"):
+        cochran_q(y_true, {"a": right, "b": predicted})
+
+
+@pytest.mark.parametrize("read", [list, TEXT.__getitem__, lambda y: y.astype(float), np.bool_])
+def test_labels_count_by_what_they_say_and_not_by_their_type(read):
+    truth, a, b = read(Y), read(A), np.array(read(B)).astype(object)
+    plain = compare_predictions(Y, A, B, method="mcnemar")
+    assert compare_predictions(truth, a, b, method="mcnemar").discordant == plain.discordant
+    assert cochran_q(truth, {"a": a, "b": b}).pvalue == cochran_q(Y, {"a": A, "b": B}).pvalue
 
 
 def test_cochran_needs_names():
