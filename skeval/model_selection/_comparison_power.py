@@ -33,6 +33,9 @@ CLOSE = 0.05
 
 FEWEST = 5
 
+ROUNDING = 1e-12
+"""Of the difference of two accuracies, which is all of the discordant samples at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class ComparisonPower(ShownAsText):
@@ -295,7 +298,7 @@ def _by_errors(
 ) -> Callable[[int, Generator], float]:
     """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
     discordant = sum(comparison.discordant or ()) / n
-    if not abs(wanted) <= discordant:
+    if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
             f"the two alone gets right, got {wanted!r}."

@@ -76,6 +76,20 @@ def test_samples_of_errors():
         comparison_power(comparison, difference=0.9)
 
 
+@pytest.mark.parametrize(("n", "n_missed"), [(49, 3), (130, 3), (187, 7)])
+def test_all_discordant_samples_on_one_side(n, n_missed):
+    """Only one is ever wrong alone, and the exact test rejects by six such samples."""
+    y, wrong = np.arange(n) % 2, np.arange(n) % 11 == 0
+    missed = wrong | (np.arange(n) % 13 == 1) & (np.cumsum(np.arange(n) % 13 == 1) <= n_missed)
+    a, b = np.where(wrong, 1 - y, y), np.where(missed, 1 - y, y)
+    for first, second in ((a, b), (b, a)):
+        comparison = compare_predictions(y, first, second, method="mcnemar")
+        assert 0 in comparison.discordant
+        found = comparison_power(comparison, n_simulations=100, random_state=0)
+        rates = stats.binom.sf(5, found.sizes, sum(comparison.discordant) / n)
+        assert_allclose(found.powers, rates, atol=0.2)
+
+
 def test_samples_of_scores_of_splits():
     X, y = make_classification(n_samples=150, n_informative=3, flip_y=0.2, random_state=0)
     two = GaussianNB(), DecisionTreeClassifier(max_depth=1)
