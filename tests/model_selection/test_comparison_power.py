@@ -1,5 +1,7 @@
 """The number of data sets, or of samples, that a difference needs: against known power."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -101,6 +103,22 @@ def test_samples_of_scores_of_splits():
     for size, power in zip(found.sizes, found.powers, strict=True):
         expected = stats.nct.sf(cut, 9, 3 * np.sqrt(size / 150))
         assert abs(power - expected) < 4 * np.sqrt(expected * (1 - expected) / 400) + 0.003
+
+
+@pytest.mark.parametrize("times", [1, 4, 40])
+@pytest.mark.parametrize("difference", [0.05, 0.3, 2.0])
+def test_the_number_needed_depends_on_no_size_at_hand(times, difference):
+    """A result of more samples has a smaller error, and the same number is needed."""
+    error = RANKED.standard_error / np.sqrt(times)
+    comparison = replace(RANKED, n_samples=120 * times, standard_error=error)
+    options = {"difference": difference, "n_simulations": 400, "random_state": 0}
+    found = comparison_power(comparison, **options)
+    shifts = difference * np.sqrt(np.arange(1, 10**5) / 120) / RANKED.standard_error
+    needed = 1 + int(np.argmax(stats.norm.sf(stats.norm.ppf(0.975) - shifts) >= 0.8))
+    assert_allclose(found.n_needed, max(needed, 5), rtol=0.15)
+    below = found.powers[found.sizes < found.n_needed]
+    assert (below < 0.8).all()
+    assert len(below) or found.n_needed == 5
 
 
 def test_no_difference_is_never_found():
