@@ -7,7 +7,7 @@ import numpy as np
 
 from skeval.utils._checks import check_data, naming
 
-__all__ = ["ScoreTable", "read_score_table", "read_splits_scores"]
+__all__ = ["ScoreTable", "check_same_indices", "read_score_table", "read_splits_scores"]
 
 LONG_COLUMNS = ("dataset", "classifier", "score")
 MISSING = ("None", "nan", "NaT", "<NA>")  # as text, whatever library the frame is of
@@ -144,6 +144,7 @@ def _read_nested(scores: dict[str, Any]) -> tuple[list[str], list[str], Cells]:
                 "scores must hold a dict of classifiers for each data set, got "
                 f"{type(results).__name__} for {dataset!r}."
             )
+        check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
         for name, result in results.items():
             names[name] = None
             cells[dataset, str(name)] = read_splits_scores("scores", result)
@@ -179,6 +180,25 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
     if values.ndim != 1 or not values.size or np.isinf(values).any():
         raise ValueError(f"{name} must hold finite scores of splits, got {result!r}.")
     return values
+
+
+def check_same_indices(results: Mapping[str, Any]) -> None:
+    """Raise where results of `cross_validate`, by name, have the indices of other splits."""
+    known = [(name, _read_indices(each)) for name, each in results.items()]
+    with_indices = [(name, parts) for name, parts in known if parts is not None]
+    for name, parts in with_indices[1:]:
+        other, first = with_indices[0]
+        if len(parts) != len(first) or not all(map(np.array_equal, parts, first)):
+            raise ValueError(
+                f"{other} and {name} must be of the same splits in the same order, got results of "
+                "cross_validate with other indices."
+            )
+
+
+def _read_indices(result: Any) -> list[Any] | None:
+    """Return the training and then the test samples of all splits, None where they are unknown."""
+    indices = result.get("indices") if isinstance(result, Mapping) else None
+    return None if indices is None else [*indices["train"], *indices["test"]]
 
 
 def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cells:

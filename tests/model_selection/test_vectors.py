@@ -32,6 +32,7 @@ from skeval.model_selection import (
     cochran_q,
     compare_bleu,
     compare_classifiers,
+    compare_over_datasets,
     compare_predictions,
     compare_scores,
 )
@@ -258,6 +259,33 @@ def test_corrected_t_of_results_of_cross_validate():
     by_hand = compare_scores(a["test_score"], list(b["test_score"]), test_train_ratio=0.25)
     assert_allclose(by_hand.pvalue, expected.pvalue)
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+
+@pytest.mark.parametrize(
+    ("cv", "alike"),
+    [
+        (StratifiedKFold(5, shuffle=True, random_state=0), True),
+        (StratifiedKFold(5, shuffle=True, random_state=1), False),
+        (list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, Y))[::-1], False),
+        ([(a[1:], b) for a, b in StratifiedKFold(5, shuffle=True, random_state=0).split(X, Y)], 0),
+    ],
+)
+def test_results_of_other_splits_are_not_paired(cv, alike):
+    """Where the indices are known: on one data set, and on several."""
+    first = StratifiedKFold(5, shuffle=True, random_state=0)
+    a = cross_validate(BAYES, X, Y, cv=first, return_indices=True)
+    b = cross_validate(TREE, X, Y, cv=cv, return_indices=True)
+    datasets = {"one": {"a": a, "b": b}, "two": {"a": 0.5, "b": 0.6}}
+    without = {"test_score": b["test_score"]}
+    assert compare_scores(a, without, test_train_ratio=0.25).score_b == b["test_score"].mean()
+    if alike:
+        assert compare_scores(a, b).pvalue == compare_scores(a, without).pvalue
+        assert compare_over_datasets(datasets).scores[0, 0] == a["test_score"].mean()
+        return
+    with pytest.raises(ValueError, match="scores_a and scores_b must be of the same splits in the"):
+        compare_scores(a, b)
+    with pytest.raises(ValueError, match=r"scores\['one'\]\['a'\] and .* of the same splits in"):
+        compare_over_datasets(datasets)
 
 
 def test_cochran_equals_statsmodels():
