@@ -15,6 +15,7 @@ __all__ = [
     "SignedRankTest",
     "critical_difference",
     "distribute_signed_ranks",
+    "find_equal",
     "find_groups",
     "friedman",
     "mean_rank_pvalues",
@@ -117,6 +118,11 @@ def mean_rank_pvalues(distances: Floats, n: int, k: int) -> Floats:
     """Demsar (2006, section 3.2.2): normal P-values of distances of mean ranks, not corrected."""
     pvalues: Floats = 2 * stats.norm.sf(distances / rank_error(n, k))
     return pvalues
+
+
+def find_equal(values: np.ndarray, value: float) -> np.ndarray:
+    """Return the places of the numbers that differ from one by rounding at most."""
+    return np.flatnonzero(np.isclose(values, value, rtol=1e-12, atol=1e-12))
 
 
 def find_groups(order: NDArray[np.intp], pvalues: Floats, alpha: float) -> list[tuple[int, ...]]:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from skeval._inference.split_tests import cochran_q_statistic
 from skeval.model_selection._comparison_checks import check_named
-from skeval.utils._checks import check_same_length, check_y
+from skeval.utils._checks import check_comparable, check_same_length, check_y
 from skeval.utils._text import ShownAsText, align_text, fill_text
 
 __all__ = ["CochranQ", "cochran_q"]
@@ -85,7 +85,7 @@ def cochran_q(y_true: ArrayLike, predictions: Mapping[str, Any]) -> CochranQ:
     TypeError
         If `predictions` is no dict of two names at least.
     ValueError
-        If the lengths differ.
+        If the lengths differ, or text is compared with numbers.
 
     Notes
     -----
@@ -120,6 +120,7 @@ def cochran_q(y_true: ArrayLike, predictions: Mapping[str, Any]) -> CochranQ:
     for name, predicted in predictions.items():
         labels = check_y(f"predictions[{name!r}]", predicted)
         check_same_length(**{"y_true": truth, f"predictions[{name!r}]": labels})
+        check_comparable(truth, f"predictions[{name!r}]", labels)
         right.append(np.asarray(labels == truth))
     found = np.array(right)
     statistic = cochran_q_statistic(found)

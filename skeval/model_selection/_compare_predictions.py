@@ -1,7 +1,7 @@
 """Which of two prediction vectors is better? Without an estimator."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +26,7 @@ from skeval._resampling.units import DrawingUnits, drawing_units
 from skeval._resampling.values import values_or_nan, warn_of_undefined
 from skeval.model_selection._comparison_result import ClassifierComparison
 from skeval.utils._checks import (
+    check_comparable,
     check_confidence_level,
     check_option,
     check_same_length,
@@ -110,7 +111,8 @@ def compare_predictions(
     Raises
     ------
     ValueError
-        If lengths differ, or an option is given to a method that has no use for it.
+        If lengths differ, a prediction is missing, text is compared with numbers, or an option is
+        given to a method that has no use for it.
 
     Notes
     -----
@@ -208,7 +210,21 @@ def _read_predictions(name: str, predicted: Any) -> np.ndarray:
         array = np.asarray(predicted)
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
+    if np.any(array != array):  # as nan alone is
+        raise ValueError(f"{name} must have no missing values, got nan.")
     return array
+
+
+def _read_labels(vectors: "_Vectors", case: str) -> "_Vectors":
+    """Return the same with predictions that can be compared with the labels, or raise."""
+    read = []
+    for name, predicted in (("pred_a", vectors.pred_a), ("pred_b", vectors.pred_b)):
+        if predicted.ndim > 1:
+            raise ValueError(f"{name} must hold one label a sample {case}.")
+        labels = check_y(name, predicted)
+        check_comparable(vectors.y_true, name, labels)
+        read.append(labels)
+    return replace(vectors, pred_a=read[0], pred_b=read[1])
 
 
 @dataclass(frozen=True)
@@ -263,8 +279,8 @@ Found = tuple[tuple[float, float], PairedTest, dict[str, Any]]
 
 def _resample(vectors: _Vectors) -> Found:
     scoring = "accuracy" if vectors.metric is None else name_scoring(vectors.metric)
-    if vectors.metric is None and not vectors.pred_a.ndim == vectors.pred_b.ndim == 1:
-        raise ValueError("pred_a and pred_b must hold one label a sample where metric is None.")
+    if vectors.metric is None:
+        vectors = _read_labels(vectors, "where metric is None")
     with naming("metric"):
         scores = vectors.score_rows(slice(None))
     if not np.isfinite(scores).all():
@@ -279,15 +295,24 @@ def _resample(vectors: _Vectors) -> Found:
     return scores, test, {"replicates": replicates, "scoring": scoring}
 
 
+def _share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two vectors in one dtype that holds the values of either."""
+    text = [each.dtype.kind in "SU" for each in (a, b)]
+    shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
+    return a.astype(shared), b.astype(shared)
+
+
 def _exchange(vectors: _Vectors) -> Found:
-    scores, test, details = _resample(vectors)
-    drawn = drawing_units(len(vectors.y_true), None, vectors.groups)
-    units = _ExchangedUnits(drawn.unit, drawn.strata, drawn.n_groups)
     if vectors.pred_a.shape != vectors.pred_b.shape:
         raise ValueError(
             f"pred_a and pred_b must have the same shape for method='permutation', got "
             f"{vectors.pred_a.shape} and {vectors.pred_b.shape}."
         )
+    pred_a, pred_b = _share_dtype(vectors.pred_a, vectors.pred_b)
+    vectors = replace(vectors, pred_a=pred_a, pred_b=pred_b)
+    scores, test, details = _resample(vectors)
+    drawn = drawing_units(len(vectors.y_true), None, vectors.groups)
+    units = _ExchangedUnits(drawn.unit, drawn.strata, drawn.n_groups)
     replicates = vectors.draw(vectors.score_exchanged, units)
     difference = scores[0] - scores[1]
     pvalue = exchange_pvalue(difference, replicates, vectors.alternative)
@@ -298,8 +323,7 @@ def _exchange(vectors: _Vectors) -> Found:
 
 
 def _count_errors(vectors: _Vectors) -> Found:
-    if vectors.pred_a.ndim > 1 or vectors.pred_b.ndim > 1:
-        raise ValueError("pred_a and pred_b must hold one label a sample for method='mcnemar'.")
+    vectors = _read_labels(vectors, "for method='mcnemar'")
     truth = vectors.y_true
     right_a, right_b = (np.asarray(p == truth) for p in (vectors.pred_a, vectors.pred_b))
     only_a, only_b = int(np.sum(right_a & ~right_b)), int(np.sum(right_b & ~right_a))

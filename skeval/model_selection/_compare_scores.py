@@ -10,7 +10,7 @@ from skeval._inference.split_tests import five_by_two_f, five_by_two_t
 from skeval.model_selection._comparison_checks import check_rope
 from skeval.model_selection._comparison_methods import judge_splits
 from skeval.model_selection._comparison_result import ClassifierComparison
-from skeval.model_selection._score_table import read_splits_scores
+from skeval.model_selection._score_table import check_same_indices, read_splits_scores
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 
 __all__ = ["compare_scores"]
@@ -59,7 +59,8 @@ def compare_scores(
     Raises
     ------
     ValueError
-        If the splits differ in number or are too few, or the ratio is not known.
+        If the splits differ in number, or in the indices that results of `cross_validate` have, or
+        are too few, or the ratio is not known.
 
     Notes
     -----
@@ -112,6 +113,7 @@ def compare_scores(
         raise ValueError(f"alternative must be 'two-sided' for '5x2cv_f', got {alternative!r}.")
     a, b = read_splits_scores("scores_a", scores_a), read_splits_scores("scores_b", scores_b)
     _check_splits(a, b, method)
+    check_same_indices({"scores_a": scores_a, "scores_b": scores_b})
     if method == "corrected_t":
         ratio = _find_ratio(test_train_ratio, scores_a, scores_b)
         test, details = judge_splits(np.column_stack([a, b]), ratio, rope, alternative)

@@ -32,6 +32,10 @@ CLOSE = 0.05
 """The number is found when two sizes around it differ by no more than this fraction."""
 
 FEWEST = 5
+"""Nor are smaller studies."""
+
+ROUNDING = 1e-12
+"""Of the difference of two accuracies, which is all of the discordant samples at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +53,8 @@ class ComparisonPower(ShownAsText):
     power : float
         The probability that is wanted.
     n_needed : int or None
-        The smallest size that has it, to within 5 %; None if no size that was looked at has.
+        The smallest size of 5 or more that has it, to within 5 %; None if no size that was looked
+        at has.
     sizes : ndarray of shape (n_sizes,)
         The sizes that were looked at, in order.
     powers : ndarray of shape (n_sizes,)
@@ -232,12 +237,18 @@ class _Study:
 
 
 def _search(look_at: Callable[[int], float], power: float, first: int, most: int) -> int | None:
-    """Return the smallest size of the power wanted: by doubling, and then by halving."""
+    """Return the smallest size of the power wanted: by doubling or halving, and by bisection."""
     low, high = first, first
-    while look_at(high) < power:
-        if high == most:
-            return None
-        low, high = high, min(2 * high, most)
+    if look_at(first) < power:
+        while low == high or look_at(high) < power:
+            if high == most:
+                return None
+            low, high = high, min(2 * high, most)
+    else:
+        while low == high and high > FEWEST:
+            low = max(FEWEST, high // 2)
+            if look_at(low) >= power:
+                high = low
     while high - low > max(1, CLOSE * high):
         middle = (low + high) // 2
         if look_at(middle) < power:
@@ -295,7 +306,7 @@ def _by_errors(
 ) -> Callable[[int, Generator], float]:
     """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
     discordant = sum(comparison.discordant or ()) / n
-    if not abs(wanted) <= discordant:
+    if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
             f"the two alone gets right, got {wanted!r}."

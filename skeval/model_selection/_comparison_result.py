@@ -10,6 +10,7 @@ import numpy as np
 from skeval._inference.adjustment import holm, simultaneous_level
 from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.interval import LimitsResult, require_width
+from skeval._inference.rank_tests import find_equal
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText, align_text, fill_text
@@ -266,24 +267,27 @@ class ClassifierComparisons(ShownAsText, Mapping):
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
         alpha = 1 - self.confidence_level
-        best = int(np.argmax(self.scores))
-        beaten = [
-            name
-            for place, name in enumerate(self.names)
-            if self.pvalues[best, place] <= alpha and self.differences[best, place] > 0
-        ]
-        others = [name for name in self.names if name not in beaten and name != self.names[best]]
-        said = f"{self.names[best]} has the highest score"
-        if beaten:
-            said += f", and scores more than {', '.join(beaten)}"
+        best = find_equal(self.scores, self.scores.max())
+        first = " and ".join(self.names[place] for place in best)
+        beats = (self.pvalues[best] <= alpha) & (self.differences[best] > 0)
+        beaten, left = beats.all(axis=0), ~beats.all(axis=0)
+        left[best] = False
+        alone = len(best) == 1
+        said = f"{first} {'has' if alone else 'share'} the highest score"
+        if beaten.any():
+            said += f", and {'scores' if alone else 'score'} more than {self._list(beaten)}"
         pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
         said += f" (all P-values corrected for {pairs}, level {100 * alpha:.3g} %)."
-        if others:
-            said += (
-                f" It is not shown to differ from {', '.join(others)}; that is no proof of "
-                "equality, see the intervals."
-            )
+        if left.any():
+            who = "It is not" if alone else "Not all of them are"
+            said += f" {who} shown to differ from {self._list(left)};"
+            said += " that is no proof of equality, see the intervals."
+        if not alone:
+            said += " Equal scores are no proof of equality, see the intervals."
         return said
+
+    def _list(self, which: np.ndarray) -> str:
+        return ", ".join(self.names[place] for place in np.flatnonzero(which))
 
     def to_frame(self) -> DataFrame:
         """Return one row for each pair, with its corrected P-value and simultaneous interval.

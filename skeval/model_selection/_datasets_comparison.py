@@ -53,7 +53,8 @@ def compare_over_datasets(
 
         - a frame with a row for each data set and a column for each classifier;
         - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
-          ``split`` where there are scores of splits;
+          ``split`` where there are scores of splits, which pairs them; the order of its rows does
+          not matter, and what is named is sorted;
         - a dict of data sets, or a list, of dicts of classifiers: each with a result of
           `cross_validate`, the scores of the splits, or one score;
         - what `run_over_datasets` returns;
@@ -94,8 +95,8 @@ def compare_over_datasets(
     Raises
     ------
     ValueError
-        If a score is missing, a data set or classifier is named twice, or there are fewer than two
-        data sets or classifiers.
+        If a score is missing, a data set or classifier is named twice, classifiers have other
+        splits, or there are fewer than two data sets or classifiers.
     TypeError
         If `scores` is none of the above.
 

@@ -11,7 +11,7 @@ from skeval._inference.posteriors import (
     hierarchical_draws,
     signed_rank_draws,
 )
-from skeval._inference.rank_tests import FriedmanTest, find_groups
+from skeval._inference.rank_tests import FriedmanTest, find_equal, find_groups
 from skeval.model_selection._comparison_checks import check_rope
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.utils._checks import check_option
@@ -176,20 +176,24 @@ class DatasetComparison(ShownAsText):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        alpha, best = 1 - self.confidence_level, int(self.order[0])
-        beaten = [self.names[j] for j in self.order[1:] if self.pvalues[best, j] <= alpha]
-        rest = [self.names[j] for j in self.order[1:] if self.pvalues[best, j] > alpha]
-        said = f"{self.names[best]} has the best mean rank"
+        alpha, order = 1 - self.confidence_level, self.order
+        best = find_equal(self.mean_ranks, self.mean_ranks.min())
+        found = (self.pvalues[best] <= alpha).all(axis=0)
+        beaten = [self.names[j] for j in order if found[j] and j not in best]
+        rest = [self.names[j] for j in order if not found[j] and j not in best]
+        alone = len(best) == 1
+        said = " and ".join(self.names[j] for j in best)
+        said += f" {'has' if alone else 'share'} the best mean rank"
         if beaten:
-            said += f"; it differs from {', '.join(beaten)} by more than chance"
+            said += f"; {'it differs' if alone else 'they differ'} from {', '.join(beaten)}"
+            said += " by more than chance"
         n_found = int((self.pvalues[np.triu_indices(len(self.names), 1)] <= alpha).sum())
         said += f" ({TITLES[self.test]}, level {100 * alpha:.3g} % for all pairs). "
-        if n_found > len(beaten):
+        if n_found > len(beaten) * len(best):
             said += f"Of all pairs {n_found} of {len(self._list_pairs())} differ. "
         if rest:
-            said += (
-                f"It is not shown to differ from {', '.join(rest)}, which is no proof of equality. "
-            )
+            who = "It is not" if alone else "Not all of them are"
+            said += f"{who} shown to differ from {', '.join(rest)}, which is no proof of equality. "
         if self.test != "wilcoxon":
             said += "Mean ranks of two depend on who else takes part. "
         return said + "All this is of data sets like these, and of no single one."

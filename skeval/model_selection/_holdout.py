@@ -10,7 +10,12 @@ from skeval._inference.interval import Limits
 from skeval._inference.proportions import stratified_wilson_interval
 from skeval.model_selection._methods import HOLD_OUT
 from skeval.model_selection._results import ErrorEstimate
-from skeval.utils._checks import check_confidence_level, check_targets, check_weights
+from skeval.utils._checks import (
+    check_comparable,
+    check_confidence_level,
+    check_targets,
+    check_weights,
+)
 from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["HoldoutErrorEstimate", "Priors", "check_priors", "holdout_error"]
@@ -155,7 +160,7 @@ def holdout_error(
     """
     check_confidence_level(confidence_level)
     y_true, y_pred = check_targets(y_true, y_pred)
-    _check_labels(y_true, y_pred)
+    check_comparable(y_true, "y_pred", y_pred)
     weight = check_weights("sample_weight", sample_weight, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
@@ -184,21 +189,6 @@ def holdout_error(
     return HoldoutErrorEstimate(
         HOLD_OUT, error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
     )
-
-
-def _check_labels(y_true: np.ndarray, y_pred: np.ndarray) -> None:
-    """Raise where labels cannot be equal, rather than count every prediction as wrong."""
-    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
-        if y.dtype.kind == "f" and np.any(y != np.floor(y)):
-            raise ValueError(
-                f"{name} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
-                "scores and regression targets have no error rate."
-            )
-    if isinstance(y_true.tolist()[0], str) != isinstance(y_pred.tolist()[0], str):
-        raise ValueError(
-            "y_true and y_pred must both hold numbers or both hold strings, got dtypes "
-            f"{y_true.dtype} and {y_pred.dtype}."
-        )
 
 
 def _compute_class_errors(

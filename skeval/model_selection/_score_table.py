@@ -1,15 +1,16 @@
 """Scores of several classifiers on several data sets, read from what people have them in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skeval.utils._checks import check_data, naming
 
-__all__ = ["ScoreTable", "read_score_table", "read_splits_scores"]
+__all__ = ["ScoreTable", "check_same_indices", "read_score_table", "read_splits_scores"]
 
 LONG_COLUMNS = ("dataset", "classifier", "score")
+MISSING = ("None", "nan", "NaT", "<NA>")  # as text, whatever library the frame is of
 Cells = dict[tuple[str, str], np.ndarray]
 
 
@@ -45,7 +46,8 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
             scores, columns
         )
     elif isinstance(scores, Mapping):
-        datasets, names, cells = _read_nested({str(name): scores[name] for name in scores})
+        texts = _name("data sets", scores)
+        datasets, names, cells = _read_nested({texts[each]: scores[each] for each in scores})
     elif isinstance(scores, list | tuple) and any(isinstance(each, Mapping) for each in scores):
         named = {f"data set {place}": each for place, each in enumerate(scores, 1)}
         datasets, names, cells = _read_nested(named)
@@ -65,37 +67,88 @@ def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
 
 
 def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
-    found: dict[tuple[str, str], list[float]] = {}
-    by_name = {name: list(frame[name]) for name in LONG_COLUMNS}
+    """Read rows in any order: names are sorted, and splits paired by what they are called."""
+    datasets, names = (_read_ids(frame, column) for column in LONG_COLUMNS[:2])
+    with_splits = "split" in columns
+    splits = _read_ids(frame, "split") if with_splits else [None] * len(datasets)
     values = check_data(
-        "scores", by_name["score"], ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan"
+        "scores", list(frame["score"]), ensure_2d=False, dtype=float, ensure_all_finite="allow-nan"
     )
-    for dataset, name, value in zip(by_name["dataset"], by_name["classifier"], values, strict=True):
-        found.setdefault((str(dataset), str(name)), []).append(float(value))
-    several = [cell for cell, listed in found.items() if len(listed) > 1]
-    if several and "split" not in columns:
-        raise ValueError(
-            f"scores must have one row for each data set and classifier, or a column 'split', got "
-            f"several of {several[0][0]!r} and {several[0][1]!r}."
-        )
-    datasets = list(dict.fromkeys(map(str, by_name["dataset"])))
-    names = list(dict.fromkeys(map(str, by_name["classifier"])))
-    return datasets, names, {cell: np.array(listed) for cell, listed in found.items()}
+    of_dataset, of_name = _name("data sets", _sort(datasets)), _name("classifiers", _sort(names))
+    found: dict[tuple[str, str], dict[Any, float]] = {}
+    for dataset, name, split, value in zip(datasets, names, splits, values, strict=True):
+        key = of_dataset[dataset], of_name[name]
+        cell = found.setdefault(key, {})
+        if split in cell:
+            rule = (
+                ", classifier and split" if with_splits else " and classifier, or a column 'split'"
+            )
+            at = f" at split {split!r}" if with_splits else ""
+            raise ValueError(
+                f"scores must have one row for each data set{rule}, got "
+                f"several of {key[0]!r} and {key[1]!r}{at}."
+            )
+        cell[split] = float(value)
+    _check_same_splits(found)
+    cells = {key: np.array([cell[at] for at in _sort(cell)]) for key, cell in found.items()}
+    return list(of_dataset.values()), list(of_name.values()), cells
+
+
+def _read_ids(frame: Any, column: str) -> list[Any]:
+    """Return the names in a column; raise where one is missing."""
+    ids = list(frame[column])
+    missing = [each for each in ids if not isinstance(each, str) and str(each) in MISSING]
+    if missing:
+        raise ValueError(f"scores must have a {column} in each row, got {missing[0]!r}.")
+    return ids
+
+
+def _sort(ids: Iterable[Any]) -> list[Any]:
+    """Return what differs in order; what has none is ordered by type and text."""
+    different = set(ids)
+    try:
+        return sorted(different)
+    except TypeError:
+        return sorted(different, key=lambda each: (type(each).__name__, str(each)))
+
+
+def _name(what: str, ids: Iterable[Any]) -> dict[Any, str]:
+    """Return names by what they name; raise where two that differ read the same."""
+    named: dict[str, Any] = {}
+    for each in ids:
+        other = named.setdefault(str(each), each)
+        if other != each:
+            raise ValueError(f"scores must name its {what} apart, got {other!r} and {each!r}.")
+    return {each: text for text, each in named.items()}
+
+
+def _check_same_splits(found: dict[tuple[str, str], dict[Any, float]]) -> None:
+    """Raise unless all classifiers have the same splits of a data set."""
+    first: dict[str, tuple[str, set[Any]]] = {}
+    for (dataset, name), cell in found.items():
+        other, splits = first.setdefault(dataset, (name, set(cell)))
+        apart = splits ^ set(cell)
+        if apart:
+            raise ValueError(
+                f"scores must be of the same splits for all classifiers, got split "
+                f"{_sort(apart)[0]!r} of {dataset!r} for one alone of {other!r} and {name!r}."
+            )
 
 
 def _read_nested(scores: dict[str, Any]) -> tuple[list[str], list[str], Cells]:
     cells: Cells = {}
-    names: dict[str, None] = {}
+    names: dict[Any, None] = {}
     for dataset, results in scores.items():
         if not isinstance(results, Mapping):
             raise TypeError(
                 "scores must hold a dict of classifiers for each data set, got "
                 f"{type(results).__name__} for {dataset!r}."
             )
+        check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
         for name, result in results.items():
-            names[str(name)] = None
+            names[name] = None
             cells[dataset, str(name)] = read_splits_scores("scores", result)
-    return list(scores), list(names), cells
+    return list(scores), list(_name("classifiers", names).values()), cells
 
 
 def _read_array(scores: Any) -> tuple[list[str], list[str], Cells]:
@@ -127,6 +180,25 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
     if values.ndim != 1 or not values.size or np.isinf(values).any():
         raise ValueError(f"{name} must hold finite scores of splits, got {result!r}.")
     return values
+
+
+def check_same_indices(results: Mapping[str, Any]) -> None:
+    """Raise where results of `cross_validate`, by name, have the indices of other splits."""
+    known = [(name, _read_indices(each)) for name, each in results.items()]
+    with_indices = [(name, parts) for name, parts in known if parts is not None]
+    for name, parts in with_indices[1:]:
+        other, first = with_indices[0]
+        if len(parts) != len(first) or not all(map(np.array_equal, parts, first)):
+            raise ValueError(
+                f"{other} and {name} must be of the same splits in the same order, got results of "
+                "cross_validate with other indices."
+            )
+
+
+def _read_indices(result: Any) -> list[Any] | None:
+    """Return the training and then the test samples of all splits, None where they are unknown."""
+    indices = result.get("indices") if isinstance(result, Mapping) else None
+    return None if indices is None else [*indices["train"], *indices["test"]]
 
 
 def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cells:

@@ -16,6 +16,7 @@ from sklearn.utils import check_array, column_or_1d
 from skeval.utils._compat import num_samples
 
 __all__ = [
+    "check_comparable",
     "check_confidence_level",
     "check_count",
     "check_data",
@@ -146,6 +147,22 @@ def check_y(name: str, y: Any) -> np.ndarray:
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     with naming(name):
         return native_labels(name, column_or_1d(y))
+
+
+def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
+    """Raise where labels cannot be equal, rather than count every prediction as wrong."""
+    for argument, y in (("y_true", y_true), (name, labels)):
+        if y.dtype.kind == "f" and np.any(y != np.floor(y)):
+            raise ValueError(
+                f"{argument} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
+                "scores and regression targets have no error rate."
+            )
+    true, label = y_true.tolist()[0], labels.tolist()[0]
+    if isinstance(true, str) != isinstance(label, str):
+        raise ValueError(
+            f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "
+            f"{label!r}."
+        )
 
 
 def native_labels(name: str, y: Any) -> Any:

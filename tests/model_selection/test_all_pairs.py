@@ -1,8 +1,11 @@
 """All pairs of several classifiers: one set of folds, P-values and intervals that hold together."""
 
 import pickle
+from dataclasses import replace
+from itertools import combinations, permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
@@ -18,7 +21,12 @@ from statsmodels.stats.multitest import multipletests
 from skeval._inference.adjustment import adjust_pvalues
 from skeval._inference.equivalence import correlated_t_probabilities
 from skeval._inference.paired_tests import corrected_t, mcnemar, paired_bootstrap
-from skeval.model_selection import compare_classifiers
+from skeval.model_selection import (
+    ClassifierComparisons,
+    compare_classifiers,
+    compare_over_datasets,
+    compare_predictions,
+)
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 THREE = {
@@ -27,6 +35,7 @@ THREE = {
     "logistic": LogisticRegression(),
 }
 PAIRS = [("tree", "bayes"), ("tree", "logistic"), ("bayes", "logistic")]
+RANDOM = np.random.default_rng(0).random(len(Y))
 SPLITS = ShuffleSplit(12, test_size=0.3, random_state=0)
 
 
@@ -108,6 +117,36 @@ def test_conclusions_say_what_is_known():
     assert "GaussianNB scores more than DummyClassifier" in clear.conclusion
     near = compare_classifiers(GaussianNB(), THREE["tree"], X, Y, cv=SPLITS, rope=0.5)
     assert "practically equivalent: within 0.5" in near.conclusion
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_equal_scores_share_the_first_place(order):
+    """Whoever is named first: with the same scores nobody is the best."""
+    y = Y.astype(float)
+    scores = {"one": y, "two": y, "chance": RANDOM, "near": np.where(RANDOM > 0.02, y, 1 - y)}
+    names = [list(scores)[place] for place in order]
+    replayed = [scores[name] for name in names]
+    pairs = {
+        (a, b): replace(
+            compare_predictions(y, scores[a].round(), scores[b].round(), method="mcnemar"),
+            name_a=a,
+            name_b=b,
+        )
+        for a, b in combinations(names, 2)
+    }
+    means = np.array([np.mean(each.round() == y) for each in replayed])
+    found = ClassifierComparisons(tuple(names), "mcnemar (exact)", "accuracy", means, pairs)
+    first = " and ".join(name for name in names if name in ("one", "two"))
+    assert found.conclusion.startswith(f"{first} share the highest score, and score more than ")
+    assert "more than chance (all" in found.conclusion
+    assert "Not all of them are shown to differ from near;" in found.conclusion
+    assert "Equal scores are no proof of equality" in found.conclusion
+
+    noise = np.random.default_rng(0).normal(size=(12, 1))
+    ranks = compare_over_datasets(
+        pd.DataFrame(noise + [[1.0, 1.0, 0.0, 0.999][place] for place in order], columns=names)
+    )
+    assert ranks.conclusion.startswith(f"{first} share the best mean rank; they differ from ")
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])

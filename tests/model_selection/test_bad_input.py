@@ -194,12 +194,12 @@ def test_folds(options, message, kind):
         (
             (["a", "b"], [0, 1]),
             {},
-            "both hold numbers or both hold strings, got dtypes <U1 and int",
+            "both hold numbers or both hold strings, got 'a' and 0",
         ),
         (
             (np.array(["a", "b"], object), [0, 1]),
             {},
-            "both hold numbers or both hold strings, got dtypes object and int",
+            "both hold numbers or both hold strings, got 'a' and 0",
         ),
         (([0, 1], [0, 1]), {"priors": [0.5, 0.6]}, r"priors must sum to 1, got 1\.1"),
         (([0, 1], [0, 1]), {"priors": [1.5, -0.5]}, r"priors must be >= 0, got -0\.5"),

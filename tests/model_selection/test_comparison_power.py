@@ -1,5 +1,7 @@
 """The number of data sets, or of samples, that a difference needs: against known power."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -76,6 +78,20 @@ def test_samples_of_errors():
         comparison_power(comparison, difference=0.9)
 
 
+@pytest.mark.parametrize(("n", "n_missed"), [(49, 3), (130, 3), (187, 7)])
+def test_all_discordant_samples_on_one_side(n, n_missed):
+    """Only one is ever wrong alone, and the exact test rejects by six such samples."""
+    y, wrong = np.arange(n) % 2, np.arange(n) % 11 == 0
+    missed = wrong | (np.arange(n) % 13 == 1) & (np.cumsum(np.arange(n) % 13 == 1) <= n_missed)
+    a, b = np.where(wrong, 1 - y, y), np.where(missed, 1 - y, y)
+    for first, second in ((a, b), (b, a)):
+        comparison = compare_predictions(y, first, second, method="mcnemar")
+        assert 0 in comparison.discordant
+        found = comparison_power(comparison, n_simulations=100, random_state=0)
+        rates = stats.binom.sf(5, found.sizes, sum(comparison.discordant) / n)
+        assert_allclose(found.powers, rates, atol=0.2)
+
+
 def test_samples_of_scores_of_splits():
     X, y = make_classification(n_samples=150, n_informative=3, flip_y=0.2, random_state=0)
     two = GaussianNB(), DecisionTreeClassifier(max_depth=1)
@@ -87,6 +103,22 @@ def test_samples_of_scores_of_splits():
     for size, power in zip(found.sizes, found.powers, strict=True):
         expected = stats.nct.sf(cut, 9, 3 * np.sqrt(size / 150))
         assert abs(power - expected) < 4 * np.sqrt(expected * (1 - expected) / 400) + 0.003
+
+
+@pytest.mark.parametrize("times", [1, 4, 40])
+@pytest.mark.parametrize("difference", [0.05, 0.3, 2.0])
+def test_the_number_needed_depends_on_no_size_at_hand(times, difference):
+    """A result of more samples has a smaller error, and the same number is needed."""
+    error = RANKED.standard_error / np.sqrt(times)
+    comparison = replace(RANKED, n_samples=120 * times, standard_error=error)
+    options = {"difference": difference, "n_simulations": 400, "random_state": 0}
+    found = comparison_power(comparison, **options)
+    shifts = difference * np.sqrt(np.arange(1, 10**5) / 120) / RANKED.standard_error
+    needed = 1 + int(np.argmax(stats.norm.sf(stats.norm.ppf(0.975) - shifts) >= 0.8))
+    assert_allclose(found.n_needed, max(needed, 5), rtol=0.15)
+    below = found.powers[found.sizes < found.n_needed]
+    assert (below < 0.8).all()
+    assert len(below) or found.n_needed == 5
 
 
 def test_no_difference_is_never_found():

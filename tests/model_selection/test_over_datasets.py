@@ -122,6 +122,64 @@ def test_forms_of_scores(form):
         assert_allclose(found.split_scores[1], SPLITS[1].T)
 
 
+def make_rows(n_datasets=5, n_splits=3):
+    """Return a long frame whose names are in no order."""
+    names = [("tree", 0), ("bayes", 1), ("svm", 2)]
+    return pd.DataFrame(
+        [
+            {"dataset": 10 - i, "classifier": n, "split": s, "score": SPLITS[i, j, s]}
+            for i in range(n_datasets)
+            for n, j in names
+            for s in range(n_splits)
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("spell", [int, "split {}".format, lambda s: s if s else "first"])
+def test_order_of_rows_never_matters(seed, spell):
+    frame = make_rows()
+    expected = compare_over_datasets(frame, rope=0.02, random_state=0)
+    assert_allclose(expected.split_scores[-1], SPLITS[0, [1, 2, 0], :3].T)
+    frame["split"] = [spell(split) for split in frame["split"]]
+    ordered = compare_over_datasets(frame, rope=0.02, random_state=0)
+    mixed = frame.sample(frac=1, random_state=seed)
+    found = compare_over_datasets(mixed, rope=0.02, random_state=0)
+    assert str(found) == str(ordered)
+    assert_allclose(found.better, expected.better, rtol=1e-12)
+    assert_allclose(found.split_scores, ordered.split_scores, rtol=0)
+    fractions = [
+        each.posterior("svm", "tree", method="hierarchical", test_fraction=0.1).probabilities
+        for each in (found, ordered)
+    ]
+    assert_allclose(*fractions, rtol=0)
+
+
+def change(column, value, *rows):
+    frame = make_rows().astype({column: object})
+    frame.loc[list(rows), column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (change("split", 1, 0), "several of '10' and 'tree' at split 1"),
+        (change("split", "a", 0), "split 0 of '10' for one alone of 'tree' and 'bayes'"),
+        (make_rows().drop(index=4), "split 1 of '10' for one alone of 'tree' and 'bayes'"),
+        (change("split", np.nan, 0), "scores must have a split in each row, got nan"),
+        (change("dataset", None, 0), "scores must have a dataset in each row, got None"),
+        (change("dataset", "10", *range(9, 18)), "name its data sets apart, got 10 and '10'"),
+        ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "name its data sets apart, got 1 and '1'"),
+        ([{1: 1, "1": 2}] * 2, "name its classifiers apart, got 1 and '1'"),
+        ([{1: 1, "b": 2}, {"1": 1, "b": 2}], "name its classifiers apart, got 1 and '1'"),
+    ],
+)
+def test_rows_that_cannot_be_paired_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        compare_over_datasets(scores)
+
+
 def test_results_of_cross_validate():
     scores = {
         name: {

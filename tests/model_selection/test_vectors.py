@@ -32,6 +32,7 @@ from skeval.model_selection import (
     cochran_q,
     compare_bleu,
     compare_classifiers,
+    compare_over_datasets,
     compare_predictions,
     compare_scores,
 )
@@ -96,6 +97,32 @@ def test_permutation_of_probabilities_and_of_groups():
     grouped = compare_predictions(Y, A, B, groups=groups, n_resamples=200, random_state=0)
     assert len(np.unique(np.round(grouped.replicates, 9))) <= 2**4
     assert len(np.unique(np.abs(np.round(grouped.replicates, 9)))) <= 2**3
+
+
+def brier(y_true, predicted):
+    return -float(np.mean((y_true - predicted) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("y_true", "pred_a", "pred_b", "metric"),
+    [
+        (np.array(["no", "yes"])[Y], np.array(["no", "yes"])[A], np.full(len(Y), "no"), None),
+        (Y, A, SCORES_B, brier),
+        (Y, A.astype(bool), B, None),
+        (Y, A.astype(np.int8), 1000 * B, brier),
+        (np.array(["no", "yes"])[Y], np.array(["no", "yes"], object)[A], np.full(120, "no"), None),
+    ],
+)
+def test_an_exchange_keeps_every_value_whatever_the_types(y_true, pred_a, pred_b, metric):
+    """The objects themselves are exchanged, so no value can change on the way."""
+    options = {"metric": metric, "n_resamples": 50, "random_state": 0}
+    found = compare_predictions(y_true, pred_a, pred_b, **options)
+    back = compare_predictions(y_true, pred_b, pred_a, **options)
+    wide = [np.array(pred.tolist(), dtype=object) for pred in (pred_a, pred_b)]
+    expected = compare_predictions(y_true, *wide, **options)
+    assert_allclose(found.replicates, expected.replicates, rtol=1e-12)
+    assert_allclose(back.replicates, -found.replicates, rtol=1e-12)
+    assert found.pvalue == expected.pvalue == back.pvalue
 
 
 def permutation_rejections(n_data_sets):
@@ -234,6 +261,33 @@ def test_corrected_t_of_results_of_cross_validate():
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
 
 
+@pytest.mark.parametrize(
+    ("cv", "alike"),
+    [
+        (StratifiedKFold(5, shuffle=True, random_state=0), True),
+        (StratifiedKFold(5, shuffle=True, random_state=1), False),
+        (list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, Y))[::-1], False),
+        ([(a[1:], b) for a, b in StratifiedKFold(5, shuffle=True, random_state=0).split(X, Y)], 0),
+    ],
+)
+def test_results_of_other_splits_are_not_paired(cv, alike):
+    """Where the indices are known: on one data set, and on several."""
+    first = StratifiedKFold(5, shuffle=True, random_state=0)
+    a = cross_validate(BAYES, X, Y, cv=first, return_indices=True)
+    b = cross_validate(TREE, X, Y, cv=cv, return_indices=True)
+    datasets = {"one": {"a": a, "b": b}, "two": {"a": 0.5, "b": 0.6}}
+    without = {"test_score": b["test_score"]}
+    assert compare_scores(a, without, test_train_ratio=0.25).score_b == b["test_score"].mean()
+    if alike:
+        assert compare_scores(a, b).pvalue == compare_scores(a, without).pvalue
+        assert compare_over_datasets(datasets).scores[0, 0] == a["test_score"].mean()
+        return
+    with pytest.raises(ValueError, match="scores_a and scores_b must be of the same splits in the"):
+        compare_scores(a, b)
+    with pytest.raises(ValueError, match=r"scores\['one'\]\['a'\] and .* of the same splits in"):
+        compare_over_datasets(datasets)
+
+
 def test_cochran_equals_statsmodels():
     rng = np.random.default_rng(0)
     rates = {"a": 0.6, "b": 0.7, "c": 0.8}
@@ -334,7 +388,7 @@ def test_bleu_tests():
             "y_true must hold two classes of two samples",
         ),
         (
-            lambda: compare_predictions(Y, A, B * np.nan, method="delong"),
+            lambda: compare_predictions(Y, A, np.where(B, np.inf, 0), method="delong"),
             "pred_b must hold one finite score",
         ),
         (lambda: compare_scores([1, 2], [1, 2]), "test_train_ratio must be given"),
@@ -359,6 +413,45 @@ def test_bleu_tests():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+TEXT = np.array(["0", "1"])
+
+
+@pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar"])
+@pytest.mark.parametrize(
+    ("y_true", "a", "b", "message"),
+    [
+        (TEXT[Y], A, TEXT[B], "y_true and pred_a must both hold .*, got '.' and ."),
+        (Y, A, TEXT[B], "y_true and pred_b must both hold .*, got . and '.'"),
+        (Y.astype(object), TEXT.astype(object)[A], B, "y_true and pred_a must both hold"),
+        (Y, np.where(A == 1, np.nan, 0), B, "pred_a must have no missing values, got nan"),
+        (Y, A, np.where(A == 1, np.nan, 0).astype(object), "pred_b must have no missing values"),
+        (Y, A, np.where(A == 1, None, 0), "pred_b must hold numbers, booleans or strings alone"),
+        (Y, A, SCORES_B, "pred_b must hold class labels, got the number 0"),
+    ],
+)
+def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, message):
+    with pytest.raises(ValueError, match=message):
+        compare_predictions(y_true, a, b, method=method, n_resamples=5)
+
+
+@pytest.mark.parametrize(
+    ("y_true", "predicted"),
+    [(TEXT[Y], A), (Y, TEXT[A]), (Y, SCORES_A), (Y, A.astype(float) * np.nan)],
+)
+def test_cochran_refuses_labels_that_can_never_be_equal(y_true, predicted):
+    right = TEXT[A] if y_true.dtype.kind == "U" else A
+    with pytest.raises(ValueError, match=r"predictions\['b'\]"):
+        cochran_q(y_true, {"a": right, "b": predicted})
+
+
+@pytest.mark.parametrize("read", [list, TEXT.__getitem__, lambda y: y.astype(float), np.bool_])
+def test_labels_count_by_what_they_say_and_not_by_their_type(read):
+    truth, a, b = read(Y), read(A), np.array(read(B)).astype(object)
+    plain = compare_predictions(Y, A, B, method="mcnemar")
+    assert compare_predictions(truth, a, b, method="mcnemar").discordant == plain.discordant
+    assert cochran_q(truth, {"a": a, "b": b}).pvalue == cochran_q(Y, {"a": A, "b": B}).pvalue
 
 
 def test_cochran_needs_names():
