@@ -8,6 +8,7 @@ from typing import Any, Unpack, overload
 
 from sklearn.base import is_classifier
 
+from skeval._resampling.answers import Questions
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import check_task
@@ -217,22 +218,40 @@ def evaluate(
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_out, say, notes))
-    say("error interval")
-    answer, found = steps.answer(questions)
-    about = name_rows(X), by, confidence_level
-    summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
-    notes += warn_of_scores(summary, rule, by, steps.ordered)
+    findings = _find_all(steps, counts, leave_out, questions, names, by, notes, say)
     return EvaluationReport(
-        answer=answer,
-        estimates=estimates,
-        **summary._asdict(),
-        **_run_tests(steps, counts, names, say, notes),
-        **_describe_findings(steps, answer, estimates, names, notes),
+        **findings,
         n_features=count_columns(X),
         estimator=write_estimator(estimator),
         **describe_run("skeval.evaluate", arguments, seed),
     )
+
+
+def _find_all(
+    steps: Steps,
+    counts: Counts,
+    leave_one_out: bool,
+    questions: Questions,
+    names: tuple[str, ...] | None,
+    by: Any,
+    notes: list[Caution],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling finds."""
+    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
+    say("error interval")
+    answer, found = steps.answer(questions)
+    about = name_rows(steps.X), by, steps.confidence_level
+    summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+    tests = _run_tests(steps, counts, names, say, notes)
+    return {
+        "answer": answer,
+        "estimates": estimates,
+        **summary._asdict(),
+        **tests,
+        **_describe_findings(steps, answer, estimates, names, notes, tests["permutation"]),
+    }
 
 
 def _run_tests(
@@ -275,13 +294,14 @@ def _describe_findings(
     estimates: Sequence[ErrorEstimate],
     names: tuple[str, ...] | None,
     notes: list[Caution],
+    permutation: PermutationTest | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
     sizes = count_classes(steps.target)
     better, guess = False, None
     if not steps.ordered:  # there the samples that are tested are not all
         weighed = count_classes(steps.target, steps.weight)
-        better, guess = compare_with_guess(weighed, find_quoted(answer, estimates))
+        better, guess = compare_with_guess(weighed, find_quoted(answer, estimates), permutation)
     warnings = [
         *write_data_warnings(steps.X, steps.target, steps.groups, names),
         *notes,

@@ -106,7 +106,9 @@ def find_guess(sizes: Mapping[Any, int] | None, loss: str) -> float | None:
 
 
 def compare_with_guess(
-    sizes: Mapping[Any, int] | None, estimate: ErrorInterval | ErrorEstimate
+    sizes: Mapping[Any, int] | None,
+    estimate: ErrorInterval | ErrorEstimate,
+    permutation: PermutationTest | None = None,
 ) -> tuple[bool, str | None]:
     """Compare the error to quote with that of always answering the largest class.
 
@@ -133,10 +135,10 @@ def compare_with_guess(
         where = (
             f"although its interval {interval} lies above, for the share of the class is in doubt"
         )
-    return False, (
-        f"{start}: the estimator is not distinguishable from that, {where}. It may have learnt "
-        "nothing."
-    )
+    learnt = "It may have learnt nothing."
+    if permutation and permutation.pvalue <= 1 - permutation.confidence_level:
+        learnt = "It is better than chance, and yet may serve no better than that answer."
+    return False, f"{start}: the estimator is not distinguishable from that, {where}. {learnt}"
 
 
 def write_permutation(test: PermutationTest) -> str:
