@@ -1,0 +1,183 @@
+"""What the steps of an evaluation find, as the fields of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from skeval._resampling.answers import Questions
+from skeval._resampling.fits import NoFitLeftError
+from skeval.model_selection import (
+    ErrorEstimate,
+    ErrorInterval,
+    PermutationTest,
+    PerturbationInterval,
+)
+from skeval.model_selection._methods import (
+    CROSS_VALIDATION,
+    HOLD_OUT,
+    LEAVE_ONE_OUT,
+    RESUBSTITUTION,
+)
+from skeval.report._cautions import Caution
+from skeval.report._choices import (
+    Counts,
+    count_classes,
+)
+from skeval.report._data_warnings import write_data_warnings
+from skeval.report._predictions import (
+    name_rows,
+    summarize_predictions,
+    warn_of_scores,
+)
+from skeval.report._sentences import compare_with_guess, find_quoted
+from skeval.report._steps import Selection, Steps, ends_in_linear_svc
+from skeval.report._warnings import write_warnings
+
+__all__ = ["find_all"]
+
+
+def find_all(
+    steps: Steps,
+    counts: Counts,
+    leave_one_out: bool,
+    questions: Questions,
+    names: tuple[str, ...] | None,
+    by: Any,
+    notes: list[Caution],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling finds."""
+    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
+    say("error interval")
+    answer, found = steps.answer(questions)
+    about = name_rows(steps.X), by, steps.confidence_level
+    summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+    tests = _run_tests(steps, counts, names, say, notes)
+    return {
+        "answer": answer,
+        "estimates": estimates,
+        **summary._asdict(),
+        **tests,
+        **_describe_findings(steps, answer, estimates, names, notes, tests["permutation"]),
+    }
+
+
+def _run_tests(
+    steps: Steps,
+    counts: Counts,
+    names: tuple[str, ...] | None,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling beyond the estimates finds."""
+    return {
+        "perturbation": _run_perturbation(steps, counts.perturbations, say),
+        **_run_selection(steps, names, notes)._asdict(),
+        "permutation": _run_permutation(steps, counts.permutations, say, notes),
+        "feature_names": names,
+    }
+
+
+def _describe_findings(
+    steps: Steps,
+    answer: ErrorInterval | None,
+    estimates: Sequence[ErrorEstimate],
+    names: tuple[str, ...] | None,
+    notes: list[Caution],
+    permutation: PermutationTest | None,
+) -> dict[str, Any]:
+    """Return the fields of a report that say what to make of its estimates."""
+    sizes = count_classes(steps.target)
+    better, guess = False, None
+    if not steps.ordered:  # there the samples that are tested are not all
+        weighed = count_classes(steps.target, steps.weight)
+        better, guess = compare_with_guess(weighed, find_quoted(answer, estimates), permutation)
+    warnings = [
+        *write_data_warnings(steps.X, steps.target, steps.groups, names),
+        *notes,
+        *write_warnings(estimates),
+    ]
+    if guess and not better:
+        warnings.append(Caution("guess", guess))
+    return {
+        "confidence_level": float(steps.confidence_level),
+        "n_samples": len(steps.target),
+        "class_sizes": sizes,
+        "guess": guess if better else None,
+        "warnings": tuple(warnings),
+    }
+
+
+def _estimate_all(
+    steps: Steps,
+    n_bootstraps: int,
+    leave_one_out: bool,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> Iterator[ErrorEstimate]:
+    """Yield every estimate, from the most optimistic to the most careful."""
+    estimators = {
+        RESUBSTITUTION: steps.estimate_resubstitution,
+        HOLD_OUT: steps.estimate_hold_out,
+        CROSS_VALIDATION: steps.estimate_cross_validation,
+        LEAVE_ONE_OUT: steps.estimate_leave_one_out,
+    }
+    left_out = {HOLD_OUT, LEAVE_ONE_OUT} if steps.ordered else set()
+    for name, estimate in estimators.items():
+        if name in left_out or (name == LEAVE_ONE_OUT and not leave_one_out):
+            continue
+        say(name)
+        try:
+            yield estimate()
+        except NoFitLeftError as error:
+            if name not in (HOLD_OUT, LEAVE_ONE_OUT):
+                raise
+            notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
+    if steps.ordered:
+        return
+    say("bootstrap")
+    yield from steps.estimate_bootstrap(n_bootstraps)
+
+
+def _run_perturbation(
+    steps: Steps, n_resamples: int, say: Callable[[str], None]
+) -> tuple[PerturbationInterval, ...] | None:
+    """Return the perturbation intervals where they are wanted and have a meaning."""
+    served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
+    if not n_resamples or not served:
+        return None
+    say("perturbation")
+    return steps.perturb(n_resamples)
+
+
+def _run_permutation(
+    steps: Steps, n_permutations: int, say: Callable[[str], None], notes: list[Caution]
+) -> PermutationTest | None:
+    """Return the permutation test if it is wanted; a note where a fit of it fails."""
+    if not n_permutations:
+        return None
+    say("permutation")
+    try:
+        return steps.permute(n_permutations)
+    except Exception as error:
+        _note_failure(steps, "permutation test", error, notes)
+        return None
+
+
+def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caution]) -> Selection:
+    """Return what is known of the selection of features; a note where a fit of it fails."""
+    try:
+        return steps.select(names)
+    except Exception as error:
+        _note_failure(steps, "account of the selected features", error, notes)
+        return Selection(None, None, None)
+
+
+def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
+    """Note what a failing fit has cost, or raise where failing fits are to raise."""
+    if steps.error_score == "raise":
+        raise error
+    text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+    notes.append(Caution("failed", text))
