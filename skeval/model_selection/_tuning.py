@@ -328,7 +328,8 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
 
 def _read_metric(search: Any) -> str:
     """Return the metric by which a search refits: its name, or that bound to its function."""
-    refit, metric = getattr(search, "refit", True), "score"
+    refit = getattr(search, "refit", True)
+    metric: Any = "score"
     if getattr(search, "multimetric_", False):
         metric = refit.keywords.get("metric") if isinstance(refit, partial) else refit
     if not isinstance(metric, str) or f"mean_test_{metric}" not in search.cv_results_:
