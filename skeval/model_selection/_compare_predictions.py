@@ -32,6 +32,7 @@ from skeval.utils._checks import (
     check_same_length,
     check_y,
     naming,
+    share_dtype,
 )
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
@@ -295,20 +296,13 @@ def _resample(vectors: _Vectors) -> Found:
     return scores, test, {"replicates": replicates, "scoring": scoring}
 
 
-def _share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two vectors in one dtype that holds the values of either."""
-    text = [each.dtype.kind in "SU" for each in (a, b)]
-    shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
-    return a.astype(shared), b.astype(shared)
-
-
 def _exchange(vectors: _Vectors) -> Found:
     if vectors.pred_a.shape != vectors.pred_b.shape:
         raise ValueError(
             f"pred_a and pred_b must have the same shape for method='permutation', got "
             f"{vectors.pred_a.shape} and {vectors.pred_b.shape}."
         )
-    pred_a, pred_b = _share_dtype(vectors.pred_a, vectors.pred_b)
+    pred_a, pred_b = share_dtype(vectors.pred_a, vectors.pred_b)
     vectors = replace(vectors, pred_a=pred_a, pred_b=pred_b)
     scores, test, details = _resample(vectors)
     drawn = drawing_units(len(vectors.y_true), None, vectors.groups)

@@ -1,6 +1,7 @@
 """The optimism of the best score of a search for hyperparameters."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -57,7 +58,7 @@ class TuningOptimism(WithEnds, LimitsResult):
     best_params : dict
         Its setting.
     tuning_bias : float
-        What `tuning_bias` says of it, without nesting.
+        What `tuning_bias` says of it, without nesting; nan of a search with one split.
     interval : ConfidenceInterval
         That of the optimism, by the corrected resampled t.
     low, high : float
@@ -260,6 +261,11 @@ def tuning_optimism(
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)
     warn_of_optimism(result)
+    if np.isnan(result.tuning_bias):
+        warn_undefined(
+            "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
+            "score of one split, and the bias takes two."
+        )
     return result
 
 
@@ -311,17 +317,37 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
             "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be a "
             f"pipeline that ends in such a search; got {type(search).__name__}."
         )
-    refit = getattr(search, "refit", True)
-    metric = refit if isinstance(refit, str) and getattr(search, "multimetric_", False) else "score"
-    if f"mean_test_{metric}" not in search.cv_results_:
-        raise ValueError(
-            "search must name the metric by which it refits, if it has several; got "
-            f"refit={refit!r}."
-        )
+    metric = _read_metric(search)
     inner = float(search.cv_results_[f"mean_test_{metric}"][search.best_index_])
-    bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
-    nested = float(model.score(X, y)) if len(y) else np.nan
+    bias = np.nan  # of a fold without a score, or a score of one split
+    if np.isfinite(inner) and f"split1_test_{metric}" in search.cv_results_:
+        bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
+    nested = _score_model(model, search, metric, X, y) if len(y) else np.nan
     return Searched(inner, nested, dict(search.best_params_), bias)
+
+
+def _read_metric(search: Any) -> str:
+    """Return the metric by which a search refits: its name, or that bound to its function."""
+    refit = getattr(search, "refit", True)
+    metric: Any = "score"
+    if getattr(search, "multimetric_", False):
+        metric = refit.keywords.get("metric") if isinstance(refit, partial) else refit
+    if not isinstance(metric, str) or f"mean_test_{metric}" not in search.cv_results_:
+        raise ValueError(
+            "search must name the metric by which it refits, if it has several, or bind it to "
+            f"`metric` with functools.partial; got refit={refit!r}."
+        )
+    return metric
+
+
+def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
+    """Return the score of a tuned model; a search that refits by a function has none of several."""
+    if isinstance(getattr(search, "refit", True), str) or metric == "score":
+        return float(model.score(X, y))
+    scorer = search.scorer_
+    if isinstance(scorer, Mapping):
+        return float(scorer[metric](model, X, y))
+    return float(scorer(model, X, y)[metric])
 
 
 def summarize_searches(

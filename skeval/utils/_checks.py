@@ -31,6 +31,7 @@ __all__ = [
     "give_nan",
     "naming",
     "native_labels",
+    "share_dtype",
     "warn_undefined",
     "warn_user",
 ]
@@ -182,6 +183,13 @@ def native_labels(name: str, y: Any) -> Any:
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
         raise ValueError(f"{name} must hold numbers, booleans or strings alone, got {kinds}.")
     return native
+
+
+def share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return two vectors in one dtype that holds the values of either."""
+    text = [each.dtype.kind in "SU" for each in (a, b)]
+    shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
+    return a.astype(shared), b.astype(shared)
 
 
 def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:

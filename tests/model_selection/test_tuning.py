@@ -1,9 +1,12 @@
 """The best inner score of a search against its nested score."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from numpy.testing import assert_allclose
 from scipy.stats import binom, norm, t
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -15,11 +18,13 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     RandomizedSearchCV,
+    ShuffleSplit,
     StratifiedKFold,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skeval.model_selection import refit_one_se, tuning_bias, tuning_optimism
 
@@ -172,6 +177,40 @@ def test_a_fold_without_a_score_is_left_out():
     assert found.optimism == pytest.approx(known.mean())
 
 
+def score_twice(model, X, y):
+    return {"accuracy": np.mean(model.predict(X) == y), "size": len(y)}
+
+
+@pytest.mark.parametrize("scoring", [["f1_macro", "accuracy"], score_twice])
+@pytest.mark.parametrize("wrap", [lambda search: search, partial(make_pipeline, StandardScaler())])
+def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
+    """The same search with that metric alone finds the same."""
+    X, y = noise()
+    rule = partial(refit_one_se, metric="accuracy")
+    several, one = (
+        GridSearchCV(KNeighborsClassifier(), NEIGHBOURS, cv=3, scoring=asked, refit=refit)
+        for asked, refit in ((scoring, rule), ("accuracy", refit_one_se))
+    )
+    found = tuning_optimism(wrap(several), X, y, cv=3, random_state=0)
+    expected = tuning_optimism(wrap(one), X, y, cv=3, random_state=0)
+    assert_allclose(found.inner_scores, expected.inner_scores)
+    assert_allclose(found.nested_scores, expected.nested_scores)
+    assert found.settings == expected.settings
+    assert found.tuning_bias == expected.tuning_bias
+    assert found.low == expected.low
+
+
+def test_one_inner_split_has_no_bias_but_all_else():
+    X, y = noise()
+    search = clone(SEARCH).set_params(cv=ShuffleSplit(1, test_size=0.3, random_state=0))
+    with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
+        found = tuning_optimism(search, X, y, cv=3, random_state=0)
+    assert np.isnan([found.tuning_bias, found.corrected_score]).all()
+    assert np.isfinite([found.low, found.high, found.best_score]).all()
+    assert len(found.inner_scores) == 3
+    assert_allclose(found.optimism, np.mean(found.inner_scores - found.nested_scores))
+
+
 @pytest.mark.parametrize(
     ("search", "options", "error", "message"),
     [
@@ -182,6 +221,17 @@ def test_a_fold_without_a_score_is_left_out():
         (SEARCH, {"cv": [(range(20), range(20, 40))]}, ValueError, "cv must make at least two"),
         (
             GridSearchCV(GaussianNB(), {}, scoring=["f1_macro", "accuracy"], refit=lambda _: 0),
+            {},
+            ValueError,
+            "search must name the metric",
+        ),
+        (
+            GridSearchCV(
+                GaussianNB(),
+                {},
+                scoring=["f1_macro", "accuracy"],
+                refit=partial(lambda results, metric: 0, metric="f1"),
+            ),
             {},
             ValueError,
             "search must name the metric",

@@ -13,6 +13,8 @@ from skeval.utils._plotting import axes_and_figure, shorten_name
 __all__ = ["DifferencesDisplay"]
 
 INCHES = 0.78  # of a cell
+LARGEST, SMALLEST = 9.0, 5.0  # size of texts in points, and the least that can be read
+FILLED = 0.94  # of the width or height of a cell, by the longest text
 WEAK, STRONG = 0.35, 0.9  # opacity of a cell whose interval holds 0, and of one that does not
 
 
@@ -21,8 +23,8 @@ class DifferencesDisplay:
     """A heat map of the differences of all pairs, the row minus the column.
 
     Each cell has the difference, and below it the ends of its interval; all intervals hold
-    together. A cell whose interval holds 0 is pale. It is recommended to use `from_comparison` to
-    create a display.
+    together. What could not be read in small cells is left out. A cell whose interval holds 0 is
+    pale. It is recommended to use `from_comparison` to create a display.
 
     Parameters
     ----------
@@ -122,7 +124,7 @@ class DifferencesDisplay:
         self.image_ = ax.imshow(self.differences, alpha=opacity, **drawn)
         dark = found & (np.abs(self.differences) > 0.6 * largest)
         n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9 if k <= 8 else 6.5}
+        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
         self.texts_ = [
             ax.text(j, i, self._describe(i, j, n_digits), color="kw"[int(dark[i, j])], **options)
             for i in range(k)
@@ -134,7 +136,32 @@ class DifferencesDisplay:
         ax.set_yticks(range(k), labels)
         ax.set_title(self.title, fontsize="medium")
         figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
+        self._fit_texts()
         return self
+
+    def _fit_texts(self) -> None:
+        """Let the texts fit their cells; what could not be read goes, the intervals first."""
+        self.figure_.canvas.figure.draw_without_rendering()  # the layout settles the cells
+        for n_lines in (2, 1):
+            self._keep_lines(n_lines)
+            size = self._find_size()
+            if size >= SMALLEST:
+                break
+        else:
+            self._keep_lines(0)
+        for text in self.texts_:
+            text.set_fontsize(size)
+
+    def _keep_lines(self, n_lines: int) -> None:
+        for text in self.texts_:
+            text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
+
+    def _find_size(self) -> float:
+        """Return the size in points at which the longest text fits a cell."""
+        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
+        boxes = [text.get_window_extent() for text in self.texts_]
+        longest = np.max([(box.width, box.height) for box in boxes], axis=0)
+        return float(LARGEST * min(1.0, FILLED * np.min(cell / longest)))
 
     def _describe(self, i: int, j: int, n_digits: int) -> str:
         """Return the difference and its interval, to so many digits behind the point."""

@@ -101,6 +101,33 @@ def test_heat_map_draws_differences_of_either_result(many):
     assert "no interval" in few.texts_[0].get_text()
 
 
+def interval_lines(display):
+    return ["\n" in text.get_text() for text in display.texts_]
+
+
+@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("width", [3.2, 4.8, 9.0])
+@pytest.mark.parametrize("n_axes", [1, 2])
+def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(many, k, width, n_axes):
+    comparison = compare_over_datasets(many.scores[:, :k], random_state=0)
+    _, axes = plt.subplots(1, n_axes, figsize=(width, 3.6), layout="constrained")
+    display = DifferencesDisplay.from_comparison(comparison, ax=np.ravel(axes)[0])
+    assert overlaps(display) == []
+    (left, bottom), (right, top) = display.ax_.transData.transform([(0, 0), (1, 1)])
+    for text in display.texts_:
+        box = text.get_window_extent()
+        assert box.width <= abs(right - left)
+        assert box.height <= abs(top - bottom)
+    assert len(set(interval_lines(display))) == 1
+    assert display.texts_[0].get_text() == "" or display.texts_[0].get_fontsize() >= 5
+
+
+def test_a_figure_of_its_own_has_the_intervals(many):
+    for k in (2, 3, 9, 20):
+        comparison = compare_over_datasets(many.scores[:, :k], random_state=0)
+        assert all(interval_lines(DifferencesDisplay.from_comparison(comparison)))
+
+
 def shallow():
     return DecisionTreeClassifier(max_depth=1)
 
