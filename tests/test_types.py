@@ -56,7 +56,10 @@ def test_a_users_program_has_types(tmp_path):
     assert 'No overload variant of "evaluate" matches' in wrong
 
 
-@pytest.mark.parametrize("name", sorted(set(skeval.__all__) - {"__version__"}))
+FUNCTIONS = sorted(name for name in skeval.__all__ if inspect.isfunction(getattr(skeval, name)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_help_names_kinds_of_data_in_a_word(name):
     text = str(inspect.signature(getattr(skeval, name)))
     assert len(text) < 800
