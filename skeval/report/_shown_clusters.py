@@ -56,7 +56,8 @@ def show_clusters(
     labels = partitions[shown]
     if len(np.unique(labels)) < 2:
         return None
-    points = X if issparse(X) else np.asarray(X, dtype=float)
+    # in one layout of memory, since sums in another differ in their last digits
+    points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
     silhouettes = silhouette_samples(points, labels, noise="cluster", n_jobs=n_jobs)
     return ShownClusters(shown, labels, *_project(points, seed), silhouettes)
 
