@@ -575,3 +575,10 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
     assert lines[21] == f"and {len(hard.name) - 20} more"
     assert of_three.confusion._repr_html_().startswith("<pre>is")
     assert repr(of_three) == f"EvaluationReport({of_three.verdict!r})"
+
+
+def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
+    for label in "abc":
+        found = metric(of_three, "recall", label)
+        ends = wilson(found.estimate, 50 / 1.55, 0.95)
+        np.testing.assert_allclose((found.interval.low, found.interval.high), ends, atol=2e-3)
