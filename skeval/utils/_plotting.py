@@ -10,6 +10,7 @@ import numpy as np
 __all__ = [
     "axes_and_figure",
     "column_of_axes",
+    "mark_integers",
     "place_names",
     "put_legend_above",
     "read_fields",
@@ -59,6 +60,13 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
 def read_fields(display: type, result: Any) -> dict[str, Any]:
     """Return what a display shows of a result: the fields that both have, by name."""
     return {field.name: getattr(result, field.name) for field in fields(display)}
+
+
+def mark_integers(ax: Any) -> None:
+    """Put ticks of the vertical axis at whole numbers, whatever ticks the axes had before."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def put_legend_above(ax: Any, share: float, **options: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval.cluster._structure_test import StructureTest
-from skeval.utils._plotting import axes_and_figure, read_fields
+from skeval.utils._plotting import axes_and_figure, mark_integers, read_fields
 
 __all__ = ["StructureTestDisplay"]
 
@@ -100,6 +100,6 @@ class StructureTestDisplay:
         text = f"data {self.statistic:.3f}, P = {self.pvalue:.2g}"
         self.line_ = ax.axvline(self.statistic, color="C1", label=text)
         ax.set(xlabel=self.index.replace("_", " "), ylabel="draws")
-        ax.yaxis.get_major_locator().set_params(integer=True)
+        mark_integers(ax)
         ax.legend()
         return self

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skeval.model_selection._permutation import PermutationTest, PermutationTests
-from skeval.utils._plotting import column_of_axes, put_legend_above
+from skeval.utils._plotting import column_of_axes, mark_integers, put_legend_above
 
 __all__ = ["PermutationDisplay"]
 
@@ -135,6 +135,8 @@ class PermutationDisplay:
         return self
 
     def _draw(self, panel: int, kwargs: dict[str, Any]) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         ax, null = self.axes_[panel], self.null_distributions[panel]
         defined = null[~np.isnan(null)]
         label = f"labels shuffled {len(null)} times"
@@ -149,6 +151,6 @@ class PermutationDisplay:
         self.lines_.append(ax.axvline(observed, color="C1", label=label))
         metric = self.metrics[panel].replace("_", " ")
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
-        ax.yaxis.get_major_locator().set_params(integer=True)
-        ax.locator_params(axis="x", nbins=6)  # more ticks of large numbers would run together
+        mark_integers(ax)
+        ax.xaxis.set_major_locator(MaxNLocator(6))  # more of large numbers would run together
         put_legend_above(ax, 0.3)

@@ -7,7 +7,7 @@ import numpy as np
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.model_selection._perturbation import PerturbationInterval
-from skeval.utils._plotting import axes_and_figure, read_fields
+from skeval.utils._plotting import axes_and_figure, mark_integers, read_fields
 from skeval.utils._text import mean_loss_name
 
 __all__ = ["PerturbationDisplay"]
@@ -125,7 +125,7 @@ class PerturbationDisplay:
         )
         ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
-        ax.yaxis.get_major_locator().set_params(integer=True)
+        mark_integers(ax)
         ax.legend(fontsize="small")
         return self
 

@@ -204,3 +204,9 @@ def test_without_matplotlib_a_display_names_the_extra():
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout == 'a display needs matplotlib: pip install "skeval[plot]"\n'
+
+
+def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(tests):
+    _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
+    for ax in (*axes, axes[0]):
+        assert PermutationDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
