@@ -67,6 +67,11 @@ class OutOfFold:
         return fit
 
     @property
+    def repeats(self) -> list[np.ndarray]:
+        """For each repeat, which answers are of it."""
+        return [self.repeat == one for one in np.unique(self.repeat)]
+
+    @property
     def n_tested(self) -> int:
         """Number of samples that were tested at all."""
         return len(np.unique(self.row))

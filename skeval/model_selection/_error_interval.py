@@ -447,8 +447,8 @@ def error_of_some(
     """Return the error of some samples, by the models that made the error of all."""
     (loss,), repeats = p.losses, []
     unit = None if p.cases.n_groups is None else p.cases.unit
-    for repeat in np.unique(found.repeat):
-        part = (found.repeat == repeat) & chosen[found.row]
+    for answers in found.repeats:
+        part = answers & chosen[found.row]
         rows = found.row[part]
         if len(rows):
             repeats.append(p.tested(loss, Answer(rows, found.predicted[part])))

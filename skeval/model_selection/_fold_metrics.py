@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.confusion import score_form
 from skeval._inference.fold_area import within_fold_area
 from skeval._inference.interval import Limits
-from skeval._inference.means import normal_quantile
+from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.paired_tests import corrected_error
 from skeval._inference.procedure_intervals import INFLATION
 from skeval._inference.proportions import area_interval, log_interval, wilson_interval
@@ -171,9 +171,9 @@ def measure_loss(found: OutOfFold, name: str, losses: np.ndarray, *, root: bool 
 def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float, float]:
     """Return the mean of losses, its inflated standard error, and the degrees of freedom."""
     weight, group = found.weight[found.row], found.group
-    parts = [found.repeat == one for one in np.unique(found.repeat)]
     tested = [
-        Tested(losses[part], weight[part], None if group is None else group[part]) for part in parts
+        Tested(losses[part], weight[part], None if group is None else group[part])
+        for part in found.repeats
     ]
     variance = float(np.mean([variance_of_mean(each) for each in tested]))
     n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
@@ -209,20 +209,15 @@ def measure_ranking(
     worth = sizes[0] / INFLATION, sizes[1] / INFLATION
     form = "score", partial(area_interval, area, error, worth), error
     yield describe("roc_auc", area, form, found.n_tested, label=label)
+    weight = found.weight[found.row]
     precisions = [
-        sk.average_precision_score(positive[part], score[part], sample_weight=weights)
-        for part in (found.repeat == one for one in np.unique(found.repeat))
-        for weights in [found.weight[found.row[part]]]
+        sk.average_precision_score(positive[part], score[part], sample_weight=weight[part])
+        for part in found.repeats
     ]
     precision = min(1.0, float(np.mean(precisions)))  # rounding may exceed it
     spread = float(np.sqrt(precision * (1 - precision) / worth[0]))
-    form = "wilson", partial(limit_share, precision, worth[0]), spread
+    form = "wilson", partial(wilson_interval, precision * worth[0], worth[0]), spread
     yield describe("average_precision", precision, form, sizes[0], label=label)
-
-
-def limit_share(share: float, n: float, confidence_level: float) -> Limits:
-    """Return Wilson's interval of a share of so many samples."""
-    return wilson_interval(share * n, n, confidence_level)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Fields]:
@@ -261,16 +256,8 @@ def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
         error = np.nan
         if len(values) > 1:
             error = corrected_error(values, 1 / max(1, found.n_folds - 1))
-        limits = partial(limit_scores, mean, error, len(values) - 1, range_of(name))
+        options: dict[str, Any] = {"bounds": range_of(name), "n_units": len(values)}
+        limits: Callable[[float], Limits] = partial(normal_interval, mean, error, **options)
+        if len(values) < 2:
+            limits = give_no_limits
         yield describe(name, mean, ("corrected_t", limits, error), found.n_tested)
-
-
-def limit_scores(
-    mean: float, error: float, degrees: int, bounds: Limits, confidence_level: float
-) -> Limits:
-    """Return Student's interval of a mean of scores, within their range."""
-    if degrees < 1:
-        return np.nan, np.nan
-    half = stats.t.isf((1 - confidence_level) / 2, degrees) * error
-    low, high = np.clip([mean - half, mean + half], *bounds)
-    return float(low), float(high)

@@ -72,7 +72,7 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
     k, codes = len(classes), found.target.codes
     cell = codes[found.row] * k + found.predicted.astype(np.intp)
     sums = np.bincount(cell, found.weight[found.row], minlength=k * k).reshape(k, k)
-    counts = sums / len(np.unique(found.repeat))
+    counts = sums / len(found.repeats)
     with np.errstate(invalid="ignore"):
         rates = counts / counts.sum(axis=1, keepdims=True)
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)

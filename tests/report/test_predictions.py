@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 from sklearn import metrics as sk
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
@@ -215,6 +216,9 @@ def test_scorers_that_are_named_score_every_test_set(iris):
     assert found.estimate == pytest.approx(np.mean(scores), abs=1e-12)
     error = np.std(scores, ddof=1) * np.sqrt(1 / 100 + 1 / 9)
     assert found.standard_error == pytest.approx(error, rel=1e-9)
+    half = student.isf(0.025, 99) * error
+    assert found.interval.low == pytest.approx(np.mean(scores) - half, rel=1e-9)
+    assert found.interval.high == pytest.approx(np.mean(scores) + half, rel=1e-9)
     assert metric(report, "own").estimate == pytest.approx(1 - report.answer.error, abs=1e-12)
 
 
