@@ -10,6 +10,7 @@ import numpy as np
 from skeval._resampling.answers import Answer
 from skeval._resampling.cases import Cases
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.schemes import RepeatedScheme
 from skeval._resampling.target import Target
 
 __all__ = ["OutOfFold", "collect_answers"]
@@ -42,6 +43,11 @@ class OutOfFold:
         What was read off the models.
     n_folds : int
         Number of folds of a repeat.
+    test_train_ratio : float
+        Size of the test sets over that of the training sets, on average.
+    inflation : float
+        Mean squared deviation of the mean of such folds from the risk, over the variance that it
+        would have if losses were independent.
     n_fits : int
         Number of fits, those that failed included.
     """
@@ -58,6 +64,8 @@ class OutOfFold:
     scores: dict[str, np.ndarray]
     noted: list[Any]
     n_folds: int
+    test_train_ratio: float
+    inflation: float
     n_fits: int
 
     @property
@@ -101,8 +109,12 @@ class OutOfFold:
         return found if found.shape[1] == len(classes) else None
 
 
-def collect_answers(p: Procedure, answers: Sequence[Answer | None], n_folds: int) -> OutOfFold:
+def collect_answers(
+    p: Procedure, answers: Sequence[Answer | None], scheme: RepeatedScheme, inflation: float
+) -> OutOfFold:
     """Return the answers of repeated folds as columns; fits that failed have none."""
+    blocks, n_folds = map(scheme.plan.draw, range(scheme.n_folds)), scheme.n_folds
+    sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     fit = np.repeat([fit for fit, _ in done], [len(answer.rows) for _, answer in done])
     given = [answer.response for _, answer in done]
@@ -127,5 +139,7 @@ def collect_answers(p: Procedure, answers: Sequence[Answer | None], n_folds: int
         scores={name: np.array([each.get(name, np.nan) for each in found]) for name in names},
         noted=[answer.noted for _, answer in done],
         n_folds=n_folds,
+        test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
+        inflation=inflation,
         n_fits=len(answers),
     )

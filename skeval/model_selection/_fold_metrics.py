@@ -1,7 +1,7 @@
 """Every usual metric of out-of-fold predictions, with an interval for the rule fitted to all.
 
-The intervals are those of a test set, with the variance `INFLATION` times as large as that of
-independent samples: so much larger was the mean squared deviation of repeated cross-validation
+The intervals are those of a test set, with the variance as many times as large as that of
+independent samples as `OutOfFold.inflation` says: so much larger was the mean squared deviation of repeated cross-validation
 from the risk of the rule, for error rates, as `error_interval` has it. Their coverage was measured
 metric by metric, see `MetricEstimate`.
 """
@@ -21,7 +21,6 @@ from skeval._inference.fold_area import within_fold_area
 from skeval._inference.interval import Limits
 from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.paired_tests import corrected_error
-from skeval._inference.procedure_intervals import INFLATION
 from skeval._inference.proportions import area_interval, log_interval, wilson_interval
 from skeval._inference.tested import Tested, mean_loss, variance_of_mean
 from skeval._resampling.out_of_fold import OutOfFold
@@ -137,7 +136,7 @@ def measure_tables(
             if name == "precision" and not np.any(predicted):
                 estimate = np.nan
             made = score_form(
-                table, estimate, found.group, repeat=found.repeat, inflation=INFLATION
+                table, estimate, found.group, repeat=found.repeat, inflation=found.inflation
             )
         yield describe(name, estimate, ("score", *made), n_samples, label=label)
 
@@ -177,9 +176,9 @@ def summarize_losses(found: OutOfFold, losses: np.ndarray) -> tuple[float, float
     ]
     variance = float(np.mean([variance_of_mean(each) for each in tested]))
     n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
-    degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / INFLATION - 1)
+    degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / found.inflation - 1)
     mean = mean_loss(Tested(losses, weight))
-    return mean, float(np.sqrt(INFLATION * variance)), degrees
+    return mean, float(np.sqrt(found.inflation * variance)), degrees
 
 
 def limit_mean(estimate: float, error: float, degrees: float, confidence_level: float) -> Limits:
@@ -205,8 +204,8 @@ def measure_ranking(
     moved = np.bincount(unit, influence)
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
     factor = 1.0 if found.cases.n_groups is None else len(moved) / (len(moved) - 1)
-    error = float(np.sqrt(INFLATION * factor * np.sum(moved**2)))
-    worth = sizes[0] / INFLATION, sizes[1] / INFLATION
+    error = float(np.sqrt(found.inflation * factor * np.sum(moved**2)))
+    worth = sizes[0] / found.inflation, sizes[1] / found.inflation
     form = "score", partial(area_interval, area, error, worth), error
     yield describe("roc_auc", area, form, found.n_tested, label=label)
     weight = found.weight[found.row]
@@ -255,7 +254,7 @@ def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
         mean = float(values.mean()) if len(values) else np.nan
         error = np.nan
         if len(values) > 1:
-            error = corrected_error(values, 1 / max(1, found.n_folds - 1))
+            error = corrected_error(values, found.test_train_ratio)
         options: dict[str, Any] = {"bounds": range_of(name), "n_units": len(values)}
         limits: Callable[[float], Limits] = partial(normal_interval, mean, error, **options)
         if len(values) < 2:

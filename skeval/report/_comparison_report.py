@@ -148,7 +148,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
     if any(np.isnan(column).any() for column in columns.values()):
         return None
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
-    ratio = 1 / (first.out_of_fold.n_folds - 1)
+    ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
     level = first.confidence_level
     comparisons = {}

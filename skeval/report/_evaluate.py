@@ -190,7 +190,7 @@ def evaluate(
     rule, notes = skip_nested_resampling(estimator)
     splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    settled = splitter, loss, seed, confidence_level, options, error_score
+    settled = cv, splitter, loss, seed, confidence_level, options, error_score
     weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
     steps, notes = Steps(rule, X, target, groups, weight, *settled), notes + few
     say = make_announcer(n_jobs, verbose)

@@ -68,7 +68,7 @@ def summarize_found_searches(
     (whole,) = next(iter(resampled_fits(*data, adapted=False, params=params, **p.options))).findings
     if whole is None or any(each is None for each in found.noted):
         return None
-    ratio = 1 / max(1, found.n_folds - 1)
+    ratio = found.test_train_ratio
     with warnings.catch_warnings():  # the report shows what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:

@@ -1,9 +1,12 @@
 """The steps of an evaluation: each estimates the error of one estimator in one way."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
-from skeval._resampling.schemes import Scheme
+from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target
 from skeval._resampling.weights import weight_parameters
 from skeval.feature_selection import (
@@ -49,8 +52,9 @@ from skeval.model_selection import (
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
-from skeval.model_selection._error_interval import AUTO, answer_with_predictions
+from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
+from skeval.model_selection._interval_repeats import Design
 from skeval.report._estimates_table import PERTURBED
 from skeval.report._selection import align_selections, read_selected
 
@@ -83,6 +87,7 @@ class Steps:
     target: Target
     groups: Any
     weight: np.ndarray | None
+    cv: Any
     splitter: Any
     loss: LossLike
     seed: int
@@ -94,6 +99,12 @@ class Steps:
     def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that cross-validation, perturbation and selection share."""
         return list(self.splitter.split(self.X, self.target.y, self.groups))
+
+    @cached_property
+    def design(self) -> Design:
+        """The folds of the answer: repeats of those that were asked for, or those given."""
+        cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
+        return plan_answer(self.procedure, cv, self.groups, {}, self.seed)
 
     @property
     def ordered(self) -> bool:
@@ -126,12 +137,10 @@ class Steps:
         the folds.
         """
         if not self.ordered:
-            settled = questions, self.confidence_level, self.seed
-            return answer_with_predictions(self.procedure, *settled)
-        plan = fold_plan(len(self.target), self.folds)
-        scheme = Scheme(plan, lambda fit: f"of fold {fit + 1}")
+            return answer_with_predictions(self.design, questions, self.confidence_level)
+        scheme = given_scheme(len(self.target), self.folds, 1)
         answers = list(self.procedure.answers(scheme, questions))
-        return None, collect_answers(self.procedure, answers, plan.n_fits)
+        return None, collect_answers(self.procedure, answers, scheme, 1.0)
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""
