@@ -100,6 +100,7 @@ def _warn_of_copies(columns: np.ndarray, groups: Any) -> Caution | None:
         f"{n_copies} of {n} samples have an exact copy under another number: splits put one into "
         "training and the other into the test, so every error here is too low and every interval "
         "too short. Remove the copies, or give those of one object a common group (groups=).",
+        f"{n_copies} of {n} samples have an exact copy that is split from them",
     )
 
 
@@ -138,10 +139,11 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
 
 def _name_copies(copies: list[int], names: Sequence[str]) -> Caution:
     """Say which features hold what is to be predicted."""
+    fault = f"{_list_features(copies, names)} is a copy of the target"
     return Caution(
         "target-copy",
-        f"{_list_features(copies, names)} is a copy of the target: the errors here are those of "
-        "reading the answer. Remove it and evaluate again.",
+        f"{fault}: the errors here are those of reading the answer. Remove it and evaluate again.",
+        fault[0].lower() + fault[1:],
     )
 
 
