@@ -201,9 +201,7 @@ def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[n
     return repeats
 
 
-def number_kept_together(
-    repeats: Iterable[Sequence[np.ndarray]], n_samples: int
-) -> np.ndarray:
+def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int) -> np.ndarray:
     """Return a number for each sample, the same for samples that no test set takes apart.
 
     The test sets of a repeat have no sample in common.

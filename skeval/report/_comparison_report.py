@@ -14,6 +14,7 @@ from skeval.model_selection._comparison_methods import judge_splits
 from skeval.report._metrics_table import list_main_metrics, name_metric, write_number
 from skeval.report._report import EvaluationReport
 from skeval.report._text_table import align_rows
+from skeval.report._verdict import forbid_quoting
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
 
@@ -60,13 +61,17 @@ class EvaluationComparison(WritableReport, Mapping):
 
     @property
     def verdict(self) -> str:
-        """Which estimator is better, as far as can be told."""
-        if self.comparisons is None:
-            return (
-                "Which is better is not tested: the folds keep the order of the samples, or fits "
-                "failed."
-            )
-        return self.comparisons.conclusion
+        """Which estimator is better, as far as can be told, and what is grave."""
+        told = (
+            "Which is better is not tested: the folds keep the order of the samples, or fits "
+            "failed."
+        )
+        if self.comparisons is not None:
+            told = self.comparisons.conclusion
+        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
+        poor = [name for name, each in self.items() if each.guess and not each.guess.better]
+        beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
+        return " ".join(filter(None, [grave, told, beaten]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
@@ -53,8 +54,8 @@ from skeval.model_selection import (
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
 from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
-from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.model_selection._interval_repeats import Design
+from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
 from skeval.report._selection import align_selections, read_selected
 
@@ -65,6 +66,28 @@ SCORINGS = {
     "squared": "neg_mean_squared_error",
     "absolute": "neg_mean_absolute_error",
 }
+
+
+def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
+    """Return the area under the ROC curve, 1/2 where a test set holds one class only."""
+    positive = y_true == np.max(y_true)
+    m, n = positive.sum(), (~positive).sum()
+    if not m * n:
+        return 0.5
+    return float((rankdata(y_score)[positive].sum() - m * (m + 1) / 2) / (m * n))
+
+
+def score_recalls(y_true: np.ndarray, y_pred: np.ndarray) -> float:
+    """Return the mean recall of the classes that a test set holds."""
+    right = y_true == y_pred
+    return float(np.mean([right[y_true == label].mean() for label in np.unique(y_true)]))
+
+
+RARE_SCORERS = {
+    "roc_auc": make_scorer(score_ranking, response_method=("decision_function", "predict_proba")),
+    "balanced_accuracy": make_scorer(score_recalls),
+}
+"""What counts where a class is rare, defined in every test set."""
 
 
 class Selection(NamedTuple):
@@ -105,6 +128,11 @@ class Steps:
         """The folds of the answer: repeats of those that were asked for, or those given."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
         return plan_answer(self.procedure, cv, self.groups, {}, self.seed)
+
+    @property
+    def counted(self) -> Procedure:
+        """The procedure with the units that its losses are counted by."""
+        return self.procedure if self.ordered else self.design.procedure
 
     @property
     def ordered(self) -> bool:
@@ -193,10 +221,12 @@ class Steps:
                 for statistic in PERTURBED
             )
 
-    def permute(self, n_permutations: int) -> PermutationTest:
-        """Return the P-value of the cross-validated loss."""
-        scoring = SCORINGS.get(resolve_loss(self.loss, self.target).name)
-        if scoring is None:
+    def permute(self, n_permutations: int, metric: str | None) -> PermutationTest:
+        """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
+        scoring: Any = SCORINGS.get(resolve_loss(self.loss, self.target).name)
+        if metric is not None:
+            scoring = RARE_SCORERS[metric]
+        elif scoring is None:
             scoring = make_scorer(partial(_mean_loss, loss=self.loss), greater_is_better=False)
         found: Any = permutation_test(  # one metric, so one result
             *self.task,
@@ -209,7 +239,7 @@ class Steps:
             random_state=self.seed,
             **self.options,
         )
-        return found
+        return found if metric is None else replace(found, metric=metric)
 
     def select(self, feature_names: tuple[str, ...] | None) -> Selection:
         """Return the bias of selecting outside the loop and the stability of the selection.

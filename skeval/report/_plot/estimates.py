@@ -9,7 +9,6 @@ import numpy as np
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
-from skeval.report._sentences import find_guess
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import mean_loss_name
 
@@ -37,7 +36,7 @@ class ErrorEstimatesDisplay:
     quoted : int, default=None
         Number of the row that holds the answer, which is drawn bold; None draws all alike.
     guess : float, default=None
-        Error of always answering the largest class, a line and a last row; None draws none.
+        Error of the best answer that is always the same, a line and a last row; None draws none.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class ErrorEstimatesDisplay:
     points_ : matplotlib Line2D
         The estimates.
     guess_ : matplotlib Line2D or None
-        The error of always answering the largest class.
+        The error of that answer.
 
     See Also
     --------
@@ -104,8 +103,8 @@ class ErrorEstimatesDisplay:
         """
         quoted = guess = None
         if isinstance(result, EvaluationReport):
-            if result.answer is not None:
-                quoted, guess = 0, find_guess(result.class_sizes, result.answer.loss)
+            quoted = None if result.answer is None else 0
+            guess = result.guess and result.guess.error
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
@@ -151,7 +150,8 @@ class ErrorEstimatesDisplay:
         labels = [self._row(int(row)) for row in rows]
         self.guess_ = None
         if self.guess is not None:
-            labels.append(f"always the largest class\n{self.guess:.3f}")
+            form = ".3f" if self.loss == "zero_one" else ".4g"
+            labels.append(f"always the same\n{self.guess:{form}}")
             self.guess_ = ax.axvline(
                 self.guess, color="grey", linestyle="--", linewidth=1, zorder=0
             )
