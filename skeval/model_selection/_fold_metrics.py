@@ -1,8 +1,8 @@
 """Every usual metric of out-of-fold predictions, with an interval for the rule fitted to all.
 
-The intervals are those of a test set, with the variance as many times as large as that of
-independent samples as `OutOfFold.inflation` says: so much larger was the mean squared deviation of repeated cross-validation
-from the risk of the rule, for error rates, as `error_interval` has it. Their coverage was measured
+The intervals are those of a test set, with the variance `OutOfFold.inflation` times as large as
+that of independent samples: so much larger was the mean squared deviation of cross-validation from
+the risk of the rule, for error rates, as `error_interval` has it. Their coverage was measured
 metric by metric, see `MetricEstimate`.
 """
 

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from itertools import starmap
 from typing import Any
 
+import numpy as np
+
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
@@ -172,7 +174,7 @@ class EvaluationReport(WritableReport):
     @property
     def basis(self) -> list[str]:
         """What the interval of the answer is for, how it was made, and how that is known."""
-        weighted = "sample_weight" in self.settings
+        weighted = bool(np.ptp(self.out_of_fold.weight))
         return write_coverage(self.answer, self.class_sizes, weighted=weighted)
 
     def to_dict(self) -> dict[str, Any]:

@@ -191,8 +191,10 @@ class Steps:
         return self._cross_validate(third, THIRD_HELD_OUT)
 
     def estimate_cross_validation(self) -> ErrorEstimate:
-        """Return the error over the folds."""
-        return self._cross_validate(self.folds, CROSS_VALIDATION)
+        """Return the error over the folds, by the units that these keep together."""
+        cases = self.counted.cases
+        groups = cases.unit if cases.name == "folds" else self.groups
+        return self._cross_validate(self.folds, CROSS_VALIDATION, groups=groups)
 
     def estimate_leave_one_out(self) -> ErrorEstimate:
         """Return the error with each sample, or each group, held out in turn."""
@@ -293,8 +295,9 @@ class Steps:
             **self.options,
         }
 
-    def _cross_validate(self, cv: Any, method: str) -> ErrorEstimate:
-        return estimate_over_folds(method, *self.task, cv=cv, **self._error_options())
+    def _cross_validate(self, cv: Any, method: str, **options: Any) -> ErrorEstimate:
+        options = self._error_options() | options
+        return estimate_over_folds(method, *self.task, cv=cv, **options)
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

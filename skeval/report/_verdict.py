@@ -271,17 +271,15 @@ def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationT
         if not np.isfinite(rare.low):
             return f"{start}without an interval, so that it cannot be told from chance."
         start += f"95 % interval {rare.low:.2f} to {rare.high:.2f}, "
-        where = "below" if rare.high < rare.chance else "around"
-        beaten = f"the interval lies above {rare.chance:.2g}"
-        open_ = f"the interval lies {where} {rare.chance:.2g}"
-        return start + _join_witnesses(rare.better, beaten, open_, test)
+        where = "lies below" if rare.high < rare.chance else "includes"
+        doubt = f"the interval {where} {rare.chance:.2g}"
+        above = f"the interval lies above {rare.chance:.2g}"
+        return start + _join_witnesses(rare.better, above, doubt, test)
     if guess is not None and np.isfinite(guess.low):
-        open_ = (
-            "it does worse than that guess"
-            if guess.worse
-            else "it may do no better than that guess"
-        )
-        text = _join_witnesses(guess.better, "it beats that guess on the same samples", open_, test)
+        doubt = "it may do no better than that guess"
+        if guess.worse:
+            doubt = "it does worse than that guess"
+        text = _join_witnesses(guess.better, "it beats that guess on the same samples", doubt, test)
         return text[0].upper() + text[1:]
     read, counted = _read_permutation(test)
     return {
@@ -292,26 +290,29 @@ def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationT
     }.get(read, "" if guess is None else "Whether it is better than that guess is not tested.")
 
 
-def _join_witnesses(better: bool, beaten: str, open_: str, test: PermutationTest | None) -> str:
+def _join_witnesses(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
     """Return one sentence of what the interval and the permutation test say."""
     read, counted = _read_permutation(test)
     if better and read == "denied":
-        return f"not shown to be better than chance: {beaten}, but shuffled labels do as well ({counted})."
+        return (
+            f"not shown to be better than chance: {shown}, but shuffled labels do as well "
+            f"({counted})."
+        )
     if better:
         more = {
             "shown": f", and {counted}",
-            "undecided": f"; {counted} would leave it undecided",
-            "powerless": f"; {counted} could not show it",
+            "undecided": f"; {counted} alone would leave it undecided",
+            "powerless": f"; {counted} alone could not show it",
         }
-        return f"better than chance: {beaten}{more.get(read, '')}."
+        return f"better than chance: {shown}{more.get(read, '')}."
     if read == "shown":
-        return f"better than with shuffled labels ({counted}), but {open_}."
+        return f"better than with shuffled labels ({counted}), but {doubt}."
     more = {
         "denied": f", and shuffled labels do as well ({counted})",
-        "undecided": f", and {counted} leave it undecided",
+        "undecided": f", and {counted} leaves it undecided",
         "powerless": f", and {counted} can show nothing",
     }
-    return f"not shown to be better than chance: {open_}{more.get(read, '')}."
+    return f"not shown to be better than chance: {doubt}{more.get(read, '')}."
 
 
 def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
@@ -326,10 +327,8 @@ def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
     smallest = 1 / (1 + n)
     if smallest > ALPHA and not test.stopped:
         return "powerless", f"{n} permutations (the smallest possible P is {smallest:.2g})"
-    counted, interval = (
-        f"P = {test.pvalue:.2g} from {n} permutations",
-        test.confidence_interval(0.95),
-    )
+    interval = test.confidence_interval(1 - ALPHA)
+    counted = f"P = {test.pvalue:.2g} from {n} permutations"
     if test.pvalue <= ALPHA and interval.high <= ALPHA:
         return "shown", counted
     return "denied" if test.pvalue > ALPHA and interval.low > ALPHA else "undecided", counted
@@ -338,7 +337,7 @@ def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
 def write_guess(guess: Guess, loss: str) -> str:
     """Say how the error compares with that of the guess: lower, perhaps the same, or higher."""
     form = ".4f" if loss == "zero_one" else ".4g"
-    start = f"Always answering {guess.answer} has a {mean_loss_name(loss)} of {guess.error:{form}}"
+    start = f"Always answering {guess.answer} has the {mean_loss_name(loss)} {guess.error:{form}}"
     if not np.isfinite(guess.low):
         return f"{start} on the same samples."
     ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
@@ -369,15 +368,15 @@ def write_given_folds(n_units: int) -> str:
 
 
 TARGET = "The interval is for the error, on new samples, of the rule fitted to all of these"
-MEASURED = (
-    "In simulations of two classes and 50 to 200 samples it held that error in 94 to 99 % of "
-    "samples from populations that it was not chosen on, where 95 % were promised."
-)
-MEASURED_SQUARED = (
-    "In simulations of 50 samples it held that error in 94 to 98 % of samples where 95 % were "
-    "promised, and in 83 % where a few errors were far larger than the others."
-)
-FEWEST, MOST, FEWEST_OF_CLASS = 50, 200, 0.1
+MEASURED = {
+    "zero_one": "In simulations of two classes and {} samples it held that error in 90 to 99 % of "
+    "the cases, by population and learner, where 95 % were promised.",
+    "squared": "In simulations of {} samples it held that error in 94 to 98 % of the cases where "
+    "95 % were promised, and in 83 % where a few errors were far larger than the others.",
+}
+"""What benchmarks/results/coverage_intervals.csv says of the answer."""
+SIZES = {"zero_one": "50 to 100", "squared": "50"}
+FEWEST, MOST, FEWEST_OF_CLASS = 50, {"zero_one": 100, "squared": 50}, 0.1
 REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
@@ -397,31 +396,31 @@ def write_coverage(
     if unmeasured:
         listed = ", ".join(unmeasured)
         return [target, f"How often it holds that error has not been measured for {listed}."]
-    return [target, MEASURED if answer.loss == "zero_one" else MEASURED_SQUARED]
+    measured = MEASURED[answer.loss].format(SIZES[answer.loss])
+    if answer.n_samples > MOST[answer.loss]:
+        measured += " With more samples it has not been measured."
+    return [target, measured]
 
 
 def _list_unmeasured(
     answer: ErrorInterval, sizes: Mapping[Any, int] | None, weighted: bool
 ) -> Iterator[str]:
-    """Yield what the intervals were not measured for; benchmarks/coverage_intervals.py did it."""
-    most = MOST if answer.loss == "zero_one" else FEWEST
-    if answer.loss not in ("zero_one", "squared"):
+    """Yield what the intervals were not measured for."""
+    if answer.loss not in MEASURED:
         yield f"the {answer.loss} loss"
     if answer.confidence_level != 1 - ALPHA:
         yield f"intervals of {100 * answer.confidence_level:g} %"
     if answer.n_samples < FEWEST:
         yield f"fewer than {FEWEST} samples"
-    if answer.n_samples > most:
-        yield f"more than {most} samples"
     if sizes is not None and len(sizes) > 2:
         yield f"{len(sizes)} classes"
     elif sizes is not None and min(sizes.values()) < FEWEST_OF_CLASS * sum(sizes.values()):
         yield "a class of less than a tenth of the samples"
-    if answer.n_groups is not None and answer.method != GIVEN_FOLDS:
-        yield "groups"
     if answer.method == GIVEN_FOLDS:
-        yield "given folds"
+        yield "folds that are given"
+    elif answer.n_groups is not None:
+        yield "groups"
     elif answer.parameters != REPEATS:
-        yield "other folds than ten, ten times"
+        yield "other folds than ten, repeated ten times"
     if weighted:
         yield "sample weights"
