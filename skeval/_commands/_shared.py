@@ -30,7 +30,8 @@ MOST_WORKERS = 10**6
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     """Add the data and the options that every command has."""
     add = parser.add_argument
-    add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file")
+    kinds = "CSV, NPZ, Parquet, Feather or Excel file"
+    add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
     add("--target", metavar="COLUMN", help=target)
     add(
         "--drop",
