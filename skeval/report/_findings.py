@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skeval._resampling.answers import Questions
@@ -51,6 +51,7 @@ def find_all(
     questions: Questions,
     names: tuple[str, ...] | None,
     by: Any,
+    left_out: Mapping[str, Any],
     notes: list[Caution],
     say: Callable[[str], None],
 ) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def find_all(
         "unanswered": find_unanswered(found),
         **summary._asdict(),
         **tests,
-        **_describe_findings(steps, found, estimates, names, notes),
+        **_describe_findings(steps, found, estimates, names, left_out, notes),
     }
 
 
@@ -100,12 +101,13 @@ def _describe_findings(
     found: OutOfFold,
     estimates: Sequence[ErrorEstimate],
     names: tuple[str, ...] | None,
+    left_out: Mapping[str, Any],
     notes: list[Caution],
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
     guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
     warnings = [
-        *write_data_warnings(steps.X, steps.target, steps.groups, names),
+        *write_data_warnings(steps.X, steps.target, steps.groups, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]
