@@ -70,10 +70,11 @@ SCORINGS = {
 
 def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
     """Return the area under the ROC curve, 1/2 where a test set holds one class only."""
-    positive = y_true == np.max(y_true)
-    m, n = positive.sum(), (~positive).sum()
-    if not m * n:
+    classes = np.unique(y_true)
+    if len(classes) < 2:
         return 0.5
+    positive = y_true == classes[-1]
+    m, n = positive.sum(), (~positive).sum()
     return float((rankdata(y_score)[positive].sum() - m * (m + 1) / 2) / (m * n))
 
 

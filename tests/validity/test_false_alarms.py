@@ -64,7 +64,7 @@ def count_alarms(rule, n, separation, n_sets):
         )
         for name, words in ALARMS.items():
             counts[name] += any(words in sentence for sentence in report.warnings)
-        counts["better"] += report.guess is not None
+        counts["better"] += report.guess.better
     return counts
 
 

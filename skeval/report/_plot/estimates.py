@@ -151,7 +151,7 @@ class ErrorEstimatesDisplay:
         self.guess_ = None
         if self.guess is not None:
             form = ".3f" if self.loss == "zero_one" else ".4g"
-            labels.append(f"always the same\n{self.guess:{form}}")
+            labels.append(f"always the same answer\n{self.guess:{form}}")
             self.guess_ = ax.axvline(
                 self.guess, color="grey", linestyle="--", linewidth=1, zorder=0
             )
