@@ -26,8 +26,8 @@ _CALL = 2.5e-3
 _KERNEL, _CELL = 7e-10, 15
 # The seconds that libsvm takes for each sample in each step.
 _STEP = 3.5e-9
-# Support vectors and steps grow by this factor from half of the samples to all: by 1 where the
-# classes are separable, by 2 where they are not.
+# From half of the samples to all of them, support vectors and steps grow by about this factor,
+# which lies between 1, for classes that are separable, and 2.
 _GROWTH = 1.4
 # A batch must be faster by this factor.
 _MARGIN = 1.1

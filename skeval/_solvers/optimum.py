@@ -130,8 +130,7 @@ def _near_enough(duals: Duals, point: PathPoint) -> SetSolution:
     their margin. Which of them are free cannot be told there, nor does it matter.
     """
     a, v, b = point.fraction, point.coef, point.intercept
-    # The margin is computed anew, since surplus and shortfall never move where a sample is left
-    # out.
+    # Where a sample is left out, surplus less shortfall stays 0, which is not its margin.
     margin = duals.margins(v, b)
     any_free = np.any(strictly_free(duals.box, duals.box * a), axis=1)
     return SetSolution(a, v, b, margin, any_free, any_free.copy())
