@@ -53,9 +53,9 @@ class StructureTest(LimitsResult):
         How many draws were at least as good.
     reference : {"uniform", "box", "permuted"}
         The data without structure.
-    pvalue_permuted : float
+    pvalue_permuted : float or None
         The P-value against the columns shuffled by themselves, where `pvalue` is at most 0.05
-        against a box and the columns are not correlated; else nan.
+        against a box and the columns are not correlated; else None.
     caution : str
         What a reader should know before quoting a small `pvalue`; empty if there is nothing.
     interval : ConfidenceInterval
@@ -70,7 +70,7 @@ class StructureTest(LimitsResult):
     null_distribution: np.ndarray = field(repr=False)
     n_exceedances: int
     reference: str
-    pvalue_permuted: float
+    pvalue_permuted: float | None
     caution: str
 
     def __str__(self) -> str:
@@ -199,11 +199,12 @@ def structure_test(
     with k = 2 and k = 3, 19 draws, the shares with a P-value of at most 0.05 were .50 and .69 for
     exponential columns, .21 and .31 for chi-squared ones with 4 degrees of freedom, .08 and .09 for
     half-normal ones. Of these 188 the `caution` came with 160; it is missing by chance where the
-    columns happen to be correlated or to reject when shuffled. So are heavy tails (.24 with k = 2
-    for Student's t with 3 degrees of freedom), and correlated columns for "permuted". Skewed columns
-    that are correlated have no reference here. Clusters that show in single columns, such as those
-    on the corners of a square, are there in shuffled columns, too: a caution is no proof that there
-    are none. A single column has no second reference; look at its histogram.
+    columns happen to be correlated or to reject when shuffled. Heavy tails are structure for
+    "uniform", too (.28 with k = 2 for Student's t with 3 degrees of freedom), and correlated
+    columns for "permuted"; skewed columns that are correlated have no reference here. Clusters
+    that show in single columns, such as those on the corners of a square, are there in shuffled
+    columns, too: a caution is no proof that there are none. A single column has no second
+    reference; look at its histogram.
 
     References
     ----------
@@ -241,7 +242,7 @@ def structure_test(
 
     sign = 1 if greater_is_better else -1
     null, count = draw_null(draws)
-    pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), np.nan, ""
+    pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), None, ""
     shuffle = shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
     if shuffle is not None:
         pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
