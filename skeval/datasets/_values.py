@@ -36,7 +36,7 @@ DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 DATE = re.compile(
-    r"(?:(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}))"
+    r"(?:(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}))"
     r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(\.\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
@@ -303,6 +303,7 @@ def _count_seconds(match: re.Match[str] | None, day_first: bool) -> float:
     year, month, day, first, second, last, hour, minute, seconds, fraction, zone = match.groups()
     if year is None:
         year, month, day = (last, second, first) if day_first else (last, first, second)
-    text = f"{year}-{month:0>2}-{day or '1':0>2}T{hour or '0':0>2}:{minute or '00'}:{seconds or '00'}"
-    moment = datetime.fromisoformat(text + ("+00:00" if zone in (None, "Z", "UTC") else zone))
+    text = f"{year}-{month:0>2}-{day or '1':0>2}T{hour or '0':0>2}:{minute or '00'}"
+    zone = "+00:00" if zone in (None, "Z", "UTC") else zone
+    moment = datetime.fromisoformat(f"{text}:{seconds or '00'}{zone}")
     return moment.timestamp() + float(fraction or 0)
