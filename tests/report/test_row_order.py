@@ -106,7 +106,7 @@ def test_rows_of_groups_count_once(walks):
     assert [text.code for text in warnings_of(noise, labels)] == ["runs", "autocorrelation"]
     assert warnings_of(noise, labels, groups=group) == []
     assert warnings_of(noise, labels, groups=group, cv=GroupKFold(5)) == []
-    assert warnings_of(X, y, groups=group)[0].code == "time-order"
+    assert warnings_of(X, y, groups=group)[0].code == "runs"
 
 
 @pytest.mark.parametrize("kind", ["codes", "rare", "numbers", "within classes"])
