@@ -28,7 +28,6 @@ from skeval.model_selection._comparison_result import ClassifierComparison
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
-    check_groups,
     check_option,
     check_same_length,
     check_y,
@@ -156,7 +155,6 @@ def compare_predictions(
     y_true = check_y("y_true", y_true)
     pred_a, pred_b = _read_predictions("pred_a", pred_a), _read_predictions("pred_b", pred_b)
     check_same_length(y_true=y_true, pred_a=pred_a)
-    groups = check_groups(groups, len(y_true))
     if y_true_b is None:
         check_same_length(y_true=y_true, pred_b=pred_b)
     else:
