@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.responses import Responses, SolvedFits
 from skeval._resampling.target import Target
+from skeval._resampling.weights import is_routed
 from skeval.utils._compat import has_valid_parameters
 
 __all__ = [
@@ -25,8 +26,8 @@ __all__ = [
     "find_adapter",
 ]
 
-SERVING = ("skeval._smoothers", "skeval.svm", "skeval.feature_selection")
-"""The subpackages that register adapters as they are imported: before the first is asked for."""
+SERVING = "skeval._adapters"
+"""The floor above that registers adapters as it is imported, before the first is asked for."""
 
 DECIMALS = 9
 """Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
@@ -121,8 +122,9 @@ def adapter_for(
 ) -> Adapter | Unserved | None:
     """Return the adapter that serves an estimator behind some transformers, None if none does.
 
-    The subpackage of an estimator registers an implementation for its type; it returns None for
-    parameters, subclasses, transformers or data that its solver does not serve, or says why.
+    `skeval._adapters` registers an implementation for each type that a solver serves. It returns
+    None for parameters, subclasses, transformers or data that are not served, or says why. An
+    estimator of this package registers one where it is defined.
     """
     return None
 
@@ -140,7 +142,9 @@ def find_adapter(
     What is done, and why, is told.
     """
     found: Adapter | Unserved | None = Unserved("its parameters are not valid")
-    if has_valid_parameters(estimator):
+    if is_routed(estimator):
+        found = Unserved("metadata routing decides what each step is given")
+    elif has_valid_parameters(estimator):
         found = choose_adapter(estimator, X, target, plan)
     if isinstance(found, Unserved):
         tell(f"{plan.n_fits} fits one by one: {found.why}")
@@ -184,9 +188,8 @@ def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
 
 @cache
 def register_adapters() -> None:
-    """Import the subpackages that register adapters, which stand above this one, once."""
-    for name in SERVING:
-        import_module(name)
+    """Import the floor above that registers adapters, once."""
+    import_module(SERVING)
 
 
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | Unserved | None:
