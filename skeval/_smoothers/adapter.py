@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
+from skeval._resampling.outputs import FitOutput, place_outputs
 from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._smoothers.transformers import ignores_labels
 from skeval.utils._compat import safe_split
 
-__all__ = ["LabelFreeAdapter", "Learn", "Outcome", "Part", "Rule", "label_free_adapter"]
+__all__ = ["LabelFreeAdapter", "Learn", "Part", "Rule", "label_free_adapter"]
 
 FEWEST_REPETITIONS = 10
 """Label vectors for which a rule that serves all of them takes less time than fits to each."""
@@ -49,25 +49,6 @@ class Part(NamedTuple):
     example: np.ndarray
 
 
-class Outcome(NamedTuple):
-    """What a rule answers for some label vectors.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (n_fits, n_tested)
-        Codes or numbers.
-    certain : bool ndarray of shape (n_fits,)
-        Where rounding errors decide on no label. The others are left to the estimator.
-    decision : ndarray of shape (n_fits, n_tested) or (n_fits, n_tested, n_classes), or None
-    probability : ndarray of shape (n_fits, n_tested, n_classes) or None
-    """
-
-    predicted: np.ndarray
-    certain: np.ndarray
-    decision: np.ndarray | None = None
-    probability: np.ndarray | None = None
-
-
 class Rule(Protocol):
     """What a training part gives: predictions for any labels of it."""
 
@@ -75,8 +56,11 @@ class Rule(Protocol):
     def size(self) -> int:
         """Numbers that are kept."""
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
-        """Return the answers for label vectors (n_fits, n_trained) of codes or numbers."""
+    def __call__(self, labels: np.ndarray) -> FitOutput:
+        """Return the answers for label vectors (n_fits, n_trained) of codes or numbers.
+
+        A fit has failed where rounding errors decide on a label: it is left to the estimator.
+        """
 
 
 Learn = Callable[[Any, Part, Target], Rule | None]
@@ -136,10 +120,13 @@ class LabelFreeAdapter:
         width = self.X.shape[1] if len(getattr(self.X, "shape", ())) == 2 else m
         return len(parts) * m * min(m, width + 1) <= KEPT_ELEMENTS
 
-    def __call__(self, block: PlanBlock) -> Responses:
-        """Return the responses of a block."""
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return the answers of a block."""
+        return place_outputs(block.test, self._solve(block))
+
+    def _solve(self, block: PlanBlock) -> Iterator[tuple[np.ndarray, FitOutput]]:
+        """Yield the fits of each training part that has a rule, and their answers."""
         labels = block.order_labels(self.labels)  # (n_fits, n)
-        answers = Answers(block.test)
         for key, fits in group_fits(block):
             train = block.train[fits[0]]
             rows = np.repeat(np.arange(len(train)), train)
@@ -151,8 +138,7 @@ class LabelFreeAdapter:
                 continue
             rule = self._find_rule(key, rows, np.flatnonzero(block.test[fits[0]]), given[0])
             if rule is not None:
-                answers.write(fits, rule(given))
-        return answers.collect()
+                yield fits, rule(given)
 
     def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
         """Return which label vectors hold every class; the others are left to the estimator."""
@@ -194,41 +180,6 @@ def holds_repetitions(plan: ResamplingPlan) -> bool:
     """Whether each block holds so many repetitions that rules need not be kept."""
     fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
     return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
-
-
-class Answers:
-    """The answers of a block, fit after fit, of which some are still to be written."""
-
-    def __init__(self, test: np.ndarray) -> None:
-        self._sizes = test.sum(axis=1)
-        self._starts = np.cumsum(self._sizes) - self._sizes
-        self._solved = np.zeros(len(test), dtype=bool)
-        self._found: dict[str, np.ndarray] = {}
-
-    def write(self, fits: np.ndarray, outcome: Outcome) -> None:
-        """Write what some fits, which are tested on the same samples, answer."""
-        at = (self._starts[fits][:, None] + np.arange(self._sizes[fits[0]])).ravel()
-        for name in ("predicted", "decision", "probability"):
-            values = getattr(outcome, name)
-            if values is None:
-                continue
-            values = values.reshape(len(at), *values.shape[2:])
-            if name not in self._found:
-                n_answers = int(self._sizes.sum())
-                self._found[name] = np.zeros((n_answers, *values.shape[1:]), values.dtype)
-            self._found[name][at] = values
-        self._solved[fits] = outcome.certain
-
-    def collect(self) -> Responses:
-        """Return the answers of the fits that are solved."""
-        if not self._solved.any():
-            return Responses(np.empty(0), self._solved)
-        if self._solved.all():
-            return Responses(solved=self._solved, **self._found)
-        kept = np.repeat(self._solved, self._sizes)
-        return Responses(
-            solved=self._solved, **{name: values[kept] for name, values in self._found.items()}
-        )
 
 
 def compact(target: Target) -> np.ndarray:

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._smoothers.adapter import Outcome, Part, Rule, label_free_adapter
+from skeval._smoothers.adapter import Part, Rule, label_free_adapter
 from skeval._solvers.discriminant import Discriminant
 from skeval._solvers.smoothers import EPSILON, decide
 
@@ -126,7 +127,7 @@ class DiscriminantRule:
         """Numbers that are kept."""
         return self.solver.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the answers for label vectors (n_fits, n_trained) of codes."""
         values, bound, solved = self.solver.solve(labels)
         noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
@@ -135,4 +136,4 @@ class DiscriminantRule:
             certain &= bound * (ROOM * self.tolerance) ** 2 < 1
         probability = expit(values)
         shares = np.stack([1 - probability, probability], axis=-1)
-        return Outcome(predicted, certain & solved, values, shares)
+        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

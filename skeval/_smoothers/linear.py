@@ -14,8 +14,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._smoothers.adapter import Outcome, Part, Rule, label_free_adapter
+from skeval._smoothers.adapter import Part, Rule, label_free_adapter
 from skeval._solvers.smoothers import EPSILON, Smoother, class_signs, decide, find_basis
 
 __all__ = ["LinearRule", "learn_linear"]
@@ -145,13 +146,14 @@ class LinearRule:
         """Numbers that are kept."""
         return self.predict.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the answers for label vectors (n_fits, n_trained)."""
         values = self.values(labels)
         if not self.n_classes:
-            return Outcome(values, np.isfinite(values).all(axis=1))
+            return FitOutput.of_same_samples(values, np.isfinite(values).all(axis=1))
         predicted, certain = decide(values, self.noise)
-        return Outcome(predicted, certain, values if values.ndim == 2 else values.swapaxes(1, 2))
+        by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
+        return FitOutput.of_same_samples(predicted, certain, by_sample)
 
     def values(self, labels: np.ndarray) -> np.ndarray:
         """Return numbers (n_fits, n_tested), or decision values, of each class where several."""

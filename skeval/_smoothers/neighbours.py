@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._smoothers.adapter import Outcome, Part, Rule, label_free_adapter
+from skeval._smoothers.adapter import Part, Rule, label_free_adapter
 from skeval._solvers.votes import Neighbours, average, count_votes, weigh_votes
 
 __all__ = ["find_neighbours", "learn_neighbours"]
@@ -84,11 +85,11 @@ class NeighboursRule:
         """Numbers that are kept."""
         return 2 * self.neighbours.indices.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the answers for label vectors (n_fits, n_trained)."""
         certain = np.ones(len(labels), dtype=bool)
         if not self.n_classes:
-            return Outcome(average(labels, self.neighbours), certain)
+            return FitOutput.of_same_samples(average(labels, self.neighbours), certain)
         vote = count_votes if self.neighbours.weights is None else weigh_votes
         predicted, shares = vote(labels, self.neighbours, self.n_classes)
-        return Outcome(predicted, certain, probability=shares)
+        return FitOutput.of_same_samples(predicted, certain, probability=shares)

@@ -21,6 +21,7 @@ from sklearn.svm import SVC
 
 from skeval._resampling import fits
 from skeval._resampling.adapters import adapter_of_steps
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import check_task
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import (
@@ -140,8 +141,8 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
         def unsolved(block):
             found = adapter(block)
             odd = np.arange(len(block)) % 2 == 1
-            found.values[odd] = np.nan
-            return found._replace(solved=~odd)
+            kept = np.repeat(~odd, found.sizes)
+            return FitOutput(block.test, odd, found.predicted[kept], found.decision[kept])
 
         return adapter and unsolved
 
