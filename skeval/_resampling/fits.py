@@ -215,14 +215,19 @@ class Solver:
     def __call__(self, block: PlanBlock) -> FitOutput:
         return complete(self.fitter, self.solve(block), block)
 
-    # The many matrix products of a block are too small to gain from several threads.
-    @limit_threads(limits=1, user_api="blas")
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return what the adapter answers of what is asked for."""
-        fitter, output = self.fitter, self.adapter(block)
+        fitter, output = self.fitter, solve_block(self.adapter, block)
         if output.failed.all():
             return FitOutput(block.test, output.failed)
         return fitter.questions.keep(output, block, fitter.estimator, fitter.target)
+
+
+# The many matrix products of a block are too small to gain from several threads.
+@limit_threads(limits=1, user_api="blas")
+def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers."""
+    return adapter(block)
 
 
 def complete(

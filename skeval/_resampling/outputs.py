@@ -30,6 +30,9 @@ COLUMNS = ("predicted", "decision", "probability")
 DECIMALS = 9
 """Decision values are known to so many decimals of their spread: what agrees in them is tied."""
 
+MIDDLE_ERROR = 2.0**-40
+"""Rounding errors of decision values, relative to their median: some thousand machine epsilons."""
+
 
 @dataclass(frozen=True, eq=False)
 class FitOutput:
@@ -211,16 +214,21 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
 
 
 def round_spread(values: np.ndarray) -> np.ndarray:
-    """Return decision values of which those that differ by rounding errors only are equal."""
+    """Return decision values of which those that differ by rounding errors only are equal.
+
+    Values are known relative to their spread, and no better than relative to their middle: where
+    a model has learnt nothing but its intercept, all that spreads them is rounding.
+    """
     if not values.size:
         return values
     middle = float(np.median(values))
     # That of the inner half, since a single outlier must not make all others equal.
     spread = 2 * float(np.median(np.abs(values - middle))) or float(np.ptp(values))
-    if spread == 0.0 or not np.isfinite(spread):
+    known = max(spread * 10.0**-DECIMALS, abs(middle) * MIDDLE_ERROR)
+    if spread == 0.0 or not np.isfinite(known):
         return values
     # A power of two as the unit: nothing but the rounding itself changes a value.
-    unit = 2.0 ** np.floor(np.log2(spread * 10.0**-DECIMALS))
+    unit = 2.0 ** np.floor(np.log2(known))
     rounded: np.ndarray = middle + np.round((values - middle) / unit) * unit
     return rounded
 

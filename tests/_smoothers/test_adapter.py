@@ -496,13 +496,13 @@ def test_rules_stay_in_the_calling_process(dtype, monkeypatch):
     X, y = some_samples("plain").astype(dtype), some_labels()
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), X, y, **options)
-    blocks, solve = [], fits.Solver.solve
+    blocks, solve = [], fits.solve_block
 
-    def solve_and_list(solver, block):
+    def solve_and_list(adapter, block):
         blocks.append(block)
-        return solve(solver, block)
+        return solve(adapter, block)
 
-    monkeypatch.setattr(fits.Solver, "solve", solve_and_list)
+    monkeypatch.setattr(fits, "solve_block", solve_and_list)
     spread = permutation_test(RidgeClassifier(), X, y, n_jobs=2, **options)
     assert_array_equal(spread.null_distribution, alone.null_distribution)
     assert sum(map(len, blocks)) == 3 * (1 + 19)
