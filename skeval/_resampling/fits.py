@@ -102,7 +102,8 @@ def send_fits(
     with it.
     """
     if adapter is None:
-        job, blocks, limit = fitter, plan.blocks(first=first_block), nullcontext()
+        job: Any = fitter
+        blocks, limit = plan.blocks(first=first_block), nullcontext()
     else:
         size = count_fits_of_block(plan)
         job, blocks = Solver(fitter), plan.blocks(size, first_block)

@@ -62,9 +62,9 @@ class FitOutput:
 
     test: np.ndarray
     failed: np.ndarray
-    predicted: np.ndarray | None = None
-    decision: np.ndarray | None = None
-    probability: np.ndarray | None = None
+    predicted: Any = None
+    decision: Any = None
+    probability: Any = None
     scores: list[Any] | None = None
     notes: list[Any] | None = None
 
@@ -92,11 +92,11 @@ class FitOutput:
         (n_fits,), are dropped.
         """
         kept = slice(None) if certain.all() else certain
-        columns = [
-            None if values is None else values[kept].reshape(-1, *values.shape[2:])
-            for values in (predicted, decision, probability)
-        ]
-        return cls(np.broadcast_to(np.True_, predicted.shape[:2]), ~certain, *columns)
+        columns: dict[str, Any] = {
+            name: None if values is None else values[kept].reshape(-1, *values.shape[2:])
+            for name, values in zip(COLUMNS, (predicted, decision, probability), strict=True)
+        }
+        return cls(np.broadcast_to(np.True_, predicted.shape[:2]), ~certain, **columns)
 
     def __len__(self) -> int:
         return len(self.test)
@@ -143,12 +143,15 @@ class FitOutput:
         return predicted
 
     def _take(self, fits: slice, answers: slice) -> FitOutput:
-        columns = (
-            None if column is None else column[answers]
-            for column in (self.predicted, self.decision, self.probability)
+        return FitOutput(
+            self.test[fits],
+            self.failed[fits],
+            None if self.predicted is None else self.predicted[answers],
+            None if self.decision is None else self.decision[answers],
+            None if self.probability is None else self.probability[answers],
+            None if self.scores is None else self.scores[fits],
+            None if self.notes is None else self.notes[fits],
         )
-        lists = (None if each is None else each[fits] for each in (self.scores, self.notes))
-        return FitOutput(self.test[fits], self.failed[fits], *columns, *lists)
 
 
 def unpack_output(test: Squeezed, *parts: Any) -> FitOutput:
@@ -165,7 +168,7 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         return parts[0]
     with_answers = [part for part in parts if not part.failed.all()]
 
-    def join(name: str) -> np.ndarray | None:
+    def join(name: str) -> Any:
         columns = [getattr(part, name) for part in with_answers]
         if not columns or any(column is None for column in columns):
             return None
@@ -182,8 +185,11 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
     return FitOutput(
         np.concatenate([part.test for part in parts]),
         np.concatenate([part.failed for part in parts]),
-        *(join(name) for name in COLUMNS),
-        *(chain(name) for name in ("scores", "notes")),
+        join("predicted"),
+        join("decision"),
+        join("probability"),
+        scores=chain("scores"),
+        notes=chain("notes"),
     )
 
 
@@ -195,7 +201,7 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
     """
     sizes = test.sum(axis=1)
     starts, failed = np.cumsum(sizes) - sizes, np.ones(len(test), dtype=bool)
-    columns: dict[str, np.ndarray] = {}
+    columns: dict[str, Any] = {}
     for fits, output in parts:
         done = fits[~output.failed]
         if not len(done):

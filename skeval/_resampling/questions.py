@@ -238,13 +238,13 @@ def score_answers(
         scorer = get_scorer(name_metric(questions.scoring, target))
     if not waiting.any() or scorer is None:
         return scores
-    for fit, part in enumerate(output):
-        if waiting[fit]:
+    for number, part in enumerate(output):
+        if waiting[number]:
             rows = part.rows
-            codes = target.codes[rows if block.order is None else block.order[fit, rows]]
+            codes = target.codes[rows if block.order is None else block.order[number, rows]]
             answers = part.responses | {"predict": target.decode(part.responses["predict"])}
             if "decision_function" in answers:
                 answers["decision_function"] = round_spread(answers["decision_function"])
             replayed = ReplayedEstimator(answers, tags, target.classes)
-            scores[fit] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
+            scores[number] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
     return scores
