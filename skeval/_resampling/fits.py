@@ -157,7 +157,7 @@ class Fitter:
         model = clone(self.estimator)
         train, train_labels = self._split(labels, rows)
         test, test_labels = self._split(labels, tested, rows)
-        arguments = fit_arguments(model, self.X, self.params, fit.weights, rows)
+        arguments = fit_arguments(model, self.X, self.params, fit.weights, self.target.groups, rows)
         try:
             model.fit(train, train_labels, **arguments)
             found = self.questions.read(model, test, test_labels, self.target)
