@@ -25,7 +25,6 @@ from skeval._inference.tested import (
     n_units,
     variance_of_mean,
 )
-from skeval._resampling.answers import Answer
 from skeval._resampling.cases import Cases, number_by_appearance
 from skeval._resampling.folds import (
     deals_at_random,
@@ -37,6 +36,7 @@ from skeval._resampling.folds import (
     seed_splitter,
 )
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import FoldScheme, RepeatedScheme, fold_scheme, given_scheme
 from skeval.model_selection._interval_parts import Outcome, Settings, completed, find
@@ -146,7 +146,7 @@ def count_units(
 
 
 def outcome_of_repeats(
-    p: Procedure, scheme: RepeatedScheme, answers: list[Answer | None]
+    p: Procedure, scheme: RepeatedScheme, answers: list[FitOutput | None]
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
@@ -159,7 +159,7 @@ def outcome_of_repeats(
         tested: list[list[Tested]] = [[] for _ in range(scheme.n_repeats)]
         for fit, answer in enumerate(answers):
             if answer is not None:
-                tested[fit // scheme.n_folds].append(p.tested(loss, answer))
+                tested[fit // scheme.n_folds].append(p.tested(loss, answer.rows, answer.predicted))
         repeats = [concatenate_tested(parts) for parts in tested if parts]
         findings.append(find_repeated(loss, repeats, stand_in, inflation))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
