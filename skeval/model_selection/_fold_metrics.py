@@ -29,7 +29,7 @@ from skeval.model_selection._analytic import give_no_limits
 from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.model_selection._table_interval import count_confusion_table
 
-__all__ = ["METRICS", "measure_metrics"]
+__all__ = ["METRICS", "measure_metrics", "summarize_losses"]
 
 OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "balanced_accuracy": (sk.balanced_accuracy_score, {}),
