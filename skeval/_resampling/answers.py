@@ -17,7 +17,7 @@ from skeval._resampling.responses import Responses
 from skeval._resampling.scores import takes_responses
 from skeval._resampling.target import Target
 
-__all__ = ["Answer", "Questions", "find_response_method", "resampled_answers"]
+__all__ = ["Answer", "Questions", "decides_by_pairs", "find_response_method", "resampled_answers"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -103,16 +103,21 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
     Decision values of pairs of classes are no scores of classes, not even where three classes
     have as many pairs.
     """
-    if target.classes is None:
+    if target.classes is None or decides_by_pairs(estimator, target):
         return None
-    method = next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+    return next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+
+
+def decides_by_pairs(estimator: Any, target: Target) -> bool:
+    """Whether an estimator has decision values of pairs of classes, and nothing else."""
+    if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
+        return False
     shapes = [
         value
         for name, value in estimator.get_params(deep=True).items()
         if name.endswith("decision_function_shape")
     ]
-    by_pairs = method == "decision_function" and "ovo" in shapes and len(target.classes) > 2
-    return None if by_pairs else method
+    return "ovo" in shapes and hasattr(estimator, "decision_function")
 
 
 def keep_tested(fitted: FittedBlock) -> FittedBlock:
@@ -151,7 +156,10 @@ def score_model(questions: Questions, model: Any, X: Any, y: Any) -> dict[str, f
             except ValueError:
                 score = np.nan
             if isinstance(score, dict):
-                raise TypeError(f"scoring must give one number, {name!r} gave a dict.")
+                raise TypeError(
+                    f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                    f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+                )
             scores[name] = float(score)
     return scores
 

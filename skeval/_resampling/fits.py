@@ -1,5 +1,6 @@
 """The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ __all__ = [
     "make_no_decisions",
     "resampled_fits",
 ]
+
+NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""What scikit-learn's estimators say of texts."""
 
 FAILED = None
 """What stands for a fit that raised, under ``error_score=numpy.nan``."""
@@ -104,7 +108,10 @@ def resampled_fits(
     if not adapted or params:
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
     else:
-        adapter = find_adapter(estimator, X, target, plan, tell)
+        try:
+            adapter = find_adapter(estimator, X, target, plan, tell)
+        except ValueError as error:
+            raise explain_texts(error, X) from error
     fitter = Fitter(clone(estimator), X, target.given, params, target.groups, read, error_score)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     if adapter is None:
@@ -208,9 +215,10 @@ class Fitter:
             return self.read(model, test, test_labels)
         except Exception as error:
             if self.error_score == "raise":
+                error = explain_texts(error, train)
                 # for whoever knows the plan to say which fit it was
                 vars(error)["training_rows"] = rows
-                raise
+                raise error
             return FAILED
 
     @cached_property
@@ -227,6 +235,33 @@ class Fitter:
             return take_rows(self.X, rows), labels[rows]
         parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
         return parts
+
+
+def explain_texts(error: Exception, X: Any) -> Exception:
+    """Return the error of a fit; where it cannot read texts, one that says where they are."""
+    if not isinstance(error, ValueError) or re.search(NO_TEXTS, str(error)) is None:
+        return error
+    if hasattr(X, "columns"):
+        held = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        remedy = "OneHotEncoder in a ColumnTransformer"
+    else:
+        held, what = [""] * holds_texts(X), "instead of numbers"
+        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+    if not held:
+        return error
+    told = ValueError(
+        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
+        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
+    )
+    told.__cause__ = error
+    return told
+
+
+def holds_texts(values: Any) -> bool:
+    """Whether there is a text among some values."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(each, str) for each in array.flat)
 
 
 def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:

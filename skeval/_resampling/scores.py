@@ -33,15 +33,17 @@ def resampled_scores(
     scorer: Any,
     *,
     scoring: Any = None,
+    several: bool = False,
     **options: Any,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
-    `scorer` is what `scoring` names; `options` are those of `resampled_fits`.
+    `scorer` is what `scoring` names; unless there may be several, it must give one number.
+    `options` are those of `resampled_fits`.
     """
     tags = get_tags(estimator)
     adapted = takes_responses(estimator, scorer, scoring, tags, target)
-    read, finish = partial(read_score, scorer), None
+    read, finish = partial(read_score, scorer, several=several), None
     if adapted:
         finish = partial(score_block, scorer=scorer, scoring=scoring, tags=tags, target=target)
     options |= {"adapted": adapted, "finish": finish}
@@ -51,9 +53,13 @@ def resampled_scores(
         yield [mean_score(scores[start : start + per_repetition]) for start in starts]
 
 
-def read_score(scorer: Any, model: Any, X: Any, y: Any) -> Scores:
-    """Return the score of a fitted model."""
+def read_score(scorer: Any, model: Any, X: Any, y: Any, *, several: bool) -> Scores:
+    """Return the score of a fitted model, or its scores by name."""
     score: Scores = scorer(model, X, y)
+    if isinstance(score, dict) and not several:
+        raise TypeError(
+            f"scoring must give one number here, got a dict with {', '.join(map(repr, score))}."
+        )
     return score
 
 

@@ -11,7 +11,7 @@ from skeval.metrics.cluster._samples import Samples
 from skeval.metrics.cluster._silhouette import silhouettes
 from skeval.utils._text import ShownAsText
 
-__all__ = ["ESTIMABLE", "IndexEstimate", "estimate_from_rows"]
+__all__ = ["ESTIMABLE", "IndexEstimate", "allocate", "estimate_from_rows"]
 
 ESTIMABLE = {"silhouette", "connectivity"}
 FEWEST_ROWS = 2  # of a cluster, for a variance
