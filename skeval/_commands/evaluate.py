@@ -92,7 +92,8 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     add(
         "--quick",
         action="store_true",
-        help="fewer resamples and permutations, no leave-one-out, seconds instead of minutes",
+        help="fewer resamples and permutations, no leave-one-out, and less still where that would "
+        f"take more than {QUICK_BUDGET:g} s",
     )
 
 
@@ -142,7 +143,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         verbose=progress_level(),
         memory=options.memory,
     )
-    deliver(report, options, table, procedure, [*notes, *told, *found])
+    deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
 
 
 def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
@@ -246,12 +247,17 @@ def _choose_sizes(
     told: list[str] = []
     if budget is not None:
         work, told = fit_to_budget(work, budget * workers, frozenset(given))
-        told = [f"note: left out to keep within {budget:g} s: {', '.join(told)}."] if told else []
-    if work.seconds / workers > WORTH_TELLING:
+    seconds = work.seconds / workers
+    if seconds > WORTH_TELLING:
+        advice = "--budget SECONDS does with fewer"
+        if budget is not None:
+            advice = f"more than the {budget:g} s that were to do, for fewer fits tell too little"
         print(
-            f"skeval: a fit takes {fit:.2g} s, so all will take about "
-            f"{work.seconds / workers:.0f} s, much less where a solver does many fits at once; "
-            "--budget SECONDS does with fewer.",
+            f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where "
+            f"a solver does many fits at once; {advice}.",
             file=sys.stderr,
         )
+    if budget is not None and told:
+        aim = "keep within" if seconds <= budget else "come nearer to"
+        told = [f"note: left out to {aim} {budget:g} s: {', '.join(told)}."]
     return {name: getattr(work, name) for name in sizes}, told

@@ -1,5 +1,8 @@
 """Tables as people have them: texts, missing values, columns that are no features."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
@@ -33,6 +36,10 @@ __all__ = ["ColumnTable", "load_columns"]
 
 MANY = 20
 """Distinct texts of which a column may have any number; of more, half of the rows at most."""
+DATE = re.compile(
+    r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?|\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?", re.I
+)
+"""A date of any order of day, month and year, with a time or without, or a time alone."""
 
 
 class ColumnTable(NamedTuple):
@@ -310,7 +317,9 @@ def _refuse(values: list[str], numbers: np.ndarray | None, n: int) -> str | None
     """Return why a column is no feature, or None."""
     if numbers is not None:
         return "has no value" if np.isnan(numbers).all() else None
-    n_distinct = len(set(values))
-    if n_distinct <= MANY or n_distinct <= n / 2:
+    texts = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
+    if len(texts) <= MANY or len(texts) <= n / 2:
         return None
-    return f"holds {n_distinct} different texts in {n} rows, as names and free texts do,"
+    if all(map(DATE.fullmatch, texts)):
+        return f"holds dates or times, {len(texts)} different ones in {n} rows,"
+    return f"holds {len(texts)} different texts in {n} rows, as names and free texts do,"

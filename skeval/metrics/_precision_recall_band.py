@@ -18,7 +18,7 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_ends, write_number
 
 __all__ = ["PrecisionRecallCurveBand", "precision_recall_curve_band"]
 
@@ -77,15 +77,16 @@ class PrecisionRecallCurveBand(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            f"average precision {self.average_precision:.4f}, {self.average_precision_interval}",
-            f"prevalence {self.prevalence:.4f}",
+            f"average precision {write_number(self.average_precision)}, "
+            f"{self.average_precision_interval}",
+            f"prevalence {write_number(self.prevalence)}",
             f"{'recall':>6}  {'precision':>9}  {'at each point':<16}  whole curve",
         ]
         for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
+            whole = write_ends(self.simultaneous_low[i], self.simultaneous_high[i])
             rows.append(
                 f"{self.recall[i]:6.2f}  {self.precision[i]:9.4f}  "
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
+                f"{write_ends(self.low[i], self.high[i]):<16}  {whole}"
             )
         return "\n".join(rows)
 

@@ -17,7 +17,7 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_ends, write_number
 
 __all__ = ["RocCurveBand", "roc_curve_band"]
 
@@ -75,14 +75,14 @@ class RocCurveBand(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            f"area {self.area:.4f}, {self.area_interval}",
+            f"area {write_number(self.area)}, {self.area_interval}",
             f"{'FPR':>6}  {'TPR':>6}  {'at each point':<16}  whole curve",
         ]
         for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
+            whole = write_ends(self.simultaneous_low[i], self.simultaneous_high[i])
             rows.append(
                 f"{self.false_positive_rate[i]:6.2f}  {self.true_positive_rate[i]:6.4f}  "
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
+                f"{write_ends(self.low[i], self.high[i]):<16}  {whole}"
             )
         return "\n".join(rows)
 

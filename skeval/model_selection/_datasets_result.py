@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
+from skeval._inference.adjustment import significance_level
 from skeval._inference.posteriors import (
     dirichlet_weights,
     hierarchical_draws,
@@ -16,7 +17,14 @@ from skeval.model_selection._comparison_checks import check_rope
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.utils._checks import check_option
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    fill_text,
+    write_ends,
+    write_number,
+    write_pvalue,
+)
 
 __all__ = ["N_DRAWS", "DatasetComparison"]
 
@@ -110,7 +118,7 @@ class DatasetComparison(ShownAsText):
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """Longest runs of neighbours by mean rank of which no two are found different."""
-        alpha = 1 - self.confidence_level
+        alpha = significance_level(self.confidence_level)
         found = find_groups(self.order, self.pvalues, alpha)
         return [tuple(self.names[place] for place in group) for group in found]
 
@@ -176,7 +184,7 @@ class DatasetComparison(ShownAsText):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        alpha, order = 1 - self.confidence_level, self.order
+        alpha, order = significance_level(self.confidence_level), self.order
         best = find_equal(self.mean_ranks, self.mean_ranks.min())
         found = (self.pvalues[best] <= alpha).all(axis=0)
         beaten = [self.names[j] for j in order if found[j] and j not in best]
@@ -232,7 +240,8 @@ class DatasetComparison(ShownAsText):
         lines.append(fill_text(self.reason))
         rows = []
         for row in (self._describe_pair(*pair) for pair in self._list_pairs()):
-            said = "{difference:7.4f} [{low:.4f}, {high:.4f}]  P = {pvalue:.3g}".format(**row)
+            ends = write_ends(row["low"], row["high"])
+            said = f"{write_number(row['difference']):>7} {ends}  P = {write_pvalue(row['pvalue'])}"
             rows.append((f"{row['a']} - {row['b']}", said))
         level = f"differences, {100 * self.confidence_level:g} % intervals for all together"
         return "\n".join([*lines, align_text(level, rows), fill_text(self.conclusion)])
