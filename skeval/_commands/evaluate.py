@@ -138,6 +138,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         **sizes,
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
+        left_out=table.left_out or None,
         random_state=options.seed,
         n_jobs=options.jobs,
         verbose=progress_level(),

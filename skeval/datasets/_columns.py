@@ -58,6 +58,8 @@ class ColumnTable(NamedTuple):
     groups : ndarray of shape (n_samples,), or None
     notes : list of str
         What was left out, and why.
+    left_out : dict of str to ndarray of shape (n_samples,)
+        The columns that are no features, as numbers or texts.
     """
 
     X: np.ndarray
@@ -67,6 +69,7 @@ class ColumnTable(NamedTuple):
     missing: list[int]
     groups: np.ndarray | None
     notes: list[str]
+    left_out: dict[str, np.ndarray]
 
 
 class Columns(NamedTuple):
@@ -96,11 +99,11 @@ def load_columns(
         if groups is not None:
             raise ValueError(f"--groups must name a column of a table, {path.name} has none.")
         table, notes = read_table(source, target, needs_target, header)
-        return _drop_features(ColumnTable(*table, [], [], None, notes), left_out, path.name)
+        return _drop_features(ColumnTable(*table, [], [], None, notes, {}), left_out, path.name)
     if not left_out and groups is None:
         try:
             table, notes = read_table(source, target, needs_target, header)
-            return ColumnTable(*table, [], [], None, notes)
+            return ColumnTable(*table, [], [], None, notes, {})
         except ValueError:  # what it refuses, the careful way below reads or says
             pass
     if stored and header is not None:
@@ -115,7 +118,8 @@ def _drop_features(table: ColumnTable, left_out: list[str], source: str) -> Colu
     kept = [i for i, name in enumerate(table.feature_names) if name not in left_out]
     _check_any_left(kept, source)
     names = [table.feature_names[i] for i in kept]
-    return table._replace(X=table.X[:, kept], feature_names=names)
+    dropped = {name: table.X[:, table.feature_names.index(name)] for name in left_out}
+    return table._replace(X=table.X[:, kept], feature_names=names, left_out=dropped)
 
 
 def _read_text(path: Path, target: str | None, header: bool | None) -> Columns:
@@ -191,7 +195,8 @@ def _sort_out(
             continue
         features.append(position)
     group_of = None if groups is None else _read_groups(found, groups, source)
-    return _make_table(found, features, y, group_of, source, notes)
+    dropped = {name: np.array(found.values[found.names.index(name)]) for name in left_out}
+    return _make_table(found, features, y, group_of, source, notes, dropped)
 
 
 def _read_groups(found: Columns, name: str, source: str) -> np.ndarray:
@@ -274,6 +279,7 @@ def _make_table(
     groups: np.ndarray | None,
     source: str,
     notes: list[str],
+    left_out: dict[str, np.ndarray],
 ) -> ColumnTable:
     """Return the features side by side, without those that cannot be any."""
     n, columns = len(found.records), list[np.ndarray]()
@@ -287,6 +293,7 @@ def _make_table(
         reason = _refuse(values, numbers, n)
         if reason is not None:
             notes.append(f"{source}: column {name!r} {reason} and is left out.")
+            left_out[name] = np.array(values)
             continue
         if numbers is None:
             texts.append(len(columns))
@@ -299,7 +306,7 @@ def _make_table(
     X = np.empty((n, len(columns)), dtype=object if texts else float)
     for position, column in enumerate(columns):
         X[:, position] = column
-    return ColumnTable(X, y, names, texts, missing, groups, notes)
+    return ColumnTable(X, y, names, texts, missing, groups, notes, left_out)
 
 
 def _note_dashes(name: str, values: list[str], source: str) -> list[str]:

@@ -16,6 +16,7 @@ __all__ = [
     "Counts",
     "Options",
     "check_counts",
+    "check_left_out",
     "choose_leave_one_out",
     "choose_splitter",
     "count_classes",
@@ -39,6 +40,7 @@ class Options(TypedDict, total=False):
     by: Any
     sample_weight: Any
     feature_names: Sequence[str] | None
+    left_out: Any
     random_state: RandomStateLike
     n_jobs: int | None
     verbose: int
@@ -61,6 +63,24 @@ def check_counts(n_bootstraps: Any, n_permutations: Any, n_resamples: Any) -> Co
         check_count("n_permutations", n_permutations, 0),
         check_count("n_resamples", n_resamples, 0),
     )
+
+
+def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
+    """Return the columns that are no features by name; each must have a value for each sample."""
+    if left_out is None:
+        return {}
+    if not hasattr(left_out, "items"):
+        raise ValueError(
+            f"left_out must be a dict or a data frame of columns, got {type(left_out).__name__}."
+        )
+    columns = {str(name): np.asarray(column) for name, column in left_out.items()}
+    for name, column in columns.items():
+        if column.shape != (n_samples,):
+            raise ValueError(
+                f"left_out must hold a value for each of {n_samples} samples, {name!r} has shape "
+                f"{column.shape}."
+            )
+    return columns
 
 
 def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:

@@ -31,7 +31,7 @@ def make_comparison_page(
     """Return which is better first, then all side by side, then each pair."""
     first = next(iter(found.values()))
     warnings = [
-        Caution(text.code, f"{name}: {text}")
+        Caution(text.code, f"{name}: {text}", text.headline)
         for name, report in found.items()
         for text in report.warnings
     ]

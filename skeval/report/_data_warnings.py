@@ -1,6 +1,8 @@
 """What is wrong with a table before anything is fitted: copies of samples, copies of the target."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from math import lgamma
 from typing import Any
 
@@ -9,7 +11,7 @@ from scipy.sparse import issparse
 
 from skeval._resampling.target import Target
 from skeval.report._cautions import Caution
-from skeval.report._suspected_groups import warn_of_groups
+from skeval.report._suspected_groups import warn_of_groups, warn_of_repeated_values
 
 __all__ = ["write_data_warnings"]
 
@@ -23,18 +25,28 @@ FEW = 3
 
 
 def write_data_warnings(
-    X: Any, target: Target, groups: Any, feature_names: Sequence[str] | None
+    X: Any,
+    target: Target,
+    groups: Any,
+    feature_names: Sequence[str] | None,
+    left_out: Mapping[str, Any],
 ) -> list[Caution]:
-    """Return the sentences that apply to a table; none where the samples are no rows of one."""
+    """Return the sentences that apply to a table and to the columns that were left out of it.
+
+    Where the samples are no rows of a table there are only those.
+    """
     columns = _encode_columns(X)
     if columns is None:
-        return []
+        return list(warn_of_repeated_values({}, left_out, target, groups))
     names = feature_names or [f"x{position}" for position in range(columns.shape[1])]
     with np.errstate(all="ignore"):  # of infinite and of missing values
+        copies = _warn_of_copies(columns, groups)
+        named = {} if copies else _name_columns(X, names)  # of copies every column is an identifier
         found = [
-            _warn_of_copies(columns, groups),
+            copies,
             warn_of_groups(columns) if groups is None else None,
             _warn_of_answers(columns, target, names),
+            *warn_of_repeated_values(named, left_out, target, groups),
             _warn_of_row_numbers(columns, names),
             _warn_of_constants(columns, names),
         ]
@@ -54,6 +66,11 @@ def _encode_columns(X: Any) -> np.ndarray | None:
         symmetric = shape[0] == shape[1] and np.array_equal(table, table.T)
         return None if symmetric else table.astype(float)
     return np.column_stack([_encode_column(column) for column in table.T])
+
+
+def _name_columns(X: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the columns of a table as they are, by name."""
+    return {str(name): column for name, column in zip(names, np.asarray(X).T, strict=True)}
 
 
 def _encode_column(column: np.ndarray) -> np.ndarray:
@@ -100,6 +117,7 @@ def _warn_of_copies(columns: np.ndarray, groups: Any) -> Caution | None:
         f"{n_copies} of {n} samples have an exact copy under another number: splits put one into "
         "training and the other into the test, so every error here is too low and every interval "
         "too short. Remove the copies, or give those of one object a common group (groups=).",
+        f"{n_copies} of {n} samples have an exact copy that is split from them",
     )
 
 
@@ -138,10 +156,11 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
 
 def _name_copies(copies: list[int], names: Sequence[str]) -> Caution:
     """Say which features hold what is to be predicted."""
+    fault = f"{_list_features(copies, names)} is a copy of the target"
     return Caution(
         "target-copy",
-        f"{_list_features(copies, names)} is a copy of the target: the errors here are those of "
-        "reading the answer. Remove it and evaluate again.",
+        f"{fault}: the errors here are those of reading the answer. Remove it and evaluate again.",
+        fault[0].lower() + fault[1:],
     )
 
 

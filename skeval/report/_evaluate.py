@@ -15,6 +15,7 @@ from skeval.report._cautions import Caution
 from skeval.report._choices import (
     Options,
     check_counts,
+    check_left_out,
     choose_leave_one_out,
     choose_splitter,
 )
@@ -75,6 +76,7 @@ def evaluate(
     by: Any = None,
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
+    left_out: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -133,6 +135,10 @@ def evaluate(
         the permutation test, and of the bias of selection, in the fits alone.
     feature_names : sequence of str of length n_features, default=None
         What the report calls the features; None takes the column names of a data frame.
+    left_out : dict of str to array-like or DataFrame, default=None
+        Columns of the same samples that are no features, such as an identifier or a date. No model
+        sees them; the warnings do: values that repeat as those of a patient do, and the order of
+        time.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all splits and resamples.
     n_jobs : int, default=None
@@ -187,6 +193,7 @@ def evaluate(
     seed = small_seed(random_state)
     questions = add_search_question(resolve_scorers(scoring), estimator)
     by = find_subgroups(X, by, len(target))
+    columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
     splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -197,7 +204,7 @@ def evaluate(
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    findings = find_all(steps, counts, leave_out, questions, names, by, notes, say)
+    findings = find_all(steps, counts, leave_out, questions, names, by, columns, notes, say)
     return EvaluationReport(
         **findings,
         n_features=count_columns(X),

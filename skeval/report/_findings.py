@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skeval._resampling.answers import Questions
@@ -44,6 +44,7 @@ def find_all(
     questions: Questions,
     names: tuple[str, ...] | None,
     by: Any,
+    left_out: Mapping[str, Any],
     notes: list[Caution],
     say: Callable[[str], None],
 ) -> dict[str, Any]:
@@ -60,7 +61,9 @@ def find_all(
         "estimates": estimates,
         **summary._asdict(),
         **tests,
-        **_describe_findings(steps, answer, estimates, names, notes, tests["permutation"]),
+        **_describe_findings(
+            steps, answer, estimates, names, left_out, notes, tests["permutation"]
+        ),
     }
 
 
@@ -85,6 +88,7 @@ def _describe_findings(
     answer: ErrorInterval | None,
     estimates: Sequence[ErrorEstimate],
     names: tuple[str, ...] | None,
+    left_out: Mapping[str, Any],
     notes: list[Caution],
     permutation: PermutationTest | None,
 ) -> dict[str, Any]:
@@ -95,7 +99,7 @@ def _describe_findings(
         weighed = count_classes(steps.target, steps.weight)
         better, guess = compare_with_guess(weighed, find_quoted(answer, estimates), permutation)
     warnings = [
-        *write_data_warnings(steps.X, steps.target, steps.groups, names),
+        *write_data_warnings(steps.X, steps.target, steps.groups, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]

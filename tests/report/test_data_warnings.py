@@ -18,7 +18,7 @@ FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_s
 
 def warnings_of(X, y, groups=None, names=None):
     target = check_task(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names)
+    return write_data_warnings(X, target, groups, names, {})
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,11 @@ def test_a_linear_copy_of_numbers():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
     target = Target(y, None, y)
-    assert write_data_warnings(X, target, None, None) == []
+    assert write_data_warnings(X, target, None, None, {}) == []
     copied = np.column_stack([X, 2 - 3 * y])
-    assert write_data_warnings(copied, target, None, None)[0].startswith("Feature 'x3' is a copy")
+    assert write_data_warnings(copied, target, None, None, {})[0].startswith(
+        "Feature 'x3' is a copy"
+    )
     report = skeval.evaluate(LinearRegression(), copied, y, **FEW)
     assert "[0.0000, 0.0000]" not in str(report)
 
@@ -112,3 +114,62 @@ def test_what_is_no_table_is_left_alone(noise):
     assert warnings_of(csr_matrix(twice), y) == []
     assert warnings_of(twice @ twice.T, y) == []  # a kernel
     assert warnings_of(np.where(X > 2, np.inf, np.where(X < -1, np.nan, X)), y) == []
+
+
+def patients(rng, n_patients=60, flipped=0.0):
+    """Draw visits of patients in any order, each patient with one label but for some of them."""
+    patient = rng.permutation(np.repeat(np.arange(n_patients), rng.integers(1, 4, n_patients)))
+    y = rng.integers(0, 2, n_patients)[patient] ^ (rng.random(len(patient)) < flipped)
+    return np.array([f"P{k:03d}" for k in patient]), y
+
+
+def test_an_identifier_among_the_columns_left_out_forbids_to_quote():
+    rng = np.random.default_rng(0)
+    name, y = patients(rng)
+    X = rng.normal(size=(len(y), 3))
+    report = skeval.evaluate(
+        DecisionTreeClassifier(random_state=0), X, y, left_out={"patient": name}, **FEW
+    )
+    (found,) = [w for w in report.warnings if w.code == "identifier"]
+    n_repeated = sum(np.sum(name == one) for one in set(name) if np.sum(name == one) > 1)
+    assert found.headline == (
+        f"{n_repeated} of {len(y)} samples share their value of 'patient' and always their class "
+        "with others (use --groups patient)"
+    )
+    frame = pd.DataFrame({"patient": name})
+    copy = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, left_out=frame, **FEW)
+    assert copy.warnings == report.warnings
+
+
+def test_identifiers_by_kind_of_column():
+    rng = np.random.default_rng(0)
+    name, y = patients(rng)
+    X = rng.normal(size=(len(y), 2))
+    number = np.unique(name, return_inverse=True)[1] * 7 + 1000.0
+    (told,) = warnings_of(np.column_stack([X, number]), y)
+    assert told.code == "identifier"
+    assert told.headline.endswith("(use --groups x2)")
+    target = check_task(DecisionTreeClassifier(), X, y, None)[1]
+    both = write_data_warnings(X, target, None, None, {"a": name, "b": number})
+    assert len(both) == 1  # two names of the same patients
+    assert write_data_warnings(X, target, name, None, {"a": name}) == []
+    once = np.where(np.arange(len(y)) % 2, name, "")  # no value is no patient
+    (found,) = write_data_warnings(X, target, None, None, {"a": once})
+    assert f"of {np.sum(once != '')} samples" in found
+
+
+def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
+    rng = np.random.default_rng(0)
+    name, y = patients(rng, 200, flipped=0.15)
+    X = rng.normal(size=(len(y), 2))
+    target = check_task(DecisionTreeClassifier(), X, y, None)[1]
+    (found,) = write_data_warnings(X, target, None, None, {"patient": name})
+    assert found.code == "identifier"
+    assert not found.headline
+    assert "they are not independent" in found
+
+
+@pytest.mark.parametrize("left_out", [[1, 2], {"a": [1, 2]}, {"a": np.zeros((20, 2))}])
+def test_left_out_must_be_columns(left_out):
+    with pytest.raises(ValueError, match="left_out must"):
+        skeval.evaluate(DecisionTreeClassifier(), np.zeros((20, 2)), [0, 1] * 10, left_out=left_out)

@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import skeval
 from skeval._resampling.target import check_task
 from skeval.report._data_warnings import write_data_warnings
+from skeval.report._suspected_groups import warn_of_repeated_values
 
 ALARMS = {
     "disagree": "standard errors of their difference",
@@ -125,5 +126,22 @@ def test_tables_without_a_fault(make):
         X = make(rng, 100)
         y = np.arange(len(X)) % 2
         target = check_task(LinearDiscriminantAnalysis(), X, y, None)[1]
-        n_warned += bool(write_data_warnings(X, target, None, None))
+        n_warned += bool(write_data_warnings(X, target, None, None, {}))
     assert binom.sf(n_warned - 1, 200, LIMIT) > 0.001, n_warned
+
+
+def live_somewhere(rng, n):
+    """A city with an effect of its own on the class, and a measurement to one decimal."""
+    city = rng.integers(0, 30, n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-rng.normal(size=30)[city]))).astype(int)
+    return {"city": city.astype(str), "x": (rng.normal(size=n) + 3 * y).round(1)}, y
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_categories_and_measurements_are_no_identifiers(n):
+    n_warned = 0
+    for child in np.random.SeedSequence(n).spawn(60):
+        columns, y = live_somewhere(np.random.default_rng(child), n)
+        target = check_task(LinearDiscriminantAnalysis(), np.zeros((n, 1)), y, None)[1]
+        n_warned += bool(list(warn_of_repeated_values(columns, {}, target, None)))
+    assert binom.sf(n_warned - 1, 60, LIMIT) > 0.001, n_warned
