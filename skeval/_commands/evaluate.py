@@ -249,16 +249,22 @@ def _choose_sizes(
     if budget is not None:
         work, told = fit_to_budget(work, budget * workers, frozenset(given))
     seconds = work.seconds / workers
-    if seconds > WORTH_TELLING:
-        advice = "--budget SECONDS does with fewer"
-        if budget is not None:
-            advice = f"more than the {budget:g} s that were to do, for fewer fits tell too little"
-        print(
-            f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where "
-            f"a solver does many fits at once; {advice}.",
-            file=sys.stderr,
-        )
+    _tell_seconds(seconds, fit, budget)
     if budget is not None and told:
         aim = "keep within" if seconds <= budget else "come nearer to"
         told = [f"note: left out to {aim} {budget:g} s: {', '.join(told)}."]
     return {name: getattr(work, name) for name in sizes}, told
+
+
+def _tell_seconds(seconds: float, fit: float, budget: float | None) -> None:
+    """Say how long all fits will take, where that is long, and what can be done about it."""
+    if seconds <= WORTH_TELLING:
+        return
+    advice = "--budget SECONDS does with fewer"
+    if budget is not None and seconds > budget:
+        advice = f"{budget:g} s are too few, for fewer fits would tell too little"
+    print(
+        f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where a "
+        f"solver does many fits at once; {advice}.",
+        file=sys.stderr,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
@@ -23,6 +22,7 @@ from skeval.datasets._tables import (
 )
 from skeval.datasets._values import (
     DASHES,
+    DATE,
     DECIMAL_COMMA,
     MISSING,
     make_missing_label_error,
@@ -36,10 +36,6 @@ __all__ = ["ColumnTable", "load_columns"]
 
 MANY = 20
 """Distinct texts of which a column may have any number; of more, half of the rows at most."""
-DATE = re.compile(
-    r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?|\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?", re.I
-)
-"""A date of any order of day, month and year, with a time or without, or a time alone."""
 
 
 class ColumnTable(NamedTuple):

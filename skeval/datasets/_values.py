@@ -11,6 +11,7 @@ import numpy as np
 
 __all__ = [
     "DASHES",
+    "DATE",
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",
@@ -32,6 +33,10 @@ UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # pandas names empty columns 
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
+# A date of any order of day, month and year, with a time or without, or a time alone.
+DATE = re.compile(
+    r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?|\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?", re.I
+)
 BOOLEANS = {"true", "false"}
 MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
 DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too

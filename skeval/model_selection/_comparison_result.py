@@ -104,7 +104,7 @@ class ClassifierComparison(LimitsResult):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        if np.isnan(self.pvalue):
+        if np.isnan([self.pvalue, self.interval.low]).any():
             return "Nothing may be concluded: " + (
                 f"the difference is {write_number(self.difference)} on every split alike, which "
                 "leaves no variance to judge it by; a test of the predictions, such as McNemar's, "
@@ -119,7 +119,7 @@ class ClassifierComparison(LimitsResult):
                 f"{100 * level:.3g} % (P = {self.pvalue:.2g})."
             )
         else:
-            said = f"{self._deny(level)} {self._describe_interval()}".rstrip()
+            said = f"{self._deny(level)} {self._describe_interval()}"
         if self.method.startswith(OF_RULES):
             said += (
                 " This holds for these predictions; that training anew would change them is left "
@@ -153,8 +153,6 @@ class ClassifierComparison(LimitsResult):
     def _describe_interval(self) -> str:
         """Say where the difference may lie."""
         low, high = self.interval.low, self.interval.high
-        if np.isnan(low):
-            return "The difference has no interval, for lack of variance."
         spread = (high - low) / 4
         ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
         said = f"The difference may lie anywhere from {ends} "
