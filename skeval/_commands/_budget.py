@@ -1,5 +1,7 @@
 """How long an evaluation will take, and what it does without to keep within a time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any

@@ -1,5 +1,7 @@
 """``skeval evaluate``: the error of a classifier or regressor in every way."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from contextlib import suppress
@@ -147,7 +149,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
 
 
-def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
+def _find_subgroups(table: ColumnTable, by: str | None) -> Any:
     """Return the column that holds the subgroups."""
     names = list(table.feature_names)
     if by is None:
@@ -158,7 +160,7 @@ def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str]]:
+def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]:
     """Return whether numbers are predicted, not classes, and what to note of it."""
     import numpy as np
 
@@ -187,7 +189,7 @@ def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str
     return True, [*notes, note]
 
 
-def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
+def _check_selected(table: ColumnTable, n_selected: int | None) -> None:
     """Raise when there are not that many features to select."""
     n_features = count_columns(table)
     if n_selected is not None and not 1 <= n_selected <= n_features:
@@ -197,7 +199,7 @@ def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
 
 
 def _make_estimator(
-    table: "ColumnTable", options: argparse.Namespace, numbers: bool
+    table: ColumnTable, options: argparse.Namespace, numbers: bool
 ) -> tuple[Any, str]:
     """Return a pipeline (what the table needs, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
@@ -217,7 +219,7 @@ def _make_estimator(
 
 
 def _choose_sizes(
-    estimator: Any, table: "ColumnTable", options: argparse.Namespace
+    estimator: Any, table: ColumnTable, options: argparse.Namespace
 ) -> tuple[dict[str, Any], list[str]]:
     """Return how much is repeated, and what is left out to keep within a time."""
     from joblib import effective_n_jobs

@@ -1,5 +1,7 @@
 """What every fit of a plan answers to its tested samples: predictions, and scores of classes."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """What is split: samples, or groups of them, dealt out so that classes are spread evenly."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

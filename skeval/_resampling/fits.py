@@ -1,5 +1,7 @@
 """The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -130,7 +132,7 @@ def tell_path(what: str) -> None:
 
 
 def fit_each(
-    fitter: "Fitter", plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
+    fitter: Fitter, plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
 ) -> Iterator[FittedBlock]:
     """Yield the fits of a plan, each of which is a job."""
     with open_jobs(fitter, total=plan.n_fits, **options) as run:
@@ -139,7 +141,7 @@ def fit_each(
 
 
 def solve_here(
-    solver: "Solver",
+    solver: Solver,
     max_fits: int | None,
     plan: ResamplingPlan,
     first_block: int | None,
@@ -161,7 +163,7 @@ def solve_here(
 
 
 def solve_blocks(
-    solver: "Solver", plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
+    solver: Solver, plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
 ) -> Iterator[FittedBlock]:
     """Yield the fits of a plan, of which a solver does a block in each job.
 

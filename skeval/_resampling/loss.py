@@ -1,5 +1,7 @@
 """The loss of a single prediction."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

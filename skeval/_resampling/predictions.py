@@ -1,5 +1,7 @@
 """The predictions of every fit of a plan, as arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,5 +1,7 @@
 """A procedure whose error is asked for: what is fitted, on what, and how its losses count."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """A stand-in for a fitted estimator that replays what it answered before."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What the models of many fits answer to their tested samples, for any number of classes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 

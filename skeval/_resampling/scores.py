@@ -1,5 +1,7 @@
 """The score of every repetition of a plan, by any scorer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

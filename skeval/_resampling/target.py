@@ -1,5 +1,7 @@
 """The target of a supervised task: classes as codes, or numbers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What `fit` is given besides samples and labels: weights, and arguments of the user."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

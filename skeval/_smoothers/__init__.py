@@ -4,6 +4,8 @@ They belong to subpackages of scikit-learn that have no counterpart here, so the
 together.
 """
 
+from __future__ import annotations
+
 from skeval._smoothers import discriminant, linear, neighbours  # noqa: F401 (register adapters)
 
 __all__: list[str] = []

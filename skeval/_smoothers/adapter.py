@@ -1,5 +1,7 @@
 """The adapter of label-free fits: what a training part gives is made once for all labels."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -85,7 +87,7 @@ Learn = Callable[[Any, Part, Target], Rule | None]
 
 def label_free_adapter(
     learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
-) -> "LabelFreeAdapter | None":
+) -> LabelFreeAdapter | None:
     """Return the adapter of an estimator whose rules `learn` finds, None behind other steps."""
     if target.classes is None:
         served = target.y.dtype.kind in "iuf"
@@ -114,7 +116,7 @@ class LabelFreeAdapter:
         self._rules: dict[bytes, Rule | None] = {}
         self._n_kept = 0
 
-    def prepare(self, plan: ResamplingPlan) -> "LabelFreeAdapter | None":
+    def prepare(self, plan: ResamplingPlan) -> LabelFreeAdapter | None:
         """Return the adapter for a plan that repeats the same training parts with other labels."""
         if plan.n_repetitions < FEWEST_REPETITIONS:
             return None

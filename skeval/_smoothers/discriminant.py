@@ -1,5 +1,7 @@
 """Linear discriminant analysis of two classes, which sees the labels by way of two means."""
 
+from __future__ import annotations
+
 from functools import cache
 from numbers import Real
 from typing import Any

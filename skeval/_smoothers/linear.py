@@ -4,6 +4,8 @@ scikit-learn's own estimators fit many targets at once. Targets that make up a b
 or of those that the columns explain, give the matrix that makes predictions of labels.
 """
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import Any
 

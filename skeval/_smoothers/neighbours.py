@@ -1,5 +1,7 @@
 """Nearest neighbours: who they are does not depend on the labels."""
 
+from __future__ import annotations
+
 import warnings
 from typing import Any
 

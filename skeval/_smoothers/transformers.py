@@ -1,5 +1,7 @@
 """Which steps before an estimator give the same whatever the labels and however often fitted."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import Any
 

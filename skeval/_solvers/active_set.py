@@ -8,6 +8,8 @@ rounds may cycle: a problem that gets worse is given up, and the caller must loo
 Numbers in parentheses are the equations of doc/derivations/active_set.rst.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,7 +68,7 @@ class SetSolution(ProblemRows):
     settled: np.ndarray
 
     @classmethod
-    def unsettled(cls, duals: Duals) -> "SetSolution":
+    def unsettled(cls, duals: Duals) -> SetSolution:
         """Return the result of problems of which nothing is known yet."""
         B, n = duals.box.shape
         zeros, never = np.zeros((B, n)), np.zeros(B, dtype=bool)

@@ -3,6 +3,8 @@
 Boxes are in the units of eq. (8) of doc/derivations/svm.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -30,7 +32,7 @@ class BatchSolution:
     converged: np.ndarray
 
     @classmethod
-    def empty(cls, n_problems: int, n_samples: int) -> "BatchSolution":
+    def empty(cls, n_problems: int, n_samples: int) -> BatchSolution:
         return cls(
             np.full((n_problems, n_samples), np.nan),
             np.full((n_problems, n_samples), np.nan),
@@ -47,7 +49,7 @@ class BatchSolution:
         self.intercept[at] = found.intercept[fine]
         self.converged[at] = True
 
-    def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> "BatchSolution":
+    def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> BatchSolution:
         """Return the solution with alpha as it was before boxes were multiplied by `unit` (8)."""
         return replace(self, alpha=np.minimum(self.alpha / unit, box))
 

@@ -3,6 +3,8 @@
 See doc/derivations/discriminant.rst, whose equation numbers stand at the lines below.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

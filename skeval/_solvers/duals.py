@@ -1,5 +1,7 @@
 """What the solvers work on: a block of SVM duals, and arrays with a row for each of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Self
 
@@ -21,7 +23,7 @@ class Duals:
     signs: np.ndarray
     box: np.ndarray
 
-    def take(self, problems: np.ndarray) -> "Duals":
+    def take(self, problems: np.ndarray) -> Duals:
         """Return some of the problems."""
         if problems.dtype == bool and problems.all():
             return self

@@ -7,6 +7,8 @@ made by correlations, which take less work, and are certain at once.
 Numbers in parentheses are the equations of doc/derivations/f_statistics.rst.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

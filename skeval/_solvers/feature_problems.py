@@ -4,6 +4,8 @@ They start from where operator splitting comes to rest, eq. (2) of doc/derivatio
 from their mean problem, or on the strip of eq. (1) of doc/derivations/screening.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 

@@ -5,6 +5,8 @@ boxes make a tiny box no harder than a large one. The margins agree with the dec
 the start; Newton steps bring beta in line with the coefficients.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

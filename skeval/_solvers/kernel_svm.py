@@ -4,6 +4,8 @@ Splitting comes near the solutions, active sets finish exactly. Arrays in, array
 Numbers in parentheses are the equations of doc/derivations/splitting.rst.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +65,7 @@ class KernelSVMBatch:
             self._solve_block(_Block(kernels, self._rows, at, signs[at], box[at]), solution)
         return solution
 
-    def _solve_block(self, block: "_Block", solution: BatchSolution) -> None:
+    def _solve_block(self, block: _Block, solution: BatchSolution) -> None:
         """Try to finish wherever the splitting has come to rest, and at the latest at its end."""
         box = self._unit * block.box
         point, penalty = self._splitting.start(block.signs, box), self._splitting.penalty(box)
@@ -93,12 +95,12 @@ class _Block:
     signs: np.ndarray
     box: np.ndarray
 
-    def take(self, which: np.ndarray) -> "_Block":
+    def take(self, which: np.ndarray) -> _Block:
         """Return some of the problems."""
         rest = self.problems[which], self.signs[which], self.box[which]
         return _Block(self.kernels, self.rows, *rest)
 
-    def take_rows(self, at: np.ndarray) -> "_Block":
+    def take_rows(self, at: np.ndarray) -> _Block:
         """Return the problems on some of the samples."""
         rest = self.signs[:, at], self.box[:, at]
         return _Block(self.kernels, self.rows[at], self.problems, *rest)

@@ -3,6 +3,8 @@
 Numbers in parentheses are the equations of doc/derivations/kernels.rst.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple, Protocol
 
 import numpy as np

@@ -3,6 +3,8 @@
 Those of eq. (3) and (7) of doc/derivations/newton.rst are of the second kind.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 

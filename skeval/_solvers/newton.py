@@ -5,6 +5,8 @@ systems solve for them in B problems at once; they differ in what the coefficien
 Numbers in parentheses are the equations of doc/derivations/newton.rst.
 """
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable
 from functools import partial
@@ -47,7 +49,7 @@ class NewtonSystem(Protocol):
     def rank(self) -> int:
         """The largest number of samples whose margins can be chosen at will."""
 
-    def take(self, problems: np.ndarray) -> "NewtonSystem":
+    def take(self, problems: np.ndarray) -> NewtonSystem:
         """Return the system of some of the problems."""
 
     def zeros(self, n_problems: int) -> np.ndarray:
@@ -204,7 +206,7 @@ class GramSystem:
     def __init__(self, K: np.ndarray) -> None:
         self.K = K
 
-    def take(self, problems: np.ndarray) -> "GramSystem":
+    def take(self, problems: np.ndarray) -> GramSystem:
         return self if self.K.ndim == 2 else GramSystem(self.K[problems])
 
     def zeros(self, n_problems: int) -> np.ndarray:

@@ -6,6 +6,8 @@ are solved on the samples in between; each is then checked on all samples.
 Numbers in parentheses are the equations of doc/derivations/screening.rst.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

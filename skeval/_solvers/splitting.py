@@ -6,6 +6,8 @@ that all problems have in common, and a clip into the boxes (alternating directi
 Numbers in parentheses are the equations of doc/derivations/splitting.rst.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

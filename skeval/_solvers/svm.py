@@ -6,6 +6,8 @@ the columns. Arrays in, arrays out: what a result means is the caller's business
 Numbers in parentheses are the equations of doc/derivations/svm.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -3,6 +3,8 @@
 Numbers in parentheses are the equations of doc/derivations/svm.rst.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from skeval._solvers.active_set import ActiveSets, SetSolution, active_set, room, strictly_free

@@ -4,6 +4,8 @@ See doc/derivations/smoothers.rst, whose equation numbers stand at the lines bel
 in the order in which scikit-learn takes them, so that equal votes are equal in every bit.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """A chosen number of clusters, and the choices of several methods side by side."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The number of clusters that the data predict."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Real

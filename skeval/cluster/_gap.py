@@ -1,5 +1,7 @@
 """The gap statistic: are clusters tighter than those of data without structure?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,5 +1,7 @@
 """A confidence interval for an index of clusterings."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral

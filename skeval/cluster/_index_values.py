@@ -1,5 +1,7 @@
 """Values of an index of clusterings where it may be undefined, and its name."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from functools import partial

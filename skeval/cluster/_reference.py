@@ -1,5 +1,7 @@
 """Data without structure, which the stability of the clusters of the data is compared with."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Stability of a clusterer: do the clusters of one half of the data predict those of the other?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

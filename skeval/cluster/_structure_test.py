@@ -1,5 +1,7 @@
 """A P-value of an index of clusterings: is it larger than in data without structure?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral

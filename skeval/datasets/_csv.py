@@ -5,6 +5,8 @@ every value, so all errors are its errors. The fast one needs pyarrow and gives 
 ValueError, wherever the careful one might say anything else.
 """
 
+from __future__ import annotations
+
 import csv
 from collections.abc import Iterator
 from itertools import islice

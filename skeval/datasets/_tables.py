@@ -1,5 +1,7 @@
 """Features and labels from a bundled set or a file."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path

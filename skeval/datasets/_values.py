@@ -1,5 +1,7 @@
 """What a field of a table may hold: the rules that every kind of file shares."""
 
+from __future__ import annotations
+
 import re
 import reprlib
 from collections.abc import Callable, Sequence

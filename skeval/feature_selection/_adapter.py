@@ -1,5 +1,7 @@
 """A `CV2FeatureSelectionPipeline` is fitted like the pipeline of its selector and classifier."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for

@@ -1,5 +1,7 @@
 """The error that selecting features outside the cross-validation hides."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple

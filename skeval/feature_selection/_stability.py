@@ -1,5 +1,7 @@
 """How much the selected features change from one training set to another."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Reliability diagrams: what happens where a probability is predicted."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 

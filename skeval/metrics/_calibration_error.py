@@ -1,5 +1,7 @@
 """How far predicted probabilities are from what happens, on average."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.random import Generator, RandomState
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
@@ -15,7 +15,7 @@ from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import ShownAsText, write_ends
 
 __all__ = ["CostCurveBand", "cost_curve_band"]
@@ -85,7 +85,7 @@ def cost_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> CostCurveBand:
     r"""Interval of the cost curve at each x, or of its difference from a second one.
 

@@ -1,5 +1,7 @@
 """Net benefit of decisions by a predicted probability: the decision curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 

@@ -1,9 +1,10 @@
 """Bands of a precision-recall curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 from sklearn.metrics import average_precision_score
@@ -18,6 +19,7 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import ShownAsText, write_ends, write_number
 
 __all__ = ["PrecisionRecallCurveBand", "precision_recall_curve_band"]
@@ -102,7 +104,7 @@ def precision_recall_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> PrecisionRecallCurveBand:
     r"""Precision-recall curve with pointwise and simultaneous bands.
 

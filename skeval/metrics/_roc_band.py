@@ -1,9 +1,10 @@
 """Bands of a ROC curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import auc
 
@@ -17,6 +18,7 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import ShownAsText, write_ends, write_number
 
 __all__ = ["RocCurveBand", "roc_curve_band"]
@@ -98,7 +100,7 @@ def roc_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> RocCurveBand:
     r"""ROC curve with pointwise and simultaneous bands, and its area with an interval.
 

@@ -1,5 +1,7 @@
 """A proper score as miscalibration, discrimination and uncertainty."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

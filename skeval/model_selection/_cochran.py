@@ -1,5 +1,7 @@
 """Do several classifiers that judged the same samples differ in accuracy?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

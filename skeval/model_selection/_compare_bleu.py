@@ -1,5 +1,7 @@
 """Which of two systems translates better, by BLEU?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral

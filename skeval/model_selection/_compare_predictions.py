@@ -1,5 +1,7 @@
 """Which of two prediction vectors is better? Without an estimator."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -216,7 +218,7 @@ def _read_predictions(name: str, predicted: Any) -> np.ndarray:
     return array
 
 
-def _read_labels(vectors: "_Vectors", case: str) -> "_Vectors":
+def _read_labels(vectors: _Vectors, case: str) -> _Vectors:
     """Return the same with predictions that can be compared with the labels, or raise."""
     read = []
     for name, predicted in (("pred_a", vectors.pred_a), ("pred_b", vectors.pred_b)):

@@ -1,5 +1,7 @@
 """Which of two classifiers is better, by the scores of splits that were computed before?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Which of several classifiers is better, on several data sets?"""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

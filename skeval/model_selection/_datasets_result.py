@@ -1,5 +1,7 @@
 """Several classifiers on several data sets: the result of a comparison."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,5 +1,7 @@
 """How many test samples an interval of a wanted width takes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real

@@ -1,5 +1,7 @@
 """One metric of a procedure, with its interval."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The result of `metric_interval`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The P-value of a fitted rule on held-out samples, as a scorer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

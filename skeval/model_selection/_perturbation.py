@@ -1,5 +1,7 @@
 """A confidence interval of the error by perturbation resampling."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any

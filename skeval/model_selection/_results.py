@@ -1,5 +1,7 @@
 """What the estimators of error return: frozen, with their replicates, printable."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 

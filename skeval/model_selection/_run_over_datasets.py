@@ -1,5 +1,7 @@
 """The experiment itself: several classifiers, several data sets, the same splits for all."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral

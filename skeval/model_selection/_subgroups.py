@@ -1,5 +1,7 @@
 """An estimate in each subgroup, and the largest difference between two of them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

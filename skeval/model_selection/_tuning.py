@@ -1,5 +1,7 @@
 """The optimism of the best score of a search for hyperparameters."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """What an evaluation of a clusterer found, in sentences."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from skeval.cluster import NClustersChoice

@@ -1,5 +1,7 @@
 """The page of several estimators."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

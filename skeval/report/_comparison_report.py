@@ -1,5 +1,7 @@
 """Several estimators evaluated on the same folds: side by side, and which is better."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The page of an evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from itertools import starmap

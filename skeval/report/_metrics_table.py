@@ -1,5 +1,7 @@
 """The metrics of out-of-fold predictions as rows of text."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from skeval.model_selection._metric_estimate import MetricEstimate

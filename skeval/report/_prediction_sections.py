@@ -1,5 +1,7 @@
 """What the page of an evaluation shows of its out-of-fold predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """What an evaluation found, in sentences."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """What a reader should know before quoting a number, in plain words."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,6 +3,8 @@
 The decisions are those of the optimum. A fit that a solver does not settle is left to ``SVC``.
 """
 
+from __future__ import annotations
+
 from itertools import combinations
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The boxes ``0 <= alpha_i <= C_i`` of an SVC: its C, the weights of classes and of samples."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
@@ -11,7 +13,7 @@ from skeval._solvers.active_set import strictly_free
 __all__ = ["Boxes", "make_boxes"]
 
 
-def make_boxes(classifier: SVC, target: Target) -> "Boxes | None":
+def make_boxes(classifier: SVC, target: Target) -> Boxes | None:
     """Return the boxes of a classifier; None where its `class_weight` leaves a class no room."""
     if classifier.class_weight == "balanced":
         return Boxes(classifier, target, None)

@@ -3,6 +3,8 @@
 Each is ``(x - shift) / scale``; a column that is dropped has an infinite scale.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,7 +34,7 @@ class ColumnMaps(NamedTuple):
         return np.count_nonzero(np.isfinite(self.scale), axis=1)
 
 
-def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> "ColumnSteps | None":
+def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> ColumnSteps | None:
     """Return what some transformers do to the columns of X; None if one is not served.
 
     Served are, in this order: an imputer that has nothing to impute, a VarianceThreshold that

@@ -4,6 +4,8 @@ Seconds of one core, fitted to ``benchmarks/solver_cost.py``; only their ratio m
 much the same on other machines. Nothing is timed, so the choice depends on the data alone.
 """
 
+from __future__ import annotations
+
 import warnings
 from typing import Any, NamedTuple
 

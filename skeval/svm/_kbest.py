@@ -1,5 +1,7 @@
 """The fits of SelectKBest and a linear SVC: each selects its own columns."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import Any
 

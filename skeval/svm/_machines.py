@@ -1,5 +1,7 @@
 """What solves the two-class problems of a block: linear machines, and machines on Gram matrices."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
