@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.svm import LinearSVMBatch, solve_gram_svms
+from skeval._solvers.linear_svm import LinearSVMBatch, solve_gram_svms
 
 
 def exponential(rng, n_problems, n):

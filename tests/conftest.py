@@ -25,5 +25,5 @@ def _close_figures():
 @pytest.fixture
 def always_solve(monkeypatch):
     """Small problems go to the solver even where a loop over fits is as fast."""
-    monkeypatch.setattr("skeval.svm._adapter.batch_pays", lambda *_: True)
-    monkeypatch.setattr("skeval.svm._kbest.batch_pays", lambda *_: True)
+    monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)
+    monkeypatch.setattr("skeval._adapters.selected_svc.batch_pays", lambda *_: True)

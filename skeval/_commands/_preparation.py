@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skeval.datasets._columns import ColumnTable
+    from skeval.datasets._tables import ColumnTable
 
 __all__ = ["count_columns", "describe_preparation", "make_preparation"]
 

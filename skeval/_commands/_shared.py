@@ -15,7 +15,7 @@ from skeval.utils._sources import BUNDLED, check_source
 from skeval.utils._text import count
 
 if TYPE_CHECKING:
-    from skeval.datasets._columns import ColumnTable
+    from skeval.datasets._tables import ColumnTable
 
 __all__ = [
     "add_common",
@@ -33,7 +33,8 @@ MOST_WORKERS = 10**6
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     """Add the data and the options that every command has."""
     add = parser.add_argument
-    add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a CSV, NPZ or Parquet file")
+    kinds = "CSV, NPZ, Parquet, Feather or Excel file"
+    add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
     add("--target", metavar="COLUMN", help=target)
     add(
         "--drop",
@@ -68,7 +69,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTa
     """
     check_source(options.data)
     check_outputs(options)
-    from skeval.datasets._columns import load_columns
+    from skeval.datasets._tables import load_columns
 
     return load_columns(
         options.data,

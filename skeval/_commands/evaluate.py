@@ -20,7 +20,7 @@ from skeval._commands._shared import (
 )
 
 if TYPE_CHECKING:
-    from skeval.datasets._columns import ColumnTable
+    from skeval.datasets._tables import ColumnTable
 
 __all__ = ["add_evaluate"]
 

@@ -27,8 +27,8 @@ __all__ = [
     "find_adapter",
 ]
 
-SERVING = ("skeval._smoothers", "skeval.svm", "skeval.feature_selection")
-"""The subpackages that register adapters as they are imported: before the first is asked for."""
+SERVING = "skeval._adapters"
+"""The floor above that registers adapters as it is imported, before the first is asked for."""
 
 DECIMALS = 9
 """Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
@@ -123,8 +123,9 @@ def adapter_for(
 ) -> Adapter | Unserved | None:
     """Return the adapter that serves an estimator behind some transformers, None if none does.
 
-    The subpackage of an estimator registers an implementation for its type; it returns None for
-    parameters, subclasses, transformers or data that its solver does not serve, or says why.
+    `skeval._adapters` registers an implementation for each type that a solver serves. It returns
+    None for parameters, subclasses, transformers or data that are not served, or says why. An
+    estimator of this package registers one where it is defined.
     """
     return None
 
@@ -186,9 +187,8 @@ def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
 
 @cache
 def register_adapters() -> None:
-    """Import the subpackages that register adapters, which stand above this one, once."""
-    for name in SERVING:
-        import_module(name)
+    """Import the floor above that registers adapters, once."""
+    import_module(SERVING)
 
 
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | Unserved | None:

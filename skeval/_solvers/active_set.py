@@ -1,4 +1,4 @@
-"""A primal-dual active-set method for many SVM duals at once: exact once the sets settle.
+"""A primal-dual active-set method for many SVM duals at once, exact once the sets settle.
 
 Each sample is at its lower bound (alpha = 0), at its upper bound (alpha = C) or free
 (y f = 1). Given a guess of these sets the rest is linear; where its solution breaks a bound or a
@@ -14,15 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skeval._solvers.duals import Duals, ProblemRows
+from skeval._solvers.newton import Duals, ProblemRows
 
 __all__ = ["ActiveSets", "SetSolution", "active_set", "room", "strictly_free"]
 
-# What margins may be off, and alpha in units of the smaller of its box and the largest alpha.
+# How far margins may be off, and alpha in units of the smaller of its box and the largest alpha.
 _ROUNDING = 1e-9
-_STRICT = 1e-7  # nearer to a bound than this, a sample is not free
-_REPEATS = 3  # at most, of the step that puts the free samples on their margins
-_GAP = 1e-8  # and what it may leave of a duality gap, as a share of sum(alpha)
+# A sample that is nearer to a bound than this is not free.
+_STRICT = 1e-7
+# The step that puts the free samples on their margins is taken so often at most, and until it
+# leaves no more of a duality gap than this share of sum(alpha).
+_REPEATS, _GAP = 3, 1e-8
 
 
 def room(box: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -112,10 +114,10 @@ def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) 
 
 
 def _centre_intercepts(duals: Duals, result: SetSolution) -> None:
-    """Where no sample is strictly free, put the intercept in the middle of its interval.
+    """Put intercepts that are not unique, as no sample is free, in the middle of their interval.
 
-    There a sample on its margin ends the interval of optimal intercepts, and libsvm takes the
-    middle; elsewhere the intercept is unique.
+    Samples on their margins end the interval of optimal intercepts there, and libsvm takes its
+    middle.
     """
     a = result.fraction
     result.any_free[...] = strictly_free(duals.box, duals.box * a).any(axis=1)
@@ -129,7 +131,7 @@ def _centre_intercepts(duals: Duals, result: SetSolution) -> None:
 
 
 def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
-    """Solve the linear problem of given sets by the method of multipliers on the free samples."""
+    """Solve the problem of given sets, which is linear, by multipliers of the free samples."""
     system, y, C = duals.system, duals.signs, duals.box
     free = ~(sets.low | sets.up)
     beta = y * C * np.where(free, sets.fraction, sets.up)  # (3)

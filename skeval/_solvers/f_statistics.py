@@ -15,9 +15,12 @@ import numpy as np
 
 __all__ = ["FSelection", "TwoClassF"]
 
-_BLOCK = 2**16  # numbers in one (problems, features) array: a few of them should stay in the cache
-_EXACT = 2**53  # integers up to here are float64 numbers
-_LOWEST = np.finfo(float).min  # SelectKBest takes this for an undefined score
+# Numbers in one (problems, features) array, of which a few should stay in the cache.
+_BLOCK = 2**16
+# All integers up to this one are float64 numbers.
+_EXACT = 2**53
+# SelectKBest takes this number for an undefined score.
+_LOWEST = np.finfo(float).min
 
 
 class FSelection(NamedTuple):
@@ -42,7 +45,7 @@ class TwoClassF:
     def __init__(self, X: np.ndarray, *, scaled: bool = False) -> None:
         self.X = X
         self.squares = X * X
-        # sums over integers are exact in any order, and so are their ties
+        # Sums over integers are exact in any order, and so are their ties.
         whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
         self._rounded = np.where(whole, 0.0, 1.0) if not scaled else np.full(X.shape[1], 2.0)
         self._centred = X - X.mean(axis=0)
@@ -59,7 +62,8 @@ class TwoClassF:
         certain = np.zeros(n_problems, dtype=bool)
         constant = np.zeros(p, dtype=bool)
         which = number_equal(counts)
-        order = np.argsort(which, kind="stable")  # problems that share counts, one after another
+        # Problems that share counts stand one after another in this order.
+        order = np.argsort(which, kind="stable")
         size = max(1, _BLOCK // p)
         for start in range(0, n_problems if k < p else 0, size):
             at = order[start : start + size]
@@ -90,7 +94,7 @@ class TwoClassF:
         members = np.where(positive, counts, 0).astype(float)
         n1 = members.sum(axis=1, keepdims=True)
         r = members @ self._centred
-        with np.errstate(all="ignore"):  # what is not finite is not certain
+        with np.errstate(all="ignore"):  # What is not finite is not certain either.
             r -= n1 * mean[which]
             r *= (1.0 / np.sqrt(spread))[which]
             r *= r
@@ -111,7 +115,8 @@ class TwoClassF:
         The formulas and the order of operations are those of `f_oneway`: with exact sums the
         result is the same number.
         """
-        same, which = np.unique(counts, axis=0, return_inverse=True)  # problems may share counts
+        # Problems that share counts share their sums.
+        same, which = np.unique(counts, axis=0, return_inverse=True)
         which = which.reshape(-1)
         n = same.sum(axis=1)[:, None]
         total = same.astype(float) @ self.X  # (1)
@@ -175,6 +180,6 @@ def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.
         tied = np.flatnonzero(f[row] == worst_in[row])
         chosen[row, tied[: chosen[row].sum() - k]] = False
     with np.errstate(invalid="ignore", over="ignore"):
-        # (5); two infinite scores are not apart
+        # (5). Two infinite scores are not apart.
         apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error
     return chosen, (apart | (error == 0)).all(axis=1)

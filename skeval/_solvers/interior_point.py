@@ -1,8 +1,8 @@
 """A primal-dual interior-point method for many box-constrained SVM duals at once.
 
-Numbers in parentheses are the equations of doc/derivations/interior_point.rst. Fractions of the
-boxes make a tiny box no harder than a large one. The margins agree with the decision values from
-the start; Newton steps bring beta in line with the coefficients.
+Fractions of the boxes make a tiny box no harder than a large one. The margins agree with the
+decision values from the start; Newton steps bring beta in line with the coefficients.
+Numbers in parentheses are the equations of doc/derivations/interior_point.rst.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.duals import Duals, ProblemRows
+from skeval._solvers.newton import Duals, ProblemRows
 
 __all__ = ["PathPoint", "Start", "interior_point", "start_point"]
 
-_TO_BOUNDARY = 0.9995  # share of the way to the nearest bound that a step goes
+# A step goes at most this share of the way to the nearest bound.
+_TO_BOUNDARY = 0.9995
 
 
 class Start(NamedTuple):
-    """Coefficients (B, q) and intercepts (B,) to start from: the smaller mu, the more trusted."""
+    """Coefficients (B, q) and intercepts (B,) to start from; a smaller mu trusts them more."""
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -49,7 +50,7 @@ def start_point(duals: Duals, start: Start) -> PathPoint:
     """Return the point of the path at mu that has the decision values of the start (2)."""
     v, b, mu = start
     margin = duals.margins(v, b)
-    margin[duals.box == 0] = 0.0  # such samples rest in the middle of their empty box
+    margin[duals.box == 0] = 0.0  # No step moves a sample that is left out: a = c = 1/2 for good.
     root = np.sqrt(margin * margin + 4.0 * mu * mu)
     s = 0.5 * (margin + 2.0 * mu + root)  # (2), left
     x = s - margin
@@ -89,7 +90,7 @@ def _step(duals: Duals, at: PathPoint, gap: np.ndarray, total: np.ndarray) -> Pa
     H[C == 0] = 0.0
     step_to = duals.system.factor(C * H)  # (7)
 
-    r = -(s - x)  # (8): the predictor
+    r = -(s - x)  # (8), the predictor
     dm = y * step_to(y * r, beta, at.coef).df
     da = H * (r - dm)  # (6)
     up, down = da / a, da / c
@@ -98,7 +99,7 @@ def _step(duals: Duals, at: PathPoint, gap: np.ndarray, total: np.ndarray) -> Pa
     predicted = (1.0 - t) * gap + t * t * np.einsum("bi,bi->b", C, da * dm)  # (10)
     mu = ((predicted / gap) ** 3 * gap / (2.0 * total))[:, None]  # (11)
 
-    r_s = mu / a + s * (up * (1.0 + up) - 1.0)  # (12): the corrector
+    r_s = mu / a + s * (up * (1.0 + up) - 1.0)  # (12), the corrector
     r_x = mu / c - x * (down * (1.0 - down) + 1.0)
     r = r_s - r_x
     change = step_to(y * r, beta, at.coef)

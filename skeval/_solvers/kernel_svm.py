@@ -1,42 +1,174 @@
-"""Many two-class SVMs on Gram matrices that they share, or nearly share.
+"""Many two-class SVMs on kernels that they share, or nearly share.
 
-Splitting comes near the solutions, active sets finish exactly. Arrays in, arrays out.
-Numbers in parentheses are the equations of doc/derivations/splitting.rst.
+The kernels of many problems over the same samples are made from what the problems share. Where
+Gram matrices are near each other, operator splitting on one of them comes near all solutions, and
+active sets finish exactly, each with the kernel of its own problem.
+Numbers in parentheses are the equations of doc/derivations/kernels.rst, those of the second part
+the equations of doc/derivations/splitting.rst.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
-from skeval._solvers.batch_solution import BatchSolution
-from skeval._solvers.duals import Duals
-from skeval._solvers.kernels import Kernels
-from skeval._solvers.newton import GramSystem
+from skeval._solvers.newton import Duals, GramSystem
+from skeval._solvers.optimum import BatchSolution, optimal, unit_of
 from skeval._solvers.splitting import Splitting
-from skeval._solvers.svm import unit_of
-from skeval._solvers.svm_solver import optimal
 
-__all__ = ["KernelSVMBatch", "is_positive"]
+__all__ = [
+    "FixedKernels",
+    "KernelForm",
+    "KernelSVMBatch",
+    "Kernels",
+    "ScaledKernels",
+    "SharedKernels",
+    "is_positive",
+    "squared_distances",
+]
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices: what is touched in
 # one round should stay in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-_STEPS, _MOST_STEPS = 10, 320  # of the splitting, before each look at it and in all
-_FALLING = 0.8  # while the free samples become fewer like this, it is too early to finish
-_ROUNDS = 12  # of the active sets in one attempt
-_NEAR = 0.3  # samples farther outside their margin than this are left out of an attempt (7)
-_INDEFINITE = 1e-9  # how far an eigenvalue may lie below 0, in units of the mean diagonal
-_MARGIN = 1e-6  # what they may be found inside of it in the end
+# The splitting takes so many steps before each look at it, and so many in all.
+_STEPS, _MOST_STEPS = 10, 320
+# While so many steps make the free samples fewer by this factor, it is too early to finish.
+_FALLING = 0.8
+# An attempt to finish has so many rounds of active sets.
+_ROUNDS = 12
+# Samples farther outside of their margin than the first number are left out of an attempt. In the
+# end none of them may lie farther inside of it than the second.
+_NEAR, _MARGIN = 0.3, 1e-6
+# How far an eigenvalue may lie below 0, in units of the mean diagonal, and still be taken for 0.
+_INDEFINITE = 1e-9
+
+
+class KernelForm(NamedTuple):
+    """What makes a kernel of inner products, or of squared distances where `name` is "rbf".
+
+    name: "linear", "poly", "rbf" or "sigmoid". degree: of "poly". coef0: of "poly" and "sigmoid".
+    """
+
+    name: str
+    degree: int = 3
+    coef0: float = 0.0
+
+    @property
+    def takes_distances(self) -> bool:
+        """Whether the kernel is a function of squared distances."""
+        return self.name == "rbf"
+
+    @property
+    def positive(self) -> bool:
+        """Whether the kernel is positive semi-definite whatever the samples are."""
+        return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
+
+    def apply(self, pairs: np.ndarray, gamma: float) -> np.ndarray:
+        """Return the kernel values of products or distances of pairs (1)."""
+        if self.name == "rbf":
+            return np.exp(-gamma * pairs)  # (1)
+        if self.name == "poly":
+            values: np.ndarray = (gamma * pairs + self.coef0) ** self.degree
+            return values
+        return np.tanh(gamma * pairs + self.coef0) if self.name == "sigmoid" else pairs
+
+
+class Kernels(Protocol):
+    """The kernels of B problems over n samples."""
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        """Return the places in `problems` of those that share a kernel, or are solved as if."""
+
+    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return the Gram matrices of a group on some samples: (r, r) if all are the same, else
+        (b, r, r).
+        """
+
+    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel values (r, n) of some samples and all."""
+
+
+class FixedKernels:
+    """Some Gram matrices K (g, n, n), and which of them (B,) each problem has."""
+
+    def __init__(self, K: np.ndarray, which: np.ndarray) -> None:
+        self.K, self.which = K, which
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        which = self.which[problems]
+        return [np.flatnonzero(which == number) for number in np.unique(which)]
+
+    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return self.K[self.which[problems[0]]][np.ix_(rows, rows)]
+
+    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        return self.K[self.which[problem], rows]
+
+
+class SharedKernels:
+    """One matrix of products or squared distances (n, n), and gamma (B,) of each problem."""
+
+    def __init__(self, pairs: np.ndarray, form: KernelForm, gamma: np.ndarray) -> None:
+        self.pairs, self.form, self.gamma = pairs, form, gamma
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        return [np.arange(len(problems))]
+
+    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        pairs = self.pairs[np.ix_(rows, rows)]
+        return np.stack([self.form.apply(pairs, gamma) for gamma in self.gamma[problems]])
+
+    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        return self.form.apply(self.pairs[rows], self.gamma[problem])
+
+
+class ScaledKernels:
+    """Columns X (n, p) of which problem `b` sees ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        shift: np.ndarray,
+        scale: np.ndarray,
+        form: KernelForm,
+        gamma: np.ndarray,
+    ) -> None:
+        self.X, self.shift, self.scale, self.form, self.gamma = X, shift, scale, form, gamma
+
+    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        return [np.arange(len(problems))]
+
+    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return np.stack([self._values(problem, rows, rows) for problem in problems])
+
+    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        return self._values(problem, rows, slice(None))
+
+    def _values(self, problem: int, rows: np.ndarray, columns: np.ndarray | slice) -> np.ndarray:
+        left, right = (
+            (self.X[part] - self.shift[problem]) / self.scale[problem] for part in (rows, columns)
+        )
+        pairs = left @ right.T
+        if self.form.takes_distances:
+            pairs = squared_distances(pairs, np.sum(left**2, axis=1), np.sum(right**2, axis=1))
+        return self.form.apply(pairs, self.gamma[problem])
+
+
+def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return ``|x - z|^2`` (r, c) from products x'z (r, c) and the squares |x|^2 and |z|^2 (2)."""
+    distances = left[:, None] + right - 2.0 * products  # (2)
+    return np.maximum(distances, 0.0, out=distances)
 
 
 class KernelSVMBatch:
     """SVMs trained on some samples, `rows` (m,) of all n, under kernels like the one given.
 
     near (m, m): a Gram matrix of the rows that is near those of the problems.
+    Numbers in parentheses are from here on the equations of doc/derivations/splitting.rst.
     """
 
     @np.errstate(all="ignore")
@@ -44,7 +176,7 @@ class KernelSVMBatch:
         K, self._unit = standardise(near)
         self._rows, self._splitting = rows, Splitting(K)
 
-    @np.errstate(all="ignore")  # a problem that diverges ends as nan, unconverged
+    @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
     def solve(
         self, kernels: Kernels, signs: np.ndarray, box: np.ndarray, n_samples: int
     ) -> BatchSolution:
@@ -97,13 +229,12 @@ class _Block:
 
     def take(self, which: np.ndarray) -> _Block:
         """Return some of the problems."""
-        rest = self.problems[which], self.signs[which], self.box[which]
-        return _Block(self.kernels, self.rows, *rest)
+        problems, signs, box = self.problems[which], self.signs[which], self.box[which]
+        return replace(self, problems=problems, signs=signs, box=box)
 
     def take_rows(self, at: np.ndarray) -> _Block:
         """Return the problems on some of the samples."""
-        rest = self.signs[:, at], self.box[:, at]
-        return _Block(self.kernels, self.rows[at], self.problems, *rest)
+        return replace(self, rows=self.rows[at], signs=self.signs[:, at], box=self.box[:, at])
 
     def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
         """Solve from the sets that alpha / C (b, m) tells, and store what is a solution."""
@@ -114,7 +245,7 @@ class _Block:
                 part = group[start : start + size]
                 block = self.take(part)
                 near = block._find_near(fraction[part], margin[part])
-                if not len(near):  # the splitting has diverged: the kernel is not a positive one
+                if not len(near):  # The splitting diverges where the kernel is not positive.
                     continue
                 inner = block.take_rows(near)
                 found, beta = inner._solve_sets(fraction[part][:, near])

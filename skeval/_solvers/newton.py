@@ -1,7 +1,8 @@
-"""Newton systems of many linear SVMs at once, in feature space or on Gram matrices.
+"""Many SVM duals at once, and the Newton systems that both solvers take their steps in.
 
-Both solvers of this package (interior point and active set) take steps of one kind (1). The
-systems solve for them in B problems at once; they differ in what the coefficients ``v`` are.
+The interior point and the active sets take steps of one kind (1). The systems solve for them in
+B problems at once, in feature space or on Gram matrices; they differ in what the coefficients
+``v`` are. At the end of the file are the stacks of small linear systems that this comes down to.
 Numbers in parentheses are the equations of doc/derivations/newton.rst.
 """
 
@@ -9,18 +10,74 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
-from skeval._solvers.linear_systems import factor_each, take_each
-
-__all__ = ["FeatureSystem", "GramSystem", "NewtonSystem", "SelectedFeatures"]
+__all__ = [
+    "Duals",
+    "FeatureDuals",
+    "FeatureSystem",
+    "GramSystem",
+    "NewtonSystem",
+    "ProblemRows",
+    "SelectedFeatures",
+    "factor_each",
+    "solve_each",
+    "take_each",
+]
 
 # Above this many numbers the products of columns are not stored but formed problem by problem.
 _MAX_PRODUCTS = 2**23
-_DIAGONAL = 1e-14  # share of the diagonal that is added to it
+# This share of the diagonal of a matrix is added to it.
+_DIAGONAL = 1e-14
+# Below this size the calls for each matrix take longer than elimination in one call for all.
+_SMALL = 14
+
+
+@dataclass(frozen=True)
+class Duals:
+    """B dual problems over n samples, eq. (1) of doc/derivations/svm.rst.
+
+    system: their kernel. signs (B, n): the labels y, -1 or +1. box (B, n): the bounds C of alpha.
+    """
+
+    system: NewtonSystem
+    signs: np.ndarray
+    box: np.ndarray
+
+    def take(self, problems: np.ndarray) -> Duals:
+        """Return some of the problems."""
+        if problems.dtype == bool and problems.all():
+            return self
+        return Duals(self.system.take(problems), self.signs[problems], self.box[problems])
+
+    def margins(self, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Return ``y f - 1`` (B, n) of coefficients (B, q) and intercepts (B,), eq. (2) there."""
+        return self.signs * (self.system.scores(coef) + intercept[:, None]) - 1.0
+
+
+@dataclass(frozen=True)
+class FeatureDuals(Duals):
+    """Duals whose system is one in feature space."""
+
+    system: FeatureSystem
+
+
+class ProblemRows:
+    """A dataclass of arrays, each of which has one row for each problem."""
+
+    def take(self, problems: np.ndarray) -> Self:
+        """Return the rows of some problems, as copies."""
+        return type(self)(**{name: rows[problems] for name, rows in vars(self).items()})
+
+    def put(self, problems: np.ndarray, other: Self) -> None:
+        """Write the rows of another object into those of these problems."""
+        for name, rows in vars(self).items():
+            rows[problems] = getattr(other, name)
 
 
 class NewtonStep(NamedTuple):
@@ -42,8 +99,10 @@ Solve = Callable[[np.ndarray], np.ndarray]
 class NewtonSystem(Protocol):
     """The kernel of B problems over n samples, with q coefficients ``v`` for each of them."""
 
-    stiffness: float  # D of the samples that are held on their margin, in units of 1 / K_ii
-    repeats: int  # so many steps with this D are taken at least
+    # The D of the samples that are held on their margin, in units of 1 / K_ii.
+    stiffness: float
+    # At least so many steps with this D are taken.
+    repeats: int
 
     @property
     def rank(self) -> int:
@@ -75,7 +134,7 @@ class NewtonSystem(Protocol):
 
 
 class FeatureSystem:
-    """Few features: the coefficients are the weights ``w`` of the columns.
+    """The system where features are few: the coefficients are the weights ``w`` of the columns.
 
     Z (n, q + 1): the columns of X (n, q) and one of ones. ridge (q,) or (B, q): what scales the
     columns. pull (B, q + 1) or None: the part of the moments that samples outside of X have, which
@@ -90,7 +149,8 @@ class FeatureSystem:
         self.pull: np.ndarray | None = None
         q = self.Z.shape[1]
         upper = np.triu_indices(q)
-        self._unpack = np.empty((q, q), dtype=np.intp)  # where the product of two columns stands
+        # Where the product of two columns stands among the products of all pairs.
+        self._unpack = np.empty((q, q), dtype=np.intp)
         self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
         self._products: np.ndarray | None = None  # (n, pairs of columns)
         if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
@@ -145,7 +205,7 @@ class FeatureSystem:
         # Exact copies of a column would make the matrix singular where the ridge rounds away.
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
-        corner[corner == 0] = 1.0  # no free sample: the intercept is not determined here
+        corner[corner == 0] = 1.0  # Without a free sample the intercept is found elsewhere.
         return partial(self._step, factor_each(M), D)
 
     def _weighted_products(self, D: np.ndarray) -> np.ndarray:
@@ -171,7 +231,7 @@ class FeatureSystem:
 
 
 class SelectedFeatures(FeatureSystem):
-    """Few features, other ones in every problem: X (B, n, q) and a ridge (B, q) (5)."""
+    """The system where each problem sees other features: X (B, n, q) and a ridge (B, q) (5)."""
 
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         ones = np.ones((*X.shape[:2], 1))
@@ -199,7 +259,10 @@ class SelectedFeatures(FeatureSystem):
 
 
 class GramSystem:
-    """Many features: the coefficients weigh the samples. K is (n, n), or (B, n, n)."""
+    """The system where features are many: the coefficients weigh the samples.
+
+    K is one Gram matrix (n, n) for all problems, or one for each, (B, n, n).
+    """
 
     stiffness, repeats = 1e11, 1
 
@@ -236,7 +299,7 @@ class GramSystem:
     def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
         inside, K, S = None, self.K, np.sqrt(D)
-        if count < 0.8 * D.shape[1]:  # samples with D = 0 are left out
+        if count < 0.8 * D.shape[1]:  # Samples with D = 0 take no part in the step.
             inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
             S = np.take_along_axis(S, inside, axis=1)
             K = take_each(self.K, inside)
@@ -259,7 +322,7 @@ class GramSystem:
         right = e - self.scores(lag) if lag.any() else e
         if inside is not None:
             right = np.take_along_axis(right, inside, axis=1)
-        u = solve(np.stack([S * right, S], axis=2))  # (8): u_1 and u_2, (B, m, 2)
+        u = solve(np.stack([S * right, S], axis=2))  # (8), u_1 and u_2 in an array (B, m, 2)
         weight = np.einsum("bi,bi->b", S, u[:, :, 1])
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
         db = excess / np.where(weight == 0, 1.0, weight)  # (9), left
@@ -269,3 +332,56 @@ class GramSystem:
             np.put_along_axis(d_beta, inside, part, axis=1)
         dv = lag + d_beta
         return NewtonStep(dv, db, self.scores(dv) + db[:, None], d_beta)  # (10)
+
+
+def factor_each(matrices: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what solves systems of symmetric matrices (B, m, m) for right sides (B, m, r).
+
+    A matrix that rounding has made indefinite is solved by elimination; solutions are nan where a
+    matrix is singular.
+    """
+    if matrices.shape[-1] < _SMALL:
+        return partial(solve_each, matrices)
+    factors, failed = matrices.copy(), np.zeros(len(matrices), dtype=bool)
+    for at, factor in enumerate(factors):
+        # The transpose of a symmetric matrix has the layout of memory that LAPACK works in.
+        failed[at] = dpotrf(factor.T, lower=1, clean=0, overwrite_a=1)[1] != 0
+    broken = np.flatnonzero(failed)
+    return partial(_solve_factored, factors, broken, matrices[broken])
+
+
+def _solve_factored(
+    factors: np.ndarray, broken: np.ndarray, matrices: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    """Return solutions from Cholesky factors, and from the matrices of those that are broken."""
+    columns = np.array(right.transpose(0, 2, 1), order="C")  # (B, r, m), overwritten
+    for factor, column in zip(factors, columns, strict=True):
+        dpotrs(factor.T, column.T, lower=1, overwrite_b=1)
+    solutions = columns.transpose(0, 2, 1)
+    if len(broken):
+        solutions[broken] = solve_each(matrices, right[broken])
+    return solutions
+
+
+def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the solutions of a stack of linear systems, nan for those that are singular."""
+    try:
+        return np.linalg.solve(matrices, right)
+    except np.linalg.LinAlgError:  # One singular matrix raises for the whole stack.
+        if len(matrices) == 1:
+            return np.full(right.shape, np.nan)
+    half = len(matrices) // 2
+    return np.concatenate(
+        [solve_each(matrices[:half], right[:half]), solve_each(matrices[half:], right[half:])]
+    )
+
+
+def take_each(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the same rows and columns (B, m) of matrices (B, n, n), or of one (n, n)."""
+    count, m = rows.shape
+    parts = np.empty((count, m, m))
+    whole = np.broadcast_to(matrices, (count, *matrices.shape[-2:]))
+    # One call for all, with indices of every element, takes twice as long.
+    for matrix, at, part in zip(whole, rows, parts, strict=True):
+        matrix.take(at, axis=0).take(at, axis=1, out=part, mode="clip")
+    return parts

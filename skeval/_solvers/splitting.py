@@ -12,12 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skeval._solvers.duals import ProblemRows
+from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
+from skeval._solvers.newton import Duals, ProblemRows
 
-__all__ = ["SplitPoint", "Splitting"]
+__all__ = ["SplitPoint", "Splitting", "solve_by_splitting"]
 
-_RELAXED = 1.6  # over-relaxation, between 1 and 2
-_LEVEL = 4.0  # penalties are powers of this number
+# The over-relaxation, a number between 1 and 2.
+_RELAXED = 1.6
+# Penalties are powers of this number.
+_LEVEL = 4.0
+
+# Before each attempt to finish by active sets, the splitting takes so many steps, so many of them
+# with the same penalty. An attempt has so many rounds, and the patience of `active_set`.
+_STEPS, _ADAPTED = 60, 10
+_ROUNDS, _PATIENCE = 8, 2
 
 
 @dataclass
@@ -98,6 +106,34 @@ class Splitting:
             inverse -= np.outer(total, total / total.sum())
             self._maps[penalty] = inverse.astype(np.float32)
         return self._maps[penalty]
+
+
+def solve_by_splitting(splitting: Splitting, duals: Duals, n_attempts: int) -> SetSolution:
+    """Solve duals that share the Gram matrix of the splitting, as far as that takes few steps.
+
+    Active sets finish what the splitting comes near to. What they do not is not `settled`.
+    """
+    result, left = SetSolution.unsettled(duals), np.arange(len(duals.box))
+    point, penalty = splitting.start(duals.signs, duals.box), splitting.penalty(duals.box)
+    for _ in range(n_attempts):
+        for _ in range(_STEPS // _ADAPTED):
+            penalty = splitting.steps(point, penalty, _ADAPTED)  # (1) to (6)
+        fraction = point.fraction.astype(float)
+        sets = ActiveSets(fraction <= 0.0, fraction >= 1.0, fraction, np.zeros(len(left)))
+        free = np.count_nonzero(~(sets.low | sets.up), axis=1)
+        ready = np.flatnonzero(free <= duals.system.rank)
+        if not len(ready):
+            continue
+        found = active_set(
+            duals.take(ready), sets.take(ready), max_iter=_ROUNDS, patience=_PATIENCE
+        )
+        result.put(left[ready], found)
+        again = np.ones(len(left), dtype=bool)
+        again[ready] = ~found.settled
+        if not again.any():
+            break
+        left, duals, point = left[again], duals.take(again), point.take(again)
+    return result
 
 
 def _size(values: np.ndarray) -> float:

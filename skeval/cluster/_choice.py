@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skeval.cluster._reference import REFERENCE_WORDS
+from skeval.cluster._rules import GAP, SILHOUETTE
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText, align_text, write_number
 
@@ -45,6 +46,8 @@ class NClustersChoice(ShownAsText):
         Smallest strength of real clusters, whatever the reference.
     rule : str
         The rule of the choice, in words.
+    caution : str
+        That the shapes of single columns explain the clusters, where that is so; else empty.
     """
 
     n_clusters: int
@@ -60,6 +63,39 @@ class NClustersChoice(ShownAsText):
     reference: str
     threshold: float
     rule: str
+    caution: str = ""
+
+    @property
+    def margins(self) -> np.ndarray:
+        """How far each value lies above what it had to reach; below 0 where it did not."""
+        return self.values - self.limits
+
+    @property
+    def edge(self) -> str:
+        """How near the choice is to another one, in a sentence; empty where it is not near.
+
+        Near is less than two standard errors, those of the values over the halvings: others may
+        choose otherwise.
+        """
+        ours = self.candidates == self.n_clusters
+        missed = (self.margins < 0) & (self.candidates != 1)
+        # where the smallest sufficient k is chosen, a larger one has no say, and the reverse
+        if self.method in (GAP, SILHOUETTE):
+            missed &= ~np.any(ours) | (self.candidates < self.n_clusters)
+        else:
+            missed &= self.candidates > self.n_clusters
+        eligible = missed | (ours & (self.candidates > 1) & np.isfinite(self.margins))
+        near = eligible & (np.abs(self.margins) < 2 * self.standard_errors)
+        if not near.any():
+            return ""
+        row = np.flatnonzero(near)[np.argmin(np.abs(self.margins[near]))]
+        k, value, margin = self.candidates[row], self.values[row], self.margins[row]
+        verb = "reaches" if margin >= 0 else "misses"
+        return (
+            f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
+            f"{abs(margin):.3f} ({value:.3f} +/- {self.standard_errors[row]:.3f}), so other "
+            "halvings may choose otherwise."
+        )
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""
@@ -91,7 +127,8 @@ class NClustersChoice(ShownAsText):
             text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
-        return align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
+        text = align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
+        return "\n".join([text, *(f"! {each}" for each in (self.edge, self.caution) if each)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,13 @@ from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.means import normal_interval
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._index_values import (
+    GROWTHS,
+    SUM,
     Index,
     check_index_value,
+    describe_index,
+    growth_of,
     name_index,
-    range_of,
     value_or_nan,
 )
 from skeval.cluster._resamples import half_of
@@ -30,7 +33,7 @@ from skeval.utils._checks import (
     check_same_length,
     warn_undefined,
 )
-from skeval.utils._compat import Interval, safe_indexing, validate_params
+from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import align_text, write_number, write_spread
 
@@ -53,6 +56,8 @@ class IndexInterval(IntervalResult):
         The index on random halves of the data, nan where it is undefined.
     n_samples : int
         Number of samples.
+    growth : {"mean", "sum"}
+        How the index grows with the number of samples: it has a limit, or grows in proportion.
     bounds : tuple of float
         Smallest and largest value of the index; infinite where they are not known.
     interval : ConfidenceInterval
@@ -66,6 +71,7 @@ class IndexInterval(IntervalResult):
     standard_error: float
     replicates: np.ndarray = field(repr=False)
     n_samples: int
+    growth: str
     bounds: Limits = field(repr=False)
 
     @property
@@ -113,7 +119,11 @@ def index_of_half(X: Any, index: Index, job: Job) -> float:
 
 @validate_params(
     {name: rule for name, rule in STABILITY.items() if name in ("n_jobs", "verbose")}
-    | {"index": [callable], "n_resamples": [Interval(Integral, 2, None, closed="left")]}
+    | {
+        "index": [callable],
+        "growth": [StrOptions(set(GROWTHS)), None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+    }
 )
 def index_interval(
     index: Index,
@@ -121,6 +131,7 @@ def index_interval(
     labels: Any,
     labels_other: Any = None,
     *,
+    growth: str | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 200,
     random_state: Seed = None,
@@ -134,7 +145,12 @@ def index_interval(
     :math:`n` samples, without replacement. They vary around their mean as much as the index of all
     samples does around its own, so that
 
-    .. math:: se = \sqrt{\frac{m}{n - m}}\; sd_b(I_b) , \qquad I \mp z_{1 - a/2}\, se .
+    .. math:: se = \Big(\frac nm\Big)^g \sqrt{\frac{m}{n - m}}\; sd_b(I_b) ,
+        \qquad I \mp z_{1 - a/2}\, se ,
+
+    with :math:`g = 0` for an index that has a limit, such as a mean over the samples, and
+    :math:`g = 1` for one that grows as n, such as a sum over them, which is half as large on a
+    half and varies half as much.
 
     Parameters
     ----------
@@ -148,6 +164,11 @@ def index_interval(
         and each half by itself, so that its own variation counts.
     labels_other : array-like of shape (n_samples,) or clusterer, default=None
         The other partition, of an index of two.
+    growth : {"mean", "sum"} or None, default=None
+        How the index grows with n: :math:`g = 0` ("mean") or :math:`g = 1` ("sum"). None knows it
+        of the functions of this package and of scikit-learn: `within_cluster_sse`,
+        `calinski_harabasz_score` and `connectivity_score` are sums, `dunn_score` is neither and
+        refused, all others are means. Of a function of your own it must be said.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     n_resamples : int, default=200
@@ -169,8 +190,9 @@ def index_interval(
     Raises
     ------
     ValueError
-        If the index is undefined on the data or on all but one half, if X has fewer than 4
-        samples or is malformed, or a parameter is out of range.
+        If `growth` is None for an index of your own or for Dunn's, if the index is undefined on
+        the data or on all but one half, if X has fewer than 4 samples or is malformed, or a
+        parameter is out of range.
 
     Warns
     -----
@@ -200,6 +222,12 @@ def index_interval(
     .73 with their labels given: fixed labels hide that another sample is clustered otherwise. So
     give the clusterer where it fits fast.
 
+    Of indices that grow with n, K-means with k = 3 and its labels given, three overlapping clusters
+    in the plane, n = 60, 200 data sets, 50 halves: `within_cluster_sse` covered .950,
+    `calinski_harabasz_score` .960, `connectivity_score` .945; without the factor n/m they would
+    have covered .635, .690, .755. Where clusters touch, the connectivity grows more slowly than n,
+    and its interval is wider than it need be.
+
     *Not for the Dunn index*: it rests on three samples, has no such limit, and its mean depends on
     n; a normal interval of its logarithm covered .79 to .89.
 
@@ -224,6 +252,7 @@ def index_interval(
       halves          200
     """
     check_confidence_level(confidence_level)
+    growth = growth_of(index, growth)
     given = [each for each in (labels, labels_other) if each is not None]
     X, partitions = _check_partitions(X, given)
     root = root_seed(random_state)
@@ -237,13 +266,15 @@ def index_interval(
     replicates = np.array(values)
     defined = _drop_undefined(replicates)
     half = n // 2
+    scale = (n / half if growth == SUM else 1.0) * np.sqrt(half / (n - half))
     return IndexInterval(
         index=name_index(index),
         estimate=estimate,
-        standard_error=float(np.std(defined, ddof=1) * np.sqrt(half / (n - half))),
+        standard_error=float(np.std(defined, ddof=1) * scale),
         replicates=replicates,
         n_samples=n,
-        bounds=range_of(index),
+        growth=growth,
+        bounds=describe_index(index)[:2],
         confidence_level=confidence_level,
     )
 

@@ -1,54 +1,70 @@
-"""Values of an index of clusterings where it may be undefined, and its name."""
+"""What is known of an index of clusterings, and its value where that may be undefined."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-__all__ = ["Index", "check_index_value", "name_index", "range_of", "value_or_nan"]
+__all__ = [
+    "GROWTHS",
+    "KNOWN",
+    "SUM",
+    "Index",
+    "check_index_value",
+    "describe_index",
+    "growth_of",
+    "name_index",
+    "value_or_nan",
+]
 
 Index = Callable[[Any, Any], float]
 """Of data and labels, or of two partitions."""
 
-RANGES = {
-    "silhouette_score": (-1.0, 1.0),
-    "dbcv_score": (-1.0, 1.0),
-    "adjusted_rand_score": (-1.0, 1.0),
-    "mask_adjusted_rand_score": (-1.0, 1.0),
-    "adjusted_mutual_info_score": (-np.inf, 1.0),
+MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
+GROWTHS = (MEAN, SUM)
+"""How an index grows with the number n of samples: it has a limit, or a share I/n that has one."""
+
+
+class Known(NamedTuple):
+    """What is known of an index: its smallest and largest value, and how it grows."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    growth: str | None = None
+
+
+KNOWN = {
+    "adjusted_mutual_info_score": Known(-np.inf, 1.0, MEAN),
+    "adjusted_rand_score": Known(-1.0, 1.0, MEAN),
+    "calinski_harabasz_score": Known(0.0, np.inf, SUM),
+    "class_f_measure": Known(0.0, 1.0, MEAN),
+    "compactness_score": Known(0.0, np.inf, MEAN),
+    "completeness_score": Known(0.0, 1.0, MEAN),
+    "connectivity_score": Known(0.0, np.inf, SUM),
+    "davies_bouldin_score": Known(0.0, np.inf, MEAN),
+    "dbcv_score": Known(-1.0, 1.0, MEAN),
+    "dunn_score": Known(0.0, np.inf, NO_LIMIT),
+    "fowlkes_mallows_score": Known(0.0, 1.0, MEAN),
+    "homogeneity_score": Known(0.0, 1.0, MEAN),
+    "inverse_purity_score": Known(0.0, 1.0, MEAN),
+    "minkowski_score": Known(0.0, np.inf, MEAN),
+    "mutual_info_score": Known(0.0, np.inf, MEAN),
+    "normalized_mutual_info_score": Known(0.0, 1.0, MEAN),
+    "pair_fbeta_score": Known(0.0, 1.0, MEAN),
+    "pair_jaccard_score": Known(0.0, 1.0, MEAN),
+    "purity_score": Known(0.0, 1.0, MEAN),
+    "rand_score": Known(0.0, 1.0, MEAN),
+    "silhouette_score": Known(-1.0, 1.0, MEAN),
+    "v_measure_score": Known(0.0, 1.0, MEAN),
+    "within_cluster_sse": Known(0.0, np.inf, SUM),
+    "within_cluster_variance": Known(0.0, np.inf, MEAN),
 }
-"""Of the indices of this package and of scikit-learn, by name."""
-FROM_0_TO_1 = {
-    "class_f_measure",
-    "completeness_score",
-    "fowlkes_mallows_score",
-    "homogeneity_score",
-    "inverse_purity_score",
-    "mask_rand_score",
-    "normalized_mutual_info_score",
-    "pair_fbeta_score",
-    "pair_jaccard_score",
-    "purity_score",
-    "rand_score",
-    "v_measure_score",
-}
-FROM_0 = {
-    "calinski_harabasz_score",
-    "compactness_score",
-    "connectivity_score",
-    "davies_bouldin_score",
-    "dunn_score",
-    "minkowski_score",
-    "mst_compactness",
-    "mutual_info_score",
-    "within_cluster_sse",
-    "within_cluster_variance",
-}
+"""The indices of this package and of scikit-learn, by name."""
 
 
 def name_index(index: Index) -> str:
@@ -57,16 +73,23 @@ def name_index(index: Index) -> str:
     return getattr(index, "__name__", type(index).__name__)
 
 
-def range_of(index: Index) -> tuple[float, float]:
-    """Return the smallest and the largest value of an index, infinite where they are not known.
-
-    The name tells, of functions of this package and of scikit-learn.
-    """
+def describe_index(index: Index) -> Known:
+    """Return what is known of an index; the name tells, of this package and of scikit-learn."""
     package = str(getattr(_unbind(index), "__module__", "")).split(".")[0]
-    name = name_index(index) if package in ("skeval", "sklearn") else ""
-    if name in FROM_0_TO_1:
-        return 0.0, 1.0
-    return RANGES.get(name, (0.0 if name in FROM_0 else -np.inf, np.inf))
+    return KNOWN.get(name_index(index) if package in ("skeval", "sklearn") else "", Known())
+
+
+def growth_of(index: Index, growth: str | None) -> str:
+    """Return how an index grows with the number of samples, as given or as known, or raise."""
+    resolved = growth or describe_index(index).growth
+    if resolved in GROWTHS:
+        return str(resolved)
+    why = "rests on few samples and has no limit" if resolved else "is not known here"
+    raise ValueError(
+        "growth must say how the index grows with the number of samples: 'mean' if it has a limit, "
+        "as a mean over samples, 'sum' if it grows in proportion, as a sum over them; "
+        f"got None, and {name_index(index)} {why}."
+    )
 
 
 def _unbind(index: Index) -> Index:

@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import issparse
+from scipy.stats import chi2, kurtosis, kurtosistest, rankdata, skew, skewtest
 
-__all__ = ["REFERENCES", "REFERENCE_WORDS", "Draws", "rebuild", "resolve_reference"]
+__all__ = [
+    "REFERENCES",
+    "REFERENCE_WORDS",
+    "Draws",
+    "explain_by_columns",
+    "rebuild",
+    "resolve_reference",
+    "shuffle_when_uncorrelated",
+]
 
 Draws = Callable[[Generator], Any]
 Box = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -33,6 +42,67 @@ def resolve_reference(X: Any, reference: str) -> tuple[str, Draws]:
     points = np.asarray(X, dtype=np.float64)
     box = find_principal_box(points) if reference == "uniform" else find_box(points)
     return reference, partial(draw_uniform, X, *box)
+
+
+def shuffle_when_uncorrelated(X: Any, kind: str) -> Draws | None:
+    """Return the reference "permuted" where it can tell the shape of columns from structure.
+
+    Skewed or heavy-tailed columns of one population are not uniform in a box, and an algorithm
+    finds more there than in a box. The columns shuffled by themselves keep their shapes. Where
+    columns are correlated shuffling takes more than clusters from them, and one column alone it
+    only reorders: then there is no such reference, nor where it was the reference asked for.
+    """
+    if kind == "permuted" or X.shape[1] < 2 or _are_correlated(np.asarray(X, dtype=np.float64)):
+        return None
+    return partial(shuffle_columns, X)
+
+
+LEVEL = 0.05
+
+
+def _are_correlated(points: np.ndarray) -> bool:
+    """Test whether the (n, p) columns are rank-correlated, all pairs of them together.
+
+    Without correlation ``(n - 1) sum_{i<j} r_ij^2`` is near chi-squared with p (p - 1) / 2 degrees
+    of freedom. The sum over all pairs is that over the smaller of the two tables of products.
+    """
+    ranks = rankdata(points, axis=0)
+    ranks -= ranks.mean(axis=0)
+    lengths = np.linalg.norm(ranks, axis=0)
+    ranks = ranks[:, lengths > 0] / lengths[lengths > 0]
+    n, p = ranks.shape
+    products = ranks.T @ ranks if p < n else ranks @ ranks.T
+    squares = (np.square(products).sum() - p) / 2  # without the p correlations of 1
+    return bool(p > 1 and chi2.sf((n - 1) * squares, p * (p - 1) / 2) < LEVEL)
+
+
+def explain_by_columns(X: Any, what: str) -> str:
+    """Say that the shapes of single columns explain what was found, and what these shapes are."""
+    names = X.columns if hasattr(X, "iloc") else range(X.shape[1])
+    points = np.asarray(X, dtype=np.float64)
+    shapes = [
+        text for name, values in zip(names, points.T, strict=True) if (text := _shape(name, values))
+    ]
+    found = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
+    if not shapes:
+        return found + "what single columns show, such as groups along one, explains it."
+    more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
+    return found + (
+        f"skewness or heavy tails explain it ({shapes[0]}{more}), unless a histogram of that "
+        "column shows groups."
+    )
+
+
+def _shape(name: Any, values: np.ndarray) -> str:
+    """Return how a column is skewed or heavy-tailed, nothing where it is neither for sure."""
+    if len(values) < 20 or np.ptp(values) == 0:  # the tests need so many
+        return ""
+    if skewtest(values).pvalue < LEVEL:
+        return f"column {name}: skewness {skew(values):.1f}"
+    # SciPy's statistic has the wrong sign far below 0, as for two equal groups.
+    if kurtosis(values) > 0 and kurtosistest(values, alternative="greater").pvalue < LEVEL:
+        return f"column {name}: excess kurtosis {kurtosis(values):.1f}"
+    return ""
 
 
 def find_box(X: np.ndarray) -> Box:

@@ -15,7 +15,14 @@ from skeval._inference.proportions import exact_interval
 from skeval._inference.ties import exceedances
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._index_values import Index, check_index_value, name_index, value_or_nan
-from skeval.cluster._reference import REFERENCE_WORDS, REFERENCES, Draws, resolve_reference
+from skeval.cluster._reference import (
+    REFERENCE_WORDS,
+    REFERENCES,
+    Draws,
+    explain_by_columns,
+    resolve_reference,
+    shuffle_when_uncorrelated,
+)
 from skeval.cluster._stability import STABILITY, Seed, check_points, seed_clusterer
 from skeval.metrics.cluster import silhouette_score
 from skeval.utils._checks import check_confidence_level
@@ -24,6 +31,8 @@ from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import align_text, write_number
 
 __all__ = ["StructureTest", "structure_test"]
+
+SMALL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +53,11 @@ class StructureTest(LimitsResult):
         How many draws were at least as good.
     reference : {"uniform", "box", "permuted"}
         The data without structure.
+    pvalue_permuted : float or None
+        The P-value against the columns shuffled by themselves, where `pvalue` is at most 0.05
+        against a box and the columns are not correlated; else None.
+    caution : str
+        What a reader should know before quoting a small `pvalue`; empty if there is nothing.
     interval : ConfidenceInterval
         That of the P-value that infinitely many draws would give: Clopper and Pearson's.
     confidence_level : float
@@ -56,6 +70,8 @@ class StructureTest(LimitsResult):
     null_distribution: np.ndarray = field(repr=False)
     n_exceedances: int
     reference: str
+    pvalue_permuted: float | None
+    caution: str
 
     def __str__(self) -> str:
         null = self.null_distribution[~np.isnan(self.null_distribution)]
@@ -71,7 +87,8 @@ class StructureTest(LimitsResult):
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
             ("draws", f"{len(self.null_distribution)}"),
         ]
-        return align_text("test of structure", rows)
+        text = align_text("test of structure", rows)
+        return f"{text}\n! {self.caution}" if self.caution else text
 
 
 class Job(NamedTuple):
@@ -119,7 +136,10 @@ def structure_test(
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
 
-    In [1/(B+1), 1]; small where there is structure.
+    In [1/(B+1), 1]. Small where there is structure, *and where columns are skewed or have heavy
+    tails*, since "without structure" means uniform in a box. So where the P-value is at most 0.05
+    against a box and the columns are not correlated, the test is repeated with the columns shuffled
+    by themselves, which keeps their shapes; the result says so if that is not rejected.
 
     Parameters
     ----------
@@ -177,8 +197,16 @@ def structure_test(
     P-value of at most 0.05 were .07 and .08 for uniform squares and at most .01 for one Gaussian
     (in the plane, with standard deviations 4 : 1, in 10 dimensions) against "uniform", which is
     cautious there; and .05 to .08 against "permuted", whose hypothesis holds for all of these.
-    Heavy tails are structure for "uniform" (.24 with k = 2 for Student's t with 3 degrees of
-    freedom), correlated columns for "permuted".
+    Skewed columns are structure for "uniform": of 100 data sets of 80 samples in the plane, K-means
+    with k = 2 and k = 3, 19 draws, the shares with a P-value of at most 0.05 were .50 and .69 for
+    exponential columns, .21 and .31 for chi-squared ones with 4 degrees of freedom, .08 and .09 for
+    half-normal ones. Of these 188 the `caution` came with 160; it is missing by chance where the
+    columns happen to be correlated or to reject when shuffled. Heavy tails are structure for
+    "uniform", too (.28 with k = 2 for Student's t with 3 degrees of freedom), and correlated
+    columns for "permuted"; skewed columns that are correlated have no reference here. Clusters
+    that show in single columns, such as those on the corners of a square, are there in shuffled
+    columns, too: a caution is no proof that there are none. A single column has no second
+    reference; look at its histogram.
 
     References
     ----------
@@ -204,20 +232,33 @@ def structure_test(
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
     statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
     of_draws = root.spawn(1)[0]
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(partial(index_of_draw, draws, index), total=n_references, **options) as run:
-        null = np.array(
-            run(Job(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
-        )
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "total": n_references}
+
+    def draw_null(reference: Draws) -> tuple[np.ndarray, int]:
+        """Return the index of each draw, and how many are at least as good as that of the data."""
+        with open_jobs(partial(index_of_draw, reference, index), **options) as run:
+            null = np.array(
+                run(Job(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
+            )
+        return null, int(exceedances(sign * statistic, sign * null).sum())
+
     sign = 1 if greater_is_better else -1
-    count = int(exceedances(sign * statistic, sign * null).sum())
+    null, count = draw_null(draws)
+    pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), None, ""
+    shuffle = shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
+    if shuffle is not None:
+        pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
+        if pvalue_permuted > SMALL:
+            caution = explain_by_columns(X, f"as good an index (P = {pvalue_permuted:.2g})")
     return StructureTest(
         index=name_index(index),
         statistic=statistic,
-        pvalue=(1 + count) / (1 + n_references),
+        pvalue=pvalue,
         null_distribution=null,
         n_exceedances=count,
         reference=kind,
+        pvalue_permuted=pvalue_permuted,
+        caution=caution,
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

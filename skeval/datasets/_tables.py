@@ -1,44 +1,38 @@
-"""Features and labels from a bundled set or a file."""
+"""Tables: which columns are features, which one holds the labels, and what is left out, by name."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-import sklearn.datasets
 
-from skeval.datasets._csv import Labels, find_separator, read_carefully, read_fast, read_records
+from skeval.datasets._files import Columns, read_file
 from skeval.datasets._values import (
-    check_matrix,
+    DASHES,
+    DATE,
+    DECIMAL_COMMA,
+    LARGEST_EXACT,
+    MISSING,
     check_stored_labels,
     is_unnamed,
-    looks_like_value,
     make_missing_label_error,
     make_name_error,
     make_value_error,
+    note_rounding,
+    parse_number,
+    parse_numbers,
     read_class_labels,
 )
-from skeval.utils._checks import check_flag, check_same_length, warn_user
-from skeval.utils._sources import BUNDLED, check_source
+from skeval.utils._checks import check_flag, warn_user
 
-__all__ = [
-    "DEFAULT_TARGET",
-    "Table",
-    "check_header",
-    "check_rows",
-    "load_table",
-    "place_columns",
-    "read_parquet_columns",
-    "read_table",
-    "shorten_list",
-]
+__all__ = ["ColumnTable", "Table", "load_columns", "load_table"]
 
-DEFAULT_TARGET = "target"
 FEW = 8
+MANY = 20
+"""Distinct texts of which a column may have any number; of more, half of the rows at most."""
 
 
 class Table(NamedTuple):
@@ -56,13 +50,34 @@ class Table(NamedTuple):
     feature_names: list[str]
 
 
-class Place(NamedTuple):
-    """What the columns of a table are."""
+class ColumnTable(NamedTuple):
+    """Features of two kinds, labels and groups.
 
-    names: list[str]
-    label: int | None
-    features: list[str]
-    nameless: int
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Floats, or objects where `texts` is not empty; a number that is missing is nan.
+    y : ndarray of shape (n_samples,), or None where a file has no labels
+    feature_names : list of str
+    texts : list of int
+        The columns of X that hold texts.
+    missing : list of int
+        The columns of X that lack numbers.
+    groups : ndarray of shape (n_samples,), or None
+    notes : list of str
+        What was left out, and why.
+    left_out : dict of str to ndarray of shape (n_samples,)
+        The columns that are no features, as numbers or texts.
+    """
+
+    X: np.ndarray
+    y: Any
+    feature_names: list[str]
+    texts: list[int]
+    missing: list[int]
+    groups: np.ndarray | None
+    notes: list[str]
+    left_out: dict[str, np.ndarray]
 
 
 def load_table(
@@ -79,12 +94,13 @@ def load_table(
     source : str or path-like
         The name of a bundled scikit-learn set (breast_cancer, iris, wine, digits), or a file:
         CSV (UTF-8, separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`, or
-        Parquet (which needs pyarrow; with it, CSV is read faster, too). A first column that has no
-        name and counts the rows (from 0 or 1), such as pandas and R write unless told otherwise,
-        is no feature: it is left out, with a warning, and so is the index that pandas stores in a
-        Parquet file. "Unnamed: 0", as pandas reads such a column, is no name either.
+        Parquet, Feather or Excel (which need pandas: ``pip install "skeval[table]"``). A first
+        column that has no name and counts the rows (from 0 or 1), such as pandas and R write
+        unless told otherwise, is no feature: it is left out, with a warning, and so is the index
+        that pandas stores in a Parquet file. "Unnamed: 0", as pandas reads such a column, is no
+        name either.
     target : str, default=None
-        The column that holds the labels, in a CSV or Parquet file; None means "target".
+        The column that holds the labels, in any file but NPZ; None means "target".
     needs_target : bool, default=True
         If False, a file may do without labels, unless `target` names their column: `y` is None
         where there is no column "target" or no array `y`. Clusterings need none.
@@ -120,10 +136,10 @@ def load_table(
     A number is what Python's `float` reads, in ASCII and without underscores: decimals have a
     point. Labels in a CSV file are numbers where one way of writing numbers gives all of their
     texts back (whole numbers up to 2**53, shortest decimals, a fixed number of decimals with or
-    without an exponent); otherwise each text is a class, so that "01" and "1" are two. NPZ and
-    Parquet files say themselves what is text and what a number; whole numbers beyond 2**53
-    become text. Truth values are labels anywhere, features 0 and 1 in NPZ and Parquet files, and
-    refused as features in CSV.
+    without an exponent); otherwise each text is a class, so that "01" and "1" are two. Other files
+    say themselves what is text and what a number; whole numbers beyond 2**53 become text. Truth
+    values are labels anywhere, and features 0 and 1 where they were stored as such; in CSV they
+    are refused as features.
 
     Examples
     --------
@@ -139,190 +155,83 @@ def load_table(
     check_flag("needs_target", needs_target)
     if header is not None:
         check_flag("header", header)
-    table, notes = read_table(source, target, needs_target, header)
+    found = read_file(source, target, needs_target, header)
+    notes = list(found.notes)
+    label, features = _place_columns(found, target, needs_target, notes, strict=True)
+    columns = [_read_exact_numbers(found, position) for position in features]
+    for position, column in zip(features, columns, strict=True):
+        notes += _note_rounding(found, position, column)
+    y = None if label is None else _read_labels(found, label, notes, strict=True)
     for note in notes:
         warn_user(note)
-    return table
+    return Table(np.column_stack(columns), y, [found.names[position] for position in features])
 
 
-def read_table(
-    source: str | PathLike, target: str | None, needs_target: bool, header: bool | None
-) -> tuple[Table, list[str]]:
-    """Return a table and what to note of it."""
-    path = Path(source)
-    ending = path.suffix.lower()
-    text = str(source) not in BUNDLED and ending in (".csv", ".tsv", ".txt")
-    if header is not None and not text:
-        raise ValueError(f"header={header} is for a CSV file, got {str(source)!r}.")
-    if str(source) in BUNDLED:
-        return load_bundled(str(source), target), []
-    check_source(source)
-    if text:
-        return read_csv(path, target, needs_target, header)
-    if ending == ".npz":
-        return read_npz(path, target, needs_target)
-    if ending in (".parquet", ".pq"):
-        return read_parquet(path, target, needs_target)
-    raise ValueError(f"{path.name} must end in .csv, .tsv, .npz or .parquet.")
+def load_columns(
+    source: str | PathLike,
+    *,
+    target: str | None,
+    needs_target: bool,
+    header: bool | None,
+    drop: Iterable[str] = (),
+    groups: str | None = None,
+) -> ColumnTable:
+    """Load a table as people have it.
 
-
-def load_bundled(name: str, target: str | None) -> Table:
-    """Return a set that comes with scikit-learn."""
-    refuse_target(target, f"the bundled set {name} has its own labels")
-    data = getattr(sklearn.datasets, f"load_{name}")()
-    return Table(data.data, data.target, [str(feature) for feature in data.feature_names])
-
-
-def refuse_target(target: str | None, reason: str) -> None:
-    """Raise when a target column is asked of a source that has none."""
-    if target is not None:
-        raise ValueError(f"target={target!r} names a column, but {reason}.")
-
-
-def read_npz(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
-    """Return the arrays `X` and `y` of an NPZ file; nothing in it is executed."""
-    refuse_target(target, f"the labels of {path.name} are its array y")
-    needed = ["X", "y"] if needs_target else ["X"]
-    try:
-        with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
-            if not set(needed) <= set(arrays.files):
-                names = "arrays X and y" if needs_target else "array X"
-                raise ValueError(f"it must hold the {names}, it holds {arrays.files}")
-            X, y = arrays["X"], arrays["y"] if "y" in arrays.files else None
-    except (OSError, EOFError, BadZipFile, ValueError) as error:
-        raise ValueError(f"{path.name} cannot be read: {error}.") from error
-    for array in (X, y):
-        if not isinstance(array, np.ndarray | None):
-            raise ValueError(f"{path.name} must hold arrays, got {type(array).__name__}.")
-    if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.shape[1]:
-        raise ValueError(
-            f"{path.name}: X must be a matrix of numbers, got {X.dtype} of shape {X.shape}."
-        )
-    check_rows(len(X), path.name)
-    if y is not None and (y.ndim != 1 or y.dtype.kind not in "biufUS"):
-        raise ValueError(
-            f"{path.name}: y must be a vector of labels, got {y.dtype} of shape {y.shape}."
-        )
-    check_same_length(X=X, y=y)
-    notes: list[str] = []
-    features = [f"x{column}" for column in range(X.shape[1])]
-    X = check_matrix(X.T, features, path.name, notes)
-    return Table(
-        X, y if y is None else check_stored_labels(y, "y", path.name, notes), features
-    ), notes
-
-
-def read_parquet(path: Path, target: str | None, needs_target: bool) -> tuple[Table, list[str]]:
-    """Return the features and labels of a Parquet file."""
-    stored, index = read_parquet_columns(path)
-    dropped = [name for name in stored.column_names if name in index and name != target]
-    stored = stored.drop_columns(dropped)
-    notes = [f"{path.name}: {name!r}, an index of pandas, is left out." for name in dropped]
-    names = stored.column_names
-    place = place_columns(names, target, needs_target, path.name)
-    check_rows(len(stored), path.name)
-    columns = [
-        read_column(stored.column(position), position, place, path.name)
-        for position in range(len(names))
-    ]
-    y = None
-    if place.label is not None:
-        y = check_stored_labels(columns.pop(place.label), names[place.label], path.name, notes)
-    X = check_matrix(columns, place.features, path.name, notes)
-    X, names = drop_row_numbers(X, place, path.name, notes)
-    return Table(X, y, names), notes
-
-
-def read_parquet_columns(path: Path) -> tuple[Any, list[str]]:
-    """Return the table in a Parquet file, and which columns pandas calls its index."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ValueError(
-            'a Parquet file needs pyarrow: pip install "skeval[pandas]", or save it as CSV.'
-        ) from error
-    try:
-        table = pyarrow.parquet.ParquetFile(path).read()
-        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    except Exception as error:  # pyarrow raises many kinds of errors for files of other formats
-        raise ValueError(f"{path.name} is not a Parquet file: {error}.") from error
-    return table, [name for name in index if isinstance(name, str)]
-
-
-def read_column(column: Any, position: int, place: Place, source: str) -> np.ndarray:
-    """Return a column of a Parquet file as an array of numbers, truth values or texts."""
-    from pyarrow import types
-
-    name = place.names[position]
-    if column.null_count:
-        record = f"row {np.argmax(column.is_null().to_numpy()) + 1}"
-        if position == place.label:
-            raise make_missing_label_error(source, name, record)
-        raise make_value_error(source, position, name, record, None)
-    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return column.to_numpy()
-    try:
-        return column.cast("string").to_numpy()
-    except (NotImplementedError, ValueError) as error:
-        raise ValueError(
-            f"{source}: column {name!r} must hold numbers, it holds {kind}."
-        ) from error
-
-
-def read_csv(
-    path: Path, target: str | None, needs_target: bool, header: bool | None
-) -> tuple[Table, list[str]]:
-    """Return the features and labels of a text file."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        delimiter = find_separator(file, DEFAULT_TARGET if target is None else target, path.name)
-        rows = read_records(file, delimiter, path.name)
-        line, names = next(rows, (0, []))
-        if not names:
-            raise ValueError(f"{path.name} is empty.")
-        if header is None:
-            check_header(names, target, f"{path.name}: line {line}")
-        elif not header:
-            rows = read_records(file, delimiter, path.name)
-            names = [f"x{column}" for column in range(len(names))]
-        place = place_columns(names, target, needs_target, path.name)
-        if line == 1 and not any("\n" in name or "\r" in name for name in names):
-            with suppress(Exception):  # the careful reader below takes what the fast one does not
-                skipped = int(header is not False)
-                content = read_fast(path, delimiter, skipped, len(names), place.label)
-                return make_table(place, path.name, *content)
-        return make_table(place, path.name, *read_carefully(rows, names, place.label, path.name))
-
-
-def check_header(names: list[str], target: str | None, record: str) -> None:
-    """Raise when the first line of a file could be its first sample."""
-    named = DEFAULT_TARGET if target is None else target
-    values = [name for name in names if looks_like_value(name)]
-    if values and (named not in names or looks_like_value(named)):
-        raise ValueError(
-            f"{record} may be data rather than a header, since it has {values[0]!r}; say which: "
-            "header=True or header=False (--header or --no-header)."
-        )
-
-
-def make_table(
-    place: Place, source: str, X: np.ndarray, labels: Labels, notes: list[str]
-) -> tuple[Table, list[str]]:
-    """Return the table that a text file holds."""
-    check_rows(len(X), source)
-    y = None
-    if place.label is not None:
-        texts, lines, codes = labels
-        y = read_class_labels(texts, lines, place.names[place.label], source, notes)[codes]
-    X, names = drop_row_numbers(X, place, source, notes)
-    return Table(X, y, names), notes
-
-
-def place_columns(names: list[str], target: str | None, needs_target: bool, source: str) -> Place:
-    """Return what the columns are; raise when one has no name or the target is not one of them.
-
-    First columns without a name may turn out to count the rows; then they are no features.
+    Texts stay texts, missing numbers are nan, decimal commas are read where they separate nothing;
+    `drop` and `groups` name columns that are no features.
     """
+    found, dropped = read_file(source, target, needs_target, header), list(drop)
+    named = [*dropped, *([groups] if groups is not None else [])]
+    _check_names(named, found, "--drop, --id and --groups")
+    if target is not None:
+        _check_names([target], found, "--target")
+    notes = list(found.notes)
+    label, features = _place_columns(found, target, needs_target, notes, strict=False)
+    y = None if label is None else _read_labels(found, label, notes, strict=False)
+    left_out = {name: np.array(found.values[found.names.index(name)]) for name in dropped}
+    columns: dict[str, np.ndarray] = {}
+    for position in features:
+        name, values = found.names[position], found.values[position]
+        if name in named:
+            continue
+        column, reason = _read_feature(found, position, notes)
+        if reason:
+            notes.append(f"{found.source}: column {name!r} {reason} and is left out.")
+            left_out[name] = np.array(values)
+        else:
+            columns[name] = column
+    if not columns:
+        raise ValueError(f"{found.source} has no feature left.")
+    kinds = [column.dtype == object for column in columns.values()]
+    X = np.empty((found.n_rows, len(columns)), dtype=object if any(kinds) else float)
+    for place, column in enumerate(columns.values()):
+        X[:, place] = column
+    return ColumnTable(
+        X,
+        y,
+        list(columns),
+        [place for place, is_text in enumerate(kinds) if is_text],
+        [
+            place
+            for place, (column, is_text) in enumerate(zip(columns.values(), kinds, strict=True))
+            if not is_text and np.isnan(column).any()
+        ],
+        None if groups is None else _read_groups(found, groups),
+        notes,
+        left_out,
+    )
+
+
+def _place_columns(
+    found: Columns, target: str | None, needs_target: bool, notes: list[str], *, strict: bool
+) -> tuple[int | None, list[int]]:
+    """Return the column of labels and those of features.
+
+    Raise when a column has no name or the target is not one of them. First columns without a name
+    may count the rows; then they are no features.
+    """
+    names, source = found.names, found.source
     has_name = [name == target or not is_unnamed(name) for name in names]
     nameless = (has_name + [True]).index(True)
     for position in range(nameless, len(names)):
@@ -334,42 +243,167 @@ def place_columns(names: list[str], target: str | None, needs_target: bool, sour
             if names
             else ValueError(f"{source} is empty.")
         )
-    name = DEFAULT_TARGET if target is None else target
-    if target is None and not needs_target and name not in names:
-        return Place(names, None, names, nameless)
-    if names.count(name) != 1:
-        found = "no column" if name not in names else "two columns"
-        raise ValueError(
-            f"{source} has {found} {name!r} for the target; its columns are "
-            f"{shorten_list(names[nameless:])}. Name one with --target (target=)."
+    label, features = None, list(range(nameless, len(names)))
+    name = found.target if target is None else target
+    if target is not None or needs_target or name in names:
+        if names.count(name) != 1:
+            many = "no column" if name not in names else "two columns"
+            raise ValueError(
+                f"{source} has {many} {name!r} for the target; its columns are "
+                f"{_shorten_list(names[nameless:])}. Name one with --target (target=)."
+            )
+        if len(features) < 2:
+            raise ValueError(f"{source} has no column beside the target {name!r}.")
+        label = names.index(name)
+        features.remove(label)
+    if found.n_rows < 2:
+        raise ValueError(f"{source} must hold at least two rows of data, it holds {found.n_rows}.")
+    for position in range(nameless):
+        if not _counts_rows(found.values[position]):
+            raise make_name_error(source, position, names[position])
+        kept = (
+            " Name it to keep it as a feature; pandas writes none with to_csv(index=False)."
+            if strict
+            else ""
         )
-    if len(names) - nameless < 2:
-        raise ValueError(f"{source} has no column beside the target {name!r}.")
-    label = names.index(name)
-    return Place(names, label, names[:label] + names[label + 1 :], nameless)
-
-
-def drop_row_numbers(
-    X: np.ndarray, place: Place, source: str, notes: list[str]
-) -> tuple[np.ndarray, list[str]]:
-    """Return features and their names without first columns that count the rows."""
-    for position, name in enumerate(place.names[: place.nameless]):
-        if not any(np.array_equal(X[:, position], np.arange(len(X)) + start) for start in (0, 1)):
-            raise make_name_error(source, position, name)
         notes.append(
-            f"{source}: the first column, {name!r}, counts the rows and is left out. Name it "
-            "to keep it as a feature; pandas writes none with to_csv(index=False)."
+            f"{source}: the first column, {names[position]!r}, counts the rows and is left out."
+            + kept
         )
-    return X[:, place.nameless :], place.features[place.nameless :]
+    return label, features
 
 
-def check_rows(n_rows: int, source: str) -> None:
-    """Raise when there are fewer than two rows."""
-    if n_rows < 2:
-        raise ValueError(f"{source} must hold at least two rows of data, it holds {n_rows}.")
+def _counts_rows(values: Any) -> bool:
+    """Whether a column counts the rows from 0 or from 1."""
+    numbers = values if isinstance(values, np.ndarray) else parse_numbers(values)
+    return any(np.array_equal(numbers, np.arange(len(values)) + start) for start in (0, 1))
 
 
-def shorten_list(names: list[str]) -> str:
+def _check_names(wanted: Sequence[str], found: Columns, option: str) -> None:
+    """Raise where a table lacks a column, with the names that may be meant."""
+    for name in wanted:
+        if name in found.names:
+            continue
+        folded = {one.strip().lower(): one for one in found.names}
+        near = get_close_matches(name.strip().lower(), folded, n=3, cutoff=0.6)
+        meant = " or ".join(repr(folded[one]) for one in near)
+        hint = f"; did you mean {meant}?" if near else "."
+        raise ValueError(
+            f"{found.source} has no column {name!r} for {option}; its columns are "
+            f"{_shorten_list(found.names)}{hint}"
+        )
+
+
+def _shorten_list(names: Sequence[str]) -> str:
     """Return the first few names as one text."""
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(repr(name) for name in names[:FEW]) + more
+
+
+def _read_exact_numbers(found: Columns, position: int) -> np.ndarray:
+    """Return a column as finite numbers; raise at the first value that is none."""
+    values = found.values[position]
+    stored = isinstance(values, np.ndarray)
+    numbers = values.astype(float) if stored else parse_numbers(values)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        record = found.name_record(bad[0])
+        place = found.source, position, found.names[position], record
+        raise make_value_error(*place, values[bad[0]])
+    return numbers
+
+
+def _note_rounding(found: Columns, position: int, numbers: np.ndarray) -> list[str]:
+    """Say of the first whole number that no float equals that it was rounded."""
+    values, name = found.values[position], found.names[position]
+    with np.errstate(invalid="ignore"):
+        large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT)
+    notes = (
+        note_rounding(found.source, name, found.name_record(row), values[row]) for row in large
+    )
+    return [note for note in notes if note][:1]
+
+
+def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
+    """Return a column as numbers, nan where one is missing; None if it holds anything else."""
+    values = found.values[position]
+    if isinstance(values, np.ndarray):
+        return values.astype(float)
+    known: dict[str, float] = {}
+    for text in set(values):
+        word = text.strip()
+        if not word or word.lower() in MISSING | DASHES:
+            known[text] = np.nan
+            continue
+        comma = found.decimal_comma and DECIMAL_COMMA.fullmatch(word)
+        known[text] = parse_number(word.replace(",", ".") if comma else word)
+        if np.isnan(known[text]):
+            return None
+    return np.array([known[text] for text in values])
+
+
+def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.ndarray, str | None]:
+    """Return a column of numbers, or of texts as objects, and why it is no feature, or None."""
+    name, values = found.names[position], found.values[position]
+    numbers = _read_numbers(found, position)
+    if numbers is None:
+        different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
+        n_distinct = len(different)
+        texts = np.array([text.strip() or "missing" for text in values], dtype=object)
+        if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
+            return texts, None
+        if all(map(DATE.fullmatch, different)):
+            said = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows,"
+            return texts, said
+        many = f"holds {n_distinct} different texts in {found.n_rows} rows"
+        return texts, f"{many}, as names and free texts do,"
+    if np.isinf(numbers).any():
+        record = found.name_record(int(np.argmax(np.isinf(numbers))))
+        raise ValueError(f"{found.source}: column {name!r} must be finite, {record} is not.")
+    if np.isnan(numbers).all():
+        return numbers, "has no value"
+    if not isinstance(values, np.ndarray) and np.isnan(numbers).any():
+        dashes = sorted({text.strip() for text in values} & DASHES)
+        notes += [
+            f"{found.source}: {dash!r} in column {name!r} is read as a missing number."
+            for dash in dashes
+        ]
+    notes += _note_rounding(found, position, numbers)
+    return numbers, None
+
+
+def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) -> np.ndarray:
+    """Return the labels: as they were stored, or one for each text."""
+    values, name = found.values[label], found.names[label]
+    if isinstance(values, np.ndarray):
+        return check_stored_labels(values, name, found.source, notes)
+    numbers = None if strict else _read_numbers(found, label)
+    if numbers is not None and not np.isinf(numbers).any():
+        missing = np.isnan(numbers)
+        if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
+            if missing.any():
+                record = found.name_record(int(missing.argmax()))
+                raise make_missing_label_error(found.source, name, record)
+            return numbers
+        if found.decimal_comma:
+            values = [text.replace(",", ".") for text in values]
+    first: dict[str, int] = {}
+    for row, text in enumerate(values):
+        first.setdefault(text, row)
+    records = [found.name_record(row) for row in first.values()]
+    stored = found.lines is None  # there a text is a text, even one of digits
+    labels = read_class_labels(list(first), records, name, found.source, notes, as_text=stored)
+    code = {text: position for position, text in enumerate(first)}
+    return labels[[code[text] for text in values]]
+
+
+def _read_groups(found: Columns, name: str) -> np.ndarray:
+    """Return the group of each row, as text without blanks around it; each must have one."""
+    texts = [str(value).strip() for value in found.values[found.names.index(name)]]
+    for row, text in enumerate(texts):
+        if not text or text.lower() in MISSING:
+            raise ValueError(
+                f"{found.source}: the column of groups {name!r} has no value in "
+                f"{found.name_record(row)}; rows without a group would be one group."
+            )
+    return np.array(texts)

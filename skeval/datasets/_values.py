@@ -6,7 +6,6 @@ import re
 import reprlib
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ __all__ = [
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",
-    "check_matrix",
     "check_stored_labels",
     "is_unnamed",
     "looks_like_value",
@@ -55,16 +53,15 @@ def parse_number(text: str) -> float:
         return np.nan
 
 
-def parse_numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return rows of texts as a matrix, with nan for every text that is no number."""
-    texts = list(chain.from_iterable(rows))
+def parse_numbers(texts: Sequence[str]) -> np.ndarray:
+    """Return texts as numbers, with nan for every text that is none."""
     joined = "".join(texts)
-    read = float if joined.isascii() and "_" not in joined else parse_number
-    try:
-        flat = np.fromiter(map(read, texts), float, len(texts))
-    except ValueError:
-        flat = np.fromiter(map(parse_number, texts), float, len(texts))
-    return flat.reshape(len(rows), -1)
+    if joined.isascii() and "_" not in joined:
+        try:
+            return np.fromiter(map(float, texts), float, len(texts))
+        except ValueError:
+            pass
+    return np.fromiter(map(parse_number, texts), float, len(texts))
 
 
 def looks_like_value(text: str) -> bool:
@@ -121,45 +118,44 @@ def note_rounding(source: str, name: str, record: str, value: Any) -> str | None
     )
 
 
-def check_matrix(
-    columns: Sequence[np.ndarray], names: Sequence[str], source: str, notes: list[str]
-) -> np.ndarray:
-    """Return columns of stored numbers side by side as floats; raise where one has no value."""
-    X = np.empty((len(columns[0]), len(columns)))
-    for position, (name, column) in enumerate(zip(names, columns, strict=True)):
-        X[:, position] = (
-            parse_numbers(column[:, None].tolist())[:, 0] if column.dtype == object else column
-        )
-        bad = np.flatnonzero(~np.isfinite(X[:, position]))
-        if bad.size:
-            raise make_value_error(source, position, name, f"row {bad[0] + 1}", column[bad[0]])
-        large = np.flatnonzero(np.abs(X[:, position]) >= LARGEST_EXACT)
-        found = (note_rounding(source, name, f"row {row + 1}", column[row]) for row in large)
-        notes += [note for note in found if note][:1]
-    return X
-
-
 def read_class_labels(
-    texts: list[str], records: Sequence[str], name: str, source: str, notes: list[str]
+    texts: list[str],
+    records: Sequence[str],
+    name: str,
+    source: str,
+    notes: list[str],
+    *,
+    as_text: bool,
 ) -> np.ndarray:
-    """Return the labels that distinct texts stand for: one label for each text."""
+    """Return the labels that distinct texts stand for: one label for each text.
+
+    They are numbers where one way of writing numbers gives all texts back, unless `as_text`.
+    """
     for text, record in zip(texts, records, strict=True):
         if not text.strip():
             raise make_missing_label_error(source, name, record)
         check_no_nul(text, name, source)
-    values = [parse_number(text) for text in texts]
-    if all(
-        value == value or NAN.fullmatch(text) for value, text in zip(values, texts, strict=True)
-    ):
-        for value, text, record in zip(values, texts, records, strict=True):
-            if not np.isfinite(value):
-                raise make_infinite_label_error(source, name, record, text)
-    labels = parse_labels(texts)
-    if labels is not None:
-        return labels
+    if not as_text:
+        check_finite_labels(texts, records, name, source)
+        labels = parse_labels(texts)
+        if labels is not None:
+            return labels
     check_measurements(texts, records, name, source)
     note_missing(texts, name, source, notes)
     return np.array(texts)
+
+
+def check_finite_labels(
+    texts: Sequence[str], records: Sequence[str], name: str, source: str
+) -> None:
+    """Raise where all labels are numbers and one of them is infinite or nan."""
+    values = [parse_number(text) for text in texts]
+    pairs = list(zip(texts, values, strict=True))
+    if not all(value == value or NAN.fullmatch(text) for text, value in pairs):
+        return
+    for (text, value), record in zip(pairs, records, strict=True):
+        if not np.isfinite(value):
+            raise make_infinite_label_error(source, name, record, text)
 
 
 def check_measurements(
@@ -215,20 +211,7 @@ def parse_labels(texts: list[str]) -> np.ndarray | None:
 
 def check_stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np.ndarray:
     """Return labels that are stored with a type; raise where one is missing or not finite."""
-    if y.dtype.kind == "S":
-        y = np.char.decode(y, "utf-8")
-    if y.dtype == object:
-        check_no_nul("".join(y), name, source)
-        y = y.astype(str)
-    if y.dtype.kind == "U":
-        blank = np.flatnonzero(np.char.strip(y) == "")
-        texts, rows = np.unique(y, return_index=True)
-        if not blank.size:
-            records = [f"row {row + 1}" for row in rows]
-            check_measurements(texts.tolist(), records, name, source)
-        note_missing(texts.tolist(), name, source, notes)
-    else:
-        blank = np.flatnonzero(np.isnan(y))
+    blank = np.flatnonzero(np.isnan(y))
     if blank.size:
         raise make_missing_label_error(source, name, f"row {blank[0] + 1}")
     if y.dtype.kind == "f" and np.isinf(y).any():

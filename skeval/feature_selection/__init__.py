@@ -1,6 +1,5 @@
 """Feature selection inside the resampling loop, its bias outside, and how stable it is."""
 
-from skeval.feature_selection import _adapter  # noqa: F401 (registers the adapter)
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._plot.selection_bias import SelectionBiasDisplay
 from skeval.feature_selection._plot.selection_frequency import SelectionFrequencyDisplay

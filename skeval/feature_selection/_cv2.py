@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.callbacks import fit_task
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.folds import fold_plan, resolve_folds
@@ -382,6 +383,24 @@ class CV2FeatureSelectionPipeline(
         tags.input_tags.allow_nan = all(part.input_tags.allow_nan for part in parts)
         tags.classifier_tags.multi_class = parts[1].classifier_tags.multi_class
         return tags
+
+
+@adapter_for.register(CV2FeatureSelectionPipeline)
+def adapter_of_refit(
+    pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
+) -> Adapter | Unserved | None:
+    """Return the adapter of selector and classifier: the rounds do not change the refit.
+
+    So all fits of the estimator are those of a pipeline of the two, where nothing else is final.
+    """
+    if transformers or type(pipeline) is not CV2FeatureSelectionPipeline:
+        return None
+    if pipeline.final != "refit" or pipeline.consensus_threshold is not None:
+        return None
+    if getattr(X, "ndim", 0) != 2:
+        return None
+    selector = pipeline._selector(X.shape[1])
+    return adapter_for(pipeline._classifier(), X, target, (selector,))
 
 
 def default_selector(n_features: int) -> SelectKBest:

@@ -27,18 +27,27 @@ REFERENCES = {
 
 
 def write_choice(stability: NClustersChoice) -> str:
+    """Say which number of clusters the rule chose, why, and what is to be said against it."""
+    parts = (_write_rule_and_value(stability), stability.caution, stability.edge)
+    return " ".join(filter(None, parts))
+
+
+def _write_rule_and_value(stability: NClustersChoice) -> str:
     """Say which number of clusters the rule chose, and why."""
     measure = " ".join(MEASURES[stability.method])
     repeats = stability.replicates.shape[1]
+    hedge = ", but only just" if stability.edge else ""
+    if stability.caution:
+        hedge += ", which the shapes of single columns explain"
     chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
         return (
-            f"Choice: one cluster, since no k tried has a mean {measure} "
+            f"Choice: one cluster{hedge}, since no k tried has a mean {measure} "
             f"{_write_limit(stability)}, over {repeats} random halvings."
         )
     value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
     return (
-        f"Choice: {stability.n_clusters} clusters, the {_write_rule(stability)}: "
+        f"Choice: {stability.n_clusters} clusters{hedge}, the {_write_rule(stability)}: "
         f"{value:.3f} +/- {error:.3f} over {repeats} random halvings, where "
         f"{stability.limits[chosen[0]]:.3f} is needed."
     )

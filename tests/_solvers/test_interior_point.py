@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from skeval._solvers.duals import Duals
 from skeval._solvers.interior_point import Start, interior_point, start_point
-from skeval._solvers.newton import FeatureSystem
+from skeval._solvers.newton import Duals, FeatureSystem
 
 B, N, P = 3, 15, 4
 

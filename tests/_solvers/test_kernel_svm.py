@@ -1,12 +1,18 @@
-"""Machines on shared Gram matrices: optimal, like SVC, whatever the labels, boxes and kernels."""
+"""SVMs on shared Gram matrices: optimal, like SVC, whatever the labels, boxes and kernels."""
 
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from skeval._solvers.kernel_svm import KernelSVMBatch, is_positive
-from skeval._solvers.kernels import FixedKernels, KernelForm, ScaledKernels, SharedKernels
+from skeval._solvers.kernel_svm import (
+    FixedKernels,
+    KernelForm,
+    KernelSVMBatch,
+    ScaledKernels,
+    SharedKernels,
+    is_positive,
+)
 
 
 def overlapping(seed, n=60, p=3):

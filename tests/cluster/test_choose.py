@@ -1,5 +1,6 @@
 """The number of clusters: right on clear data, its rules, candidates and parameter names."""
 
+import re
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -17,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 
 from skeval.cluster import (
+    NClustersChoice,
     StabilityDisplay,
     choose_n_clusters,
     prediction_strength,
@@ -322,3 +324,58 @@ def test_result_and_display():
     assert "chosen: 3" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
+
+
+def choice_of(values, limits, chosen, method="prediction_strength", errors=0.01):
+    values, limits = np.array(values), np.array(limits)
+    zeros = np.zeros(len(values))
+    return NClustersChoice(
+        n_clusters=chosen,
+        candidates=np.arange(1, len(values) + 1),
+        values=values,
+        standard_errors=np.full(len(values), errors),
+        replicates=zeros[:, None],
+        reference_values=zeros,
+        reference_standard_errors=zeros,
+        reference_replicates=zeros[:, None],
+        limits=limits,
+        method=method,
+        reference="uniform",
+        threshold=0.8,
+        rule="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "limits", "chosen", "method", "edge"),
+    [
+        ([1, 0.945, 0.5], [1, 0.947, 0.9], 1, "prediction_strength", "k = 2 misses .* by 0.002"),
+        ([1, 0.945, 0.5], [1, 0.943, 0.9], 2, "prediction_strength", "k = 2 reaches .* by 0.002"),
+        ([1, 0.98, 0.885], [1, 0.92, 0.89], 2, "prediction_strength", "k = 3 misses .* by 0.005"),
+        # A smaller k has no say where the largest sufficient one is chosen, and the reverse.
+        ([1, 0.915, 0.98], [1, 0.92, 0.9], 3, "prediction_strength", ""),
+        ([1, 0.915, 0.98], [1, 0.92, 0.9], 3, "silhouette", "k = 2 misses .* by 0.005"),
+        ([1, 0.98, 0.885], [1, 0.9, 0.89], 2, "gap", ""),
+        ([1, 0.98, 0.5], [1, 0.92, 0.89], 2, "prediction_strength", ""),
+        ([1, 0.5, 0.5], [1, 0.92, 0.89], 1, "prediction_strength", ""),
+    ],
+)
+def test_a_choice_near_the_edge_says_so(values, limits, chosen, method, edge):
+    choice = choice_of(values, limits, chosen, method)
+    assert re.search(edge, choice.edge) if edge else choice.edge == ""
+    assert (f"! {choice.edge}" in str(choice)) == bool(edge)
+    np.testing.assert_array_equal(choice.margins, choice.values - choice.limits)
+
+
+def test_a_choice_that_columns_explain_says_so():
+    """Groups along two columns by themselves are there in the columns shuffled, too."""
+    rng = np.random.default_rng(0)
+    grid = np.array(np.meshgrid([0, 9], [0, 9])).reshape(2, 4).T.repeat(15, axis=0)
+    grid = grid + rng.normal(size=(60, 2))
+    options = {"method": ["prediction_strength", "gap"], "n_repeats": 4, "random_state": 0}
+    found = choose_n_clusters(KMEANS, grid, n_clusters=range(1, 6), **options)
+    assert found.n_clusters["prediction_strength"] == 4
+    assert "k = 4 as well" in found.choices["prediction_strength"].caution
+    assert not choose_n_clusters(KMEANS, three(), n_clusters=[3], n_repeats=4).caution
+    shuffled = choose_n_clusters(KMEANS, grid, n_clusters=[4], reference="permuted", n_repeats=4)
+    assert not shuffled.caution

@@ -1,5 +1,6 @@
 """Intervals of indices: the half-sample formula, coverage, seeds, bad input."""
 
+import inspect
 import pickle
 from functools import partial
 
@@ -16,8 +17,13 @@ from sklearn.metrics import silhouette_score as sklearn_silhouette
 
 import skeval.metrics.cluster as metrics_of_clusterings
 from skeval.cluster import index_interval
-from skeval.cluster._index_values import FROM_0, FROM_0_TO_1, RANGES
-from skeval.metrics.cluster import silhouette_score
+from skeval.cluster._index_values import KNOWN
+from skeval.metrics.cluster import (
+    dunn_score,
+    silhouette_score,
+    within_cluster_sse,
+    within_cluster_variance,
+)
 from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
@@ -65,24 +71,64 @@ def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
     def ten_times(data, names):
         return 10 * silhouette_score(data, names)
 
-    found = index_interval(ten_times, X, labels, n_resamples=30, random_state=0)
+    found = index_interval(ten_times, X, labels, growth="mean", n_resamples=30, random_state=0)
     assert found.bounds == (-np.inf, np.inf)
     assert found.interval.high == pytest.approx(found.estimate + 1.959964 * found.standard_error)
 
 
-def test_every_index_with_a_range_is_a_function_of_this_package_or_scikit_learn():
-    known = {*dir(metrics_of_clusterings), *dir(sklearn.metrics)}
-    assert {*RANGES, *FROM_0_TO_1, *FROM_0} <= known
-    assert not FROM_0 & FROM_0_TO_1
+def test_every_known_index_is_a_function_of_this_package_or_scikit_learn():
+    assert {*KNOWN} <= {*dir(metrics_of_clusterings), *dir(sklearn.metrics)}
+
+
+@pytest.mark.parametrize("name", {*KNOWN} - {"dunn_score"})
+def test_indices_grow_with_n_as_the_table_says(name):
+    """Halves have the index itself or half of it, whatever the index."""
+    rng, n = np.random.default_rng(0), 600
+    X = rng.integers(0, 3, n)[:, None] * 3.0 + rng.normal(size=(n, 4))
+    first, second = (KMeans(3, n_init=1, random_state=s).fit_predict(X[:, s:]) for s in (0, 2))
+    index = getattr(metrics_of_clusterings, name, None) or getattr(sklearn.metrics, name)
+    of_points = "X" in inspect.signature(index).parameters
+    arguments = [X, first] if of_points else [first, second]
+    half = rng.permutation(n)[: n // 2]
+    share = index(*(each[half] for each in arguments)) / index(*arguments)
+    assert share == pytest.approx(0.5 if KNOWN[name].growth == "sum" else 1.0, abs=0.2)
+
+
+def test_an_index_of_ones_own_says_how_it_grows():
+    X, labels = blobs()
+
+    def total(data, names):
+        return float(np.square(data).sum())
+
+    options = {"n_resamples": 10, "random_state": 0}
+    with pytest.raises(ValueError, match="got None, and total is not known here"):
+        index_interval(total, X, labels, **options)
+    with pytest.raises(ValueError, match="dunn_score rests on few samples and has no limit"):
+        index_interval(dunn_score, X, labels, **options)
+    as_mean = index_interval(total, X, labels, growth="mean", **options)
+    as_sum = index_interval(total, X, labels, growth="sum", **options)
+    assert as_sum.standard_error == pytest.approx(as_mean.standard_error * 45 / 22)
+    known = index_interval(within_cluster_sse, X, labels, **options)
+    assert known.growth == "sum"
+    per_sample = index_interval(within_cluster_variance, X, labels, growth="mean", **options)
+    # The sum of n terms is n times their mean.  Halves of 45 are 22 samples.
+    assert known.standard_error == pytest.approx(45 * per_sample.standard_error)
+    assert known.interval.low == pytest.approx(45 * per_sample.interval.low)
 
 
 def test_the_spread_of_halves_is_that_of_a_mean():
     """Exact for a mean: the variance of a half without replacement is s^2 (1/m - 1/n)."""
     X = np.random.default_rng(0).normal(size=(60, 1))
     found = index_interval(
-        lambda data, _: data.mean(), X, np.zeros(60), n_resamples=4000, random_state=0
-    )
+        lambda data, _: data.mean(), X, np.zeros(60), growth="mean", n_resamples=4000,
+        random_state=0,
+    )  # fmt: skip
     assert found.standard_error == pytest.approx(X.std(ddof=1) / np.sqrt(60), rel=0.05)
+    found = index_interval(
+        lambda data, _: data.sum(), X, np.zeros(60), growth="sum", n_resamples=4000,
+        random_state=0,
+    )  # fmt: skip
+    assert found.standard_error == pytest.approx(X.std(ddof=1) * np.sqrt(60), rel=0.05)
 
 
 def test_clusterers_are_fitted_on_each_half():
@@ -107,30 +153,33 @@ def sample(rng, n):
     return centres[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))
 
 
-def coverage(n, n_sets, n_resamples, truth_from):
-    """Return the P-value of coverage .95 of the mean silhouette of refitted K-means clusters."""
+def coverage(index, n, n_sets, n_resamples, truth_from):
+    """Return the P-value of coverage .95 of an index of refitted K-means clusters."""
     kmeans = KMeans(3, n_init=2, random_state=0)
     values = [
-        silhouette_score(X, kmeans.fit_predict(X))
+        index(X, kmeans.fit_predict(X))
         for X in (sample(np.random.default_rng(10**6 + i), n) for i in range(truth_from))
     ]
     truth, covered = np.mean(values), 0
     for seed in range(n_sets):
         X = sample(np.random.default_rng(seed), n)
-        found = index_interval(
-            silhouette_score, X, kmeans, n_resamples=n_resamples, random_state=seed
-        )
+        found = index_interval(index, X, kmeans, n_resamples=n_resamples, random_state=seed)
         covered += truth in found.interval
     return binomtest(covered, n_sets, 0.95).pvalue
 
 
-def test_coverage():
-    assert coverage(40, 12, 20, 60) > 0.001
+@pytest.mark.parametrize("index", [silhouette_score, within_cluster_sse])
+def test_coverage(index):
+    assert coverage(index, 40, 12, 20, 60) > 0.001
 
 
 @pytest.mark.slow
-def test_coverage_long():
-    assert coverage(80, 200, 100, 1000) > 0.005
+@pytest.mark.parametrize(
+    "index",
+    [silhouette_score, within_cluster_sse, metrics_of_clusterings.calinski_harabasz_score],
+)
+def test_coverage_long(index):
+    assert coverage(index, 80, 200, 100, 1000) > 0.005
 
 
 def test_duplicates_would_bias_a_bootstrap():
@@ -182,8 +231,12 @@ def test_undefined_halves():
         ({"labels": np.zeros(44)}, "X and labels must have the same length, got 45 and 44"),
         ({"labels_other": [0, 1]}, "X and labels_other must have the same length"),
         ({"labels": np.zeros(45)}, "labels must hold at least 2 clusters"),
-        ({"index": lambda X, labels: np.nan}, "index must have a finite value on the data"),
+        (
+            {"index": lambda X, labels: np.nan, "growth": "mean"},
+            "index must have a finite value on the data",
+        ),
         ({"index": "silhouette"}, "'index' parameter"),
+        ({"growth": "square"}, "'growth' parameter"),
         ({"n_resamples": 1}, "'n_resamples' parameter"),
         ({"confidence_level": 1}, "confidence_level must fulfil"),
         ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 4"),

@@ -11,7 +11,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import StructureTestDisplay, structure_test
-from skeval.cluster._reference import resolve_reference
+from skeval.cluster._reference import _are_correlated, resolve_reference
 from skeval.metrics.cluster import davies_bouldin_score, silhouette_score
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -85,6 +85,64 @@ def test_power():
         return np.repeat([[0, 0], [5, 0], [0, 5]], 20, axis=0) + rng.normal(size=(60, 2))
 
     assert rejections(three, "uniform", 4) == 4
+
+
+SKEWED = {
+    "exponential": lambda rng: rng.exponential(size=(80, 2)),
+    "log-normal": lambda rng: rng.lognormal(size=(80, 4)),
+}
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_skewness_explains_what_it_does(name):
+    """Skewed noise is not uniform: of its small P-values the most carry the caution."""
+    found = [
+        structure_test(
+            KMEANS, SKEWED[name](np.random.default_rng(seed)), n_references=19, random_state=seed
+        )
+        for seed in range(8)
+    ]
+    small = [each for each in found if each.pvalue <= 0.05]
+    assert len(small) > 2
+    explained = [each for each in small if "skewness or heavy tails explain it" in each.caution]
+    # A caution is missing where shuffled columns or their correlation reject, 1 in 20 each.
+    assert binomtest(len(explained), len(small), 0.9, alternative="less").pvalue > 0.001
+    for each in found:
+        if each.caution:
+            assert each.pvalue <= 0.05 < each.pvalue_permuted
+            assert f"! {each.caution}" in str(each)
+        else:
+            assert each.pvalue > 0.05 or (each.pvalue_permuted or 0) <= 0.05
+
+
+def test_clusters_carry_no_caution():
+    three = blobs()
+    found = structure_test(KMEANS, three, n_references=19, random_state=0)
+    assert found.pvalue == 0.05
+    assert not found.caution
+    assert (found.pvalue_permuted or 0) <= 0.05
+    # Groups along single columns are what shuffled columns show as well: it is not called skewness.
+    rng = np.random.default_rng(0)
+    grid = np.array(np.meshgrid([0, 9], [0, 9])).reshape(2, 4).T.repeat(15, axis=0)
+    grid = grid + rng.normal(size=(60, 2))
+    found = structure_test(KMeans(4, n_init=2), grid, n_references=19, random_state=0)
+    assert "such as groups along one, explains it" in found.caution
+    # A single column can only be reordered, and the columns are already shuffled in "permuted".
+    for X, kind in ((rng.exponential(size=(60, 1)), "uniform"), (three, "permuted")):
+        found = structure_test(KMEANS, X, reference=kind, n_references=19, random_state=0)
+        assert found.pvalue_permuted is None
+        assert not found.caution
+
+
+def test_correlated_columns_are_found():
+    rng, rejected = np.random.default_rng(0), 0
+    for _ in range(300):
+        rejected += _are_correlated(rng.exponential(size=(30, 4)))
+    assert binomtest(rejected, 300, 0.05).pvalue > 0.005
+    wide = rng.normal(size=(20, 60))
+    assert not _are_correlated(wide)
+    assert _are_correlated(wide + 2 * rng.normal(size=(20, 1)))
+    assert not _are_correlated(np.c_[np.ones(20), wide[:, 0]])
 
 
 def test_undefined_draws_err_on_the_safe_side():

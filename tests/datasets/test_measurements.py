@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skeval.datasets import load_table
-from skeval.datasets._columns import load_columns
+from skeval.datasets._tables import load_columns
 
 TARGET = {"target": "target", "needs_target": True, "header": None}
 

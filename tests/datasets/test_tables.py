@@ -50,11 +50,29 @@ def test_parquet(tmp_path, wine):
     np.testing.assert_array_equal(y, load_wine().target)
 
 
-def test_parquet_without_pyarrow(tmp_path, wine, monkeypatch):
+@pytest.mark.parametrize("absent", ["pandas", "pyarrow"])
+def test_parquet_without_what_reads_it(tmp_path, wine, monkeypatch, absent):
     wine.to_parquet(tmp_path / "wine.parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ValueError, match="a Parquet file needs pyarrow: pip install"):
+    monkeypatch.setitem(sys.modules, absent, None)
+    with pytest.raises(ValueError, match=r'needs .*pandas: pip install "skeval\[table\]"'):
         load_table(tmp_path / "wine.parquet")
+
+
+def test_text_and_arrays_need_nothing_else(tmp_path, wine, monkeypatch):
+    wine.to_csv(tmp_path / "wine.csv", index=False)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    np.testing.assert_array_equal(load_table(tmp_path / "wine.csv").X, load_wine().data)
+
+
+@pytest.mark.parametrize("ending", ["feather", "xlsx"])
+def test_what_else_pandas_reads(tmp_path, wine, ending):
+    path = tmp_path / f"wine.{ending}"
+    frame = wine.assign(target=np.take(["a", "b", "01"], wine.target))
+    frame.to_feather(path) if ending == "feather" else frame.to_excel(path, index=False)
+    X, y, names = load_table(path)
+    np.testing.assert_array_equal(X, load_wine().data)
+    assert y.tolist() == frame.target.tolist()
+    assert names == load_wine().feature_names
 
 
 def test_npz(tmp_path):
@@ -91,7 +109,7 @@ def test_npz_executes_nothing(tmp_path):
         ("a.csv", 'x,target\n"1"2,0\n', "a.csv: line 2 is not CSV"),
         ("a.npz", b"not a zip", r"a\.npz cannot be read"),
         ("a.parquet", b"not parquet", "is not a Parquet file"),
-        ("a.xls", "x", "must end in .csv, .tsv, .npz or .parquet"),
+        ("a.doc", "x", "must end in .csv, .tsv, .npz, .parquet, .feather or .xlsx"),
     ],
 )
 def test_bad_files(tmp_path, name, content, message):
@@ -472,9 +490,3 @@ def test_stored_labels_keep_their_type_and_never_merge(tmp_path):
         found = load_table(tmp_path / "a.npz").y
         assert found.dtype.kind == kind
         assert len(set(found)) == 2
-
-
-def test_plain_files_are_read_by_pyarrow_where_it_is_installed(tmp_path, wine, monkeypatch):
-    wine.to_csv(tmp_path / "a.csv", index=False)
-    monkeypatch.setattr("skeval.datasets._tables.read_carefully", None)
-    np.testing.assert_array_equal(load_table(tmp_path / "a.csv").X, load_wine().data)

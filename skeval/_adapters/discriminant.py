@@ -1,0 +1,142 @@
+"""Linear discriminant analysis of two classes, which sees the labels by way of two means."""
+
+from __future__ import annotations
+
+from functools import cache
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from skeval._adapters.label_free import LabelMap, Outcome, Part, label_free_adapter
+from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.target import Target
+from skeval._solvers.label_free import EPSILON, Discriminant, decide
+
+__all__ = ["has_exact_constants", "learn_discriminant"]
+
+AGREEMENT = 1e-6
+"""How far decision values may lie from those of a single fit, which squares the samples."""
+
+MARGIN = 100.0
+"""A decision value is certain of its sign where it is so many times the difference between map
+and fit that was seen."""
+
+ROOM = 2.0
+"""The smallest singular value must be so many times the tolerance of the estimator."""
+
+
+@adapter_for.register
+def discriminant_adapter(
+    estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
+) -> Adapter | None:
+    """Return the adapter of a linear discriminant analysis of two classes."""
+    if not is_served(estimator, target):
+        return None
+    return label_free_adapter(learn_discriminant, estimator, X, target, transformers)
+
+
+def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
+    """Whether the covariance within classes is the total one less what the two means explain.
+
+    With priors of its own the least-squares solver weighs the classes' covariances by them.
+    """
+    if type(estimator) is not LinearDiscriminantAnalysis or estimator.covariance_estimator:
+        return False
+    if target.classes is None or len(target.classes) != 2:
+        return False
+    if estimator.n_components not in (None, 1):
+        return False
+    priors = estimator.priors
+    if estimator.solver == "lsqr":
+        return priors is None and isinstance(estimator.shrinkage, Real | None)
+    if estimator.solver != "svd" or estimator.shrinkage is not None:
+        return False
+    return priors is None or (
+        np.shape(priors) == (2,) and np.min(priors) > 0 and abs(np.sum(priors) - 1) < 4 * EPSILON
+    )
+
+
+def learn_discriminant(
+    estimator: LinearDiscriminantAnalysis, part: Part, target: Target
+) -> LabelMap | None:
+    """Return the map of a training part, None where it does not agree with a single fit."""
+    if issparse(part.train):
+        return None
+    train, test = np.asarray(part.train), np.asarray(part.test)
+    if train.dtype == np.float32 or train.dtype.kind not in "iuf":
+        return None
+    if not (np.isfinite(train).all() and np.isfinite(test).all()):
+        return None
+    if estimator.solver == "svd" and not has_exact_constants(train):
+        return None
+    single = clone(estimator).fit(part.train, part.example)
+    expected = single.decision_function(part.test)
+    shrinkage = float(estimator.shrinkage or 0.0)
+    m, priors = len(train), estimator.priors
+    divisor = m - classes_taken_off() if estimator.solver == "svd" else m
+    solver = Discriminant(
+        train.astype(float),
+        test.astype(float),
+        shrinkage,
+        float(divisor),
+        None if priors is None else (float(priors[0]), float(priors[1])),
+    )
+    if shrinkage == 0.0 and not (
+        solver.full_rank or (estimator.solver == "svd" and solver.in_span)
+    ):
+        return None
+    label_map = DiscriminantMap(solver, estimator.tol if estimator.solver == "svd" else 0.0)
+    values = solver.solve(part.example[None]).values[0]
+    difference = float(np.abs(values - expected).max() / max(1.0, np.abs(expected).max()))
+    if not difference <= AGREEMENT:
+        return None
+    label_map.noise = MARGIN * max(difference, EPSILON)
+    return label_map
+
+
+def has_exact_constants(train: np.ndarray) -> bool:
+    """Whether columns of one value have that value as their mean.
+
+    Where rounding makes another mean, scikit-learn scales the rounding errors up to variance 1.
+    """
+    constant = np.ptp(train, axis=0) == 0
+    return bool(np.all(train[:, constant].mean(axis=0) == train[0, constant]))
+
+
+@cache
+def classes_taken_off() -> int:
+    """Return 2 where this scikit-learn divides the scatter by n - 2, as it once did, else 0."""
+    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
+    # The means differ by 4 and the scatter is 4: divided by n it gives a coefficient of 4, by
+    # n - 2 one of 2.
+    return 0 if model.coef_[0, 0] > 3 else 2
+
+
+class DiscriminantMap:
+    """The map to decision values by way of the total scatter of the training part."""
+
+    def __init__(self, solver: Discriminant, tolerance: float) -> None:
+        self.solver = solver
+        self.tolerance = tolerance
+        self.noise = EPSILON
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it holds."""
+        return self.solver.size
+
+    def __call__(self, labels: np.ndarray) -> Outcome:
+        """Return the predictions under label vectors (n_fits, n_trained) of codes."""
+        values, bound, solved = self.solver.solve(labels)
+        noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
+        predicted, certain = decide(values, noise)
+        if self.tolerance:  # (8): no singular value is cut off
+            certain &= bound * (ROOM * self.tolerance) ** 2 < 1
+        probability = expit(values)
+        shares = np.stack([1 - probability, probability], axis=-1)
+        return Outcome(predicted, certain & solved, values, shares)

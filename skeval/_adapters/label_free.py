@@ -1,0 +1,326 @@
+"""Fits that do not see the labels: what a training part gives is made once for all labels.
+
+A permutation test repeats the same training parts under other labels. Where an estimator sees the
+labels last, or by way of two means only, and the steps before it see none, a training part gives a
+map from its labels to predictions, which is found once. Each map is checked against a fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+)
+
+from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
+from skeval._resampling.responses import Responses
+from skeval._resampling.target import Target
+from skeval.utils._compat import safe_split
+
+__all__ = ["LabelFreeAdapter", "LabelMap", "Learn", "Outcome", "Part", "label_free_adapter"]
+
+FEWEST_REPETITIONS = 10
+"""From so many label vectors on, one map for all of them takes less time than fits to each."""
+
+KEPT_ELEMENTS = 2**24
+"""The maps that are kept from block to block have so many numbers at most."""
+
+MOST_CLASSES = 32
+"""More classes are not served, since each predicted sample has a number for each class."""
+
+CACHED_ELEMENTS = 2**18
+"""Where maps are kept, a (fits, n_samples) array of a block has so many elements at most, so that
+it stays in the cache."""
+
+SMALL_BLOCK = 256
+"""So many fits a block has where progress is shown or fits are kept in memory."""
+
+LABEL_FREE = (
+    Binarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    MissingIndicator,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    RobustScaler,
+    SimpleImputer,
+    SplineTransformer,
+    StandardScaler,
+    VarianceThreshold,
+)
+
+
+class Part(NamedTuple):
+    """A training part and the samples that it predicts, as the last step of a pipeline sees them.
+
+    Attributes
+    ----------
+    train, test : {array-like, sparse matrix, dataframe}
+    n_repetitions : int
+        Number of label vectors of the whole plan.
+    example : ndarray of shape (n_trained,)
+        One label vector: codes or numbers.
+    """
+
+    train: Any
+    test: Any
+    n_repetitions: int
+    example: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """What a training part predicts under some label vectors.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_fits, n_tested)
+        Codes or numbers.
+    certain : bool ndarray of shape (n_fits,)
+        The fits in which rounding decides on no label. The others are left to the estimator.
+    decision : ndarray of shape (n_fits, n_tested) or (n_fits, n_tested, n_classes), or None
+    probability : ndarray of shape (n_fits, n_tested, n_classes) or None
+    """
+
+    predicted: np.ndarray
+    certain: np.ndarray
+    decision: np.ndarray | None = None
+    probability: np.ndarray | None = None
+
+
+class LabelMap(Protocol):
+    """What a training part gives: the predictions of its test part under any labels of it."""
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it holds."""
+
+    def __call__(self, labels: np.ndarray) -> Outcome:
+        """Return the predictions under label vectors (n_fits, n_trained) of codes or numbers."""
+
+
+Learn = Callable[[Any, Part, Target], LabelMap | None]
+"""``learn(estimator, part, target)`` returns the map of a part, None where none is exact."""
+
+
+def label_free_adapter(
+    learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
+) -> LabelFreeAdapter | None:
+    """Return the adapter of an estimator whose maps `learn` finds.
+
+    It is None for data that are not served, and behind transformers that may see the labels.
+    """
+    if target.classes is None:
+        served = target.y.dtype.kind in "iuf"
+    else:
+        served = len(target.classes) <= MOST_CLASSES
+    if not served or not all(ignores_labels(step) for step in transformers):
+        return None
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    return LabelFreeAdapter(learn, transformers, estimator, X, target)
+
+
+class LabelFreeAdapter:
+    """The fits of an estimator, alone or behind label-free steps, to many labels of few parts."""
+
+    def __init__(
+        self, learn: Learn, transformers: tuple, estimator: Any, X: Any, target: Target
+    ) -> None:
+        self.learn = learn
+        self.transformers = transformers
+        self.estimator = estimator
+        self.X = X
+        self.target = target
+        self.labels = compact(target)
+        self.n_repetitions = 0
+        self.max_fits: int | None = None
+        self._maps: dict[bytes, LabelMap | None] = {}
+        self._n_kept = 0
+
+    def prepare(self, plan: ResamplingPlan) -> LabelFreeAdapter | None:
+        """Return the adapter for a plan that repeats the same training parts with other labels."""
+        if plan.n_repetitions < FEWEST_REPETITIONS:
+            return None
+        last, before = plan.draw(plan.n_repetitions - 1), plan.draw(plan.n_repetitions - 2)
+        same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
+        if last.order is None or not same or last.train.dtype.kind not in "iu":
+            return None
+        keeps = self._keeps_maps(last)
+        if not (keeps or holds_repetitions(plan)):
+            return None
+        self.n_repetitions = plan.n_repetitions
+        fewest = FEWEST_REPETITIONS * plan.fits_per_repetition
+        self.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples) if keeps else None
+        return self
+
+    def _keeps_maps(self, parts: PlanBlock) -> bool:
+        """Whether maps as large as any of these training parts may give can all be kept."""
+        m = int(parts.train.sum(axis=1).max())
+        width = self.X.shape[1] if len(getattr(self.X, "shape", ())) == 2 else m
+        return len(parts) * m * min(m, width + 1) <= KEPT_ELEMENTS
+
+    def __call__(self, block: PlanBlock) -> Responses:
+        """Return the responses of a block."""
+        labels = block.order_labels(self.labels)  # (n_fits, n)
+        answers = Answers(block.test)
+        for key, fits in group_fits(block):
+            train = block.train[fits[0]]
+            rows = np.repeat(np.arange(len(train)), train)
+            given = labels[even_slice(fits)].take(rows, axis=1)  # (fits, m)
+            whole = self._has_all_classes(given)
+            if not whole.all():
+                fits, given = fits[whole], given[whole]
+            if not len(fits):
+                continue
+            label_map = self._find_map(key, rows, np.flatnonzero(block.test[fits[0]]), given[0])
+            if label_map is not None:
+                answers.write(fits, label_map(given))
+        return answers.collect()
+
+    def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
+        """Return which label vectors hold every class; the others are left to the estimator."""
+        if self.target.classes is None:
+            return np.ones(len(labels), dtype=bool)
+        codes = range(len(self.target.classes))
+        return np.all([(labels == code).any(axis=1) for code in codes], axis=0)
+
+    def _find_map(
+        self, key: bytes, rows: np.ndarray, tested: np.ndarray, example: np.ndarray
+    ) -> LabelMap | None:
+        """Return the map of a training part, None where the estimator is to do its fits."""
+        if key in self._maps:
+            return self._maps[key]
+        try:
+            part = self._transform(rows, tested, example)
+            label_map = self.learn(self.estimator, part, self.target)
+        except Exception:  # The estimator does these fits, and raises what there is to raise.
+            label_map = None
+        size = 0 if label_map is None else label_map.size
+        if self._n_kept + size <= KEPT_ELEMENTS:
+            self._maps[key] = label_map
+            self._n_kept += size
+        return label_map
+
+    def _transform(self, rows: np.ndarray, tested: np.ndarray, example: np.ndarray) -> Part:
+        """Return a training part as the last step sees it."""
+        steps = make_pipeline(*self.transformers, self.estimator)
+        train, _ = safe_split(steps, self.X, None, rows)
+        test, _ = safe_split(steps, self.X, None, tested, rows)
+        if self.transformers:
+            before = clone(steps[:-1])
+            train = before.fit_transform(train)
+            test = before.transform(test)
+        return Part(train, test, self.n_repetitions, example)
+
+
+def holds_repetitions(plan: ResamplingPlan) -> bool:
+    """Whether each block holds so many repetitions that maps need not be kept."""
+    fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
+    return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
+
+
+class Answers:
+    """The predictions of a block, fit after fit, which are written part by part."""
+
+    def __init__(self, test: np.ndarray) -> None:
+        self._sizes = test.sum(axis=1)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._solved = np.zeros(len(test), dtype=bool)
+        self._found: dict[str, np.ndarray] = {}
+
+    def write(self, fits: np.ndarray, outcome: Outcome) -> None:
+        """Write the predictions of some fits, which are tested on the same samples."""
+        at = (self._starts[fits][:, None] + np.arange(self._sizes[fits[0]])).ravel()
+        for name in ("predicted", "decision", "probability"):
+            values = getattr(outcome, name)
+            if values is None:
+                continue
+            values = values.reshape(len(at), *values.shape[2:])
+            if name not in self._found:
+                n_answers = int(self._sizes.sum())
+                self._found[name] = np.zeros((n_answers, *values.shape[1:]), values.dtype)
+            self._found[name][at] = values
+        self._solved[fits] = outcome.certain
+
+    def collect(self) -> Responses:
+        """Return the predictions of the fits that are solved."""
+        if not self._solved.any():
+            return Responses(np.empty(0), self._solved)
+        if self._solved.all():
+            return Responses(solved=self._solved, **self._found)
+        kept = np.repeat(self._solved, self._sizes)
+        return Responses(
+            solved=self._solved, **{name: values[kept] for name, values in self._found.items()}
+        )
+
+
+def compact(target: Target) -> np.ndarray:
+    """Return codes of one byte each, or numbers as they are."""
+    return target.codes if target.classes is None else target.codes.astype(np.int8)
+
+
+def group_fits(block: PlanBlock) -> Iterator[tuple[bytes, np.ndarray]]:
+    """Yield the fits that share a training part and a test part, with a key of both."""
+    once = block.train.max(initial=0) <= 1
+    trains = np.packbits(block.train > 0, axis=1) if once else block.train
+    groups: dict[bytes, list[int]] = {}
+    for r, (train, test) in enumerate(zip(trains, np.packbits(block.test, axis=1), strict=True)):
+        groups.setdefault(train.tobytes() + test.tobytes(), []).append(r)
+    for key, fits in groups.items():
+        yield key, np.array(fits)
+
+
+def even_slice(fits: np.ndarray) -> np.ndarray | slice:
+    """Return fits in even steps as a slice, which copies nothing, and others as they are."""
+    step = int(fits[1] - fits[0]) if len(fits) > 1 else 1
+    return slice(fits[0], fits[-1] + 1, step) if np.all(np.diff(fits) == step) else fits
+
+
+def ignores_labels(step: Any) -> bool:
+    """Whether a transformer makes no use of labels and draws nothing at random.
+
+    Only scikit-learn's own are known to do so; a subclass may do anything.
+    """
+    if step is None or isinstance(step, str):  # "passthrough" and "drop"
+        return True
+    if type(step) is Pipeline:
+        return step.memory is None and all(ignores_labels(part) for _, part in step.steps)
+    if type(step) is ColumnTransformer:
+        parts = [part for _, part, _ in step.transformers]
+        return all(ignores_labels(part) for part in [*parts, step.remainder])
+    if type(step) is PCA:
+        return draws_nothing(step)
+    if type(step) is FunctionTransformer:
+        return step.func is None or isinstance(step.func, np.ufunc)
+    return type(step) in LABEL_FREE
+
+
+def draws_nothing(step: PCA) -> bool:
+    """Whether the components are the same in every fit to the same samples."""
+    if isinstance(step.random_state, Integral) or step.svd_solver in ("full", "covariance_eigh"):
+        return True
+    whole = not isinstance(step.n_components, Integral)  # never found at random
+    return step.svd_solver == "auto" and whole

@@ -1,0 +1,96 @@
+"""Nearest neighbours, who are the same whatever the labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from skeval._adapters.label_free import LabelMap, Outcome, Part, label_free_adapter
+from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.target import Target
+from skeval._solvers.label_free import Neighbours, average, count_votes, weigh_votes
+
+__all__ = ["find_neighbours", "learn_neighbours"]
+
+MOST_PAIRS = 2**24
+"""Probabilities are asked of so many pairs of a tested and a training sample at most."""
+
+
+@adapter_for.register(KNeighborsClassifier)
+@adapter_for.register(KNeighborsRegressor)
+def neighbours_adapter(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> Adapter | None:
+    """Return the adapter of neighbours that weigh the same, or by their distance."""
+    served = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
+    if not served or estimator.weights not in ("uniform", "distance"):
+        return None
+    return label_free_adapter(learn_neighbours, estimator, X, target, transformers)
+
+
+def learn_neighbours(estimator: Any, part: Part, target: Target) -> LabelMap | None:
+    """Return the map of a training part, None where its neighbours are not known."""
+    neighbours = find_neighbours(estimator, part)
+    if neighbours is None:
+        return None
+    return NeighboursMap(neighbours, 0 if target.classes is None else len(target.classes))
+
+
+def find_neighbours(estimator: Any, part: Part) -> Neighbours | None:
+    """Return the neighbours that the estimator itself finds, None where it says too little.
+
+    A classifier of equal votes may not look for them by `kneighbors`, and may choose otherwise
+    among neighbours of the same distance. Where each training sample is a class of its own,
+    its probabilities name them.
+    """
+    m, k = len(part.example), estimator.n_neighbors
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn warns of as many classes as samples.
+        model = clone(estimator).fit(part.train, np.arange(m))
+        if estimator.weights == "distance":
+            distances, indices = model.kneighbors(part.test)
+            return Neighbours(indices, weigh_distances(distances))
+        if type(estimator) is KNeighborsRegressor:
+            return Neighbours(model.kneighbors(part.test, return_distance=False), None)
+        if m * part.test.shape[0] > MOST_PAIRS:
+            return None
+        tested, indices = np.nonzero(model.predict_proba(part.test))
+    if len(tested) != k * part.test.shape[0]:
+        return None
+    return Neighbours(indices.reshape(-1, k), None)
+
+
+def weigh_distances(distances: np.ndarray) -> np.ndarray:
+    """Return inverse distances; where a distance is 0, only those of 0 weigh, and the same."""
+    with np.errstate(divide="ignore"):
+        weights = 1.0 / distances
+    endless = np.isinf(weights)
+    on_one = endless.any(axis=1)
+    weights[on_one] = endless[on_one]
+    return weights
+
+
+class NeighboursMap:
+    """The map to the classes of most votes, or to the means, of neighbours."""
+
+    def __init__(self, neighbours: Neighbours, n_classes: int) -> None:
+        self.neighbours = neighbours
+        self.n_classes = n_classes
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it holds."""
+        return 2 * self.neighbours.indices.size
+
+    def __call__(self, labels: np.ndarray) -> Outcome:
+        """Return the predictions under label vectors (n_fits, n_trained)."""
+        certain = np.ones(len(labels), dtype=bool)
+        if not self.n_classes:
+            return Outcome(average(labels, self.neighbours), certain)
+        vote = count_votes if self.neighbours.weights is None else weigh_votes
+        predicted, shares = vote(labels, self.neighbours, self.n_classes)
+        return Outcome(predicted, certain, probability=shares)

@@ -1,0 +1,128 @@
+"""The fits of SelectKBest and a linear SVC, each of which selects its own columns."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from skeval._adapters.svc_costs import FitShape, batch_pays
+from skeval._adapters.svc_problems import Boxes, ColumnSteps, is_served_scaler, take_block
+from skeval._resampling.adapters import Decisions
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import Target
+from skeval._solvers.f_statistics import TwoClassF
+from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms, uses_features
+from skeval.utils._checks import warn_user
+
+__all__ = ["SelectedSVCAdapter", "serves_selection"]
+
+BLOCK_ELEMENTS = 2**22
+"""One stack of selected columns or Gram matrices has about so many numbers at most."""
+
+
+def serves_selection(steps: tuple, X: Any) -> bool:
+    """Whether some steps are a SelectKBest and at most a scaler beside it, as computed here."""
+    selectors = [step for step in steps if type(step) is SelectKBest]
+    scalers = [step for step in steps if type(step) is not SelectKBest]
+    return (
+        len(selectors) == 1
+        and len(scalers) <= 1
+        and all(is_served_scaler(step) for step in scalers)
+        and selects_as_we_do(selectors[0], X)
+    )
+
+
+def selects_as_we_do(selector: SelectKBest, X: Any) -> bool:
+    """Whether the F statistics of these columns are computed here as `f_classif` does."""
+    return (
+        selector.score_func is f_classif
+        and type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.int64)
+        and isinstance(selector.k, Integral)
+        and 1 <= int(selector.k) <= X.shape[1]
+        and bool(np.isfinite(X).all())
+    )
+
+
+class SelectedSVCAdapter:
+    """The fits of SelectKBest by the F statistic and an SVC on the columns that each selects.
+
+    A scaler may stand before the selector, or after it: scales do not change the statistic.
+    """
+
+    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target, boxes: Boxes) -> None:
+        steps = list(pipeline)[:-1]
+        self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
+        self.selector = next(step for step in steps if type(step) is SelectKBest)
+        scalers = [step for step in steps if step is not self.selector]
+        numbers = X.astype(float)
+        self._scaling = ColumnSteps(numbers, drops=False, scaler=next(iter(scalers), None))
+        self._before = scalers if steps[0] is not self.selector else []
+        self._statistics = TwoClassF(numbers, scaled=bool(self._before))
+        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+
+    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+        """Whether so many fits, to labels like these, take less time here than in a loop."""
+        n, p = self.X.shape
+        scaled = len(self.pipeline) > 2
+        shape = FitShape(n, p, int(self.selector.k), selects=True, scaled=scaled)
+        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
+
+    def __call__(self, block: PlanBlock) -> Decisions:
+        """Return the decisions of a block."""
+        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
+        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        values = np.full(block.train.shape, np.nan)
+        if solved.any():
+            values[solved] = self._solve(take_block(block, solved), positive[solved])
+        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
+
+    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
+        """Return the features (n_fits, k) that the selector selects in each fit."""
+        # SelectKBest takes no weights. Counts repeat samples, any other positive weight is 1 to it.
+        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
+        selection = self._statistics.select(counts, positive, self.selector.k)
+        if selection.constant.any():
+            constant = np.flatnonzero(selection.constant)
+            warn_user(f"Features {constant} are constant in a training set.")
+        features = selection.features.copy()  # (n_fits, k)
+        for r in np.flatnonzero(~selection.certain):
+            rows = np.repeat(np.arange(len(self.X)), counts[r])
+            samples = self.X[rows]
+            for scaler in self._before:
+                weighted = train.dtype.kind == "f" and has_fit_parameter(scaler, "sample_weight")
+                weights = {"sample_weight": train[r, rows]} if weighted else {}
+                samples = clone(scaler).fit(samples, **weights).transform(samples)
+            fitted = clone(self.selector).fit(samples, positive[r, rows])
+            features[r] = fitted.get_support(indices=True)
+        return features
+
+    def _solve(self, block: PlanBlock, positive: np.ndarray) -> np.ndarray:
+        """Return the decision values of all samples, nan for fits that are not settled."""
+        train, box = block.train, self.boxes(block)
+        features = self.select(train, positive)
+        scales = None
+        if len(self.pipeline) > 2:
+            scales = np.take_along_axis(self._scaling.maps(block).scale, features, axis=1)
+        n, k = train.shape[1], features.shape[1]
+        few = uses_features(n, k)
+        solve = solve_feature_svms if few else solve_training_svms
+        values = np.empty(train.shape)
+        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
+        for start in range(0, len(train), size):
+            part = slice(start, start + size)
+            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
+            if scales is not None:
+                columns = columns / scales[part][:, None, :]
+            signs = np.where(positive[part], 1.0, -1.0)
+            found = solve(columns, signs, box[part])
+            found.decision[~self.boxes.settles(box[part], found.alpha)] = np.nan
+            values[part] = found.decision
+        return values

@@ -1,0 +1,451 @@
+"""The two-class problems of the fits of an SVC, and the solvers that they are handed to.
+
+A fit says what its problem is: the boxes of its samples, the columns as its transformers leave
+them, its kernel and gamma. What all fits have in common is prepared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from skeval._resampling.plan import PlanBlock, whole_plan
+from skeval._resampling.target import Target
+from skeval._solvers.active_set import strictly_free
+from skeval._solvers.column_scales import ColumnScales
+from skeval._solvers.kernel_svm import (
+    FixedKernels,
+    KernelForm,
+    Kernels,
+    KernelSVMBatch,
+    ScaledKernels,
+    SharedKernels,
+    is_positive,
+    squared_distances,
+)
+from skeval._solvers.linear_svm import LinearSVMBatch
+
+__all__ = [
+    "Boxes",
+    "ColumnSteps",
+    "GramPairSolver",
+    "KernelPairSolver",
+    "LinearPairSolver",
+    "PairProblems",
+    "PairSolver",
+    "is_served_scaler",
+    "make_boxes",
+    "make_column_steps",
+    "take_block",
+]
+
+FITS_OF_KERNEL = 4
+"""A Gram matrix of all samples is worth its time where so many fits share it on average."""
+
+KEPT_KERNELS = 2**23
+"""The Gram matrices that are kept at a time have so many numbers at most."""
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+def make_boxes(classifier: SVC, target: Target) -> Boxes | None:
+    """Return the boxes of a classifier, None where its `class_weight` leaves a class no room."""
+    if classifier.class_weight == "balanced":
+        return Boxes(classifier, target, None)
+    try:
+        of_class = compute_class_weight(classifier.class_weight, classes=target.classes, y=target.y)
+    except (TypeError, ValueError):  # SVC itself will raise it, too.
+        return None
+    room = np.all(np.isfinite(of_class) & (of_class > 0))
+    return Boxes(classifier, target, of_class) if room else None
+
+
+class Boxes:
+    """The boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
+
+    "balanced" weighs a class by the training samples of a fit, as scikit-learn does it: a sample
+    that is repeated counts as often, one that is weighted counts once.
+    """
+
+    def __init__(self, classifier: SVC, target: Target, of_class: np.ndarray | None) -> None:
+        self._C = float(classifier.C)
+        self._codes, self._n_classes = target.codes, int(target.codes.max()) + 1
+        self._of_class = of_class  # (n_classes,), or None where class weights depend on the fit.
+
+    def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """Return the fits (n_fits,) of which libsvm finds the same intercept.
+
+        It is not unique where every sample is at a bound, as where both classes have the same sum
+        of boxes and are all at the upper one. Libsvm takes the middle then, unless sums of rounded
+        class weights leave one of them a little below its bound.
+        """
+        if self._of_class is not None and np.all(self._of_class == 1.0):
+            return np.ones(len(box), dtype=bool)
+        return np.asarray(strictly_free(box, alpha).any(axis=1))
+
+    def __call__(self, block: PlanBlock) -> np.ndarray:
+        """Return the boxes (n_fits, n_samples) of the fits of a block."""
+        codes = block.order_labels(self._codes)
+        if self._of_class is not None:
+            return self._C * block.train * self._of_class[codes]
+        counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
+        members = np.stack([(counts * (codes == c)).sum(axis=1) for c in range(self._n_classes)], 1)
+        total = members.sum(axis=1, keepdims=True)
+        weights = total / (self._n_classes * np.maximum(members, 1))  # (n_fits, n_classes)
+        return self._C * block.train * np.take_along_axis(weights, codes, axis=1)
+
+
+class ColumnMaps(NamedTuple):
+    """What the transformers of some fits make of columns: ``(x - shift) / scale``.
+
+    shift, scale: (n_fits, n_features). A column that is dropped has an infinite scale.
+    """
+
+    shift: np.ndarray
+    scale: np.ndarray
+
+    @property
+    def n_kept(self) -> np.ndarray:
+        """Return how many columns each fit keeps."""
+        return np.count_nonzero(np.isfinite(self.scale), axis=1)
+
+
+def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> ColumnSteps | None:
+    """Return what some transformers do to the columns of X; None if one is not served.
+
+    Served are, in this order: an imputer that has nothing to impute, a VarianceThreshold that
+    drops constant columns, and a scaler.
+    """
+    left = list(steps)
+    if left and type(left[0]) is SimpleImputer and imputes_nothing(left[0], X):
+        left.pop(0)
+    drops = bool(left) and type(left[0]) is VarianceThreshold and left[0].threshold == 0
+    left = left[1:] if drops else left
+    scaler = left[0] if len(left) == 1 else None
+    if len(left) > 1 or (scaler is not None and not is_served_scaler(scaler)):
+        return None
+    return ColumnSteps(X, drops, scaler)
+
+
+def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:
+    """Whether an imputer leaves X as it is, and adds no column."""
+    missing = imputer.missing_values
+    nan = isinstance(missing, float) and np.isnan(missing)
+    return nan and bool(np.isfinite(X).all())
+
+
+def is_served_scaler(scaler: Any) -> bool:
+    """Whether the scales of a scaler are computed here."""
+    if type(scaler) is MinMaxScaler:
+        return not scaler.clip
+    return type(scaler) is StandardScaler
+
+
+class ColumnSteps:
+    """The transformers before an SVC, which drop constant columns, or scale, or both."""
+
+    def __init__(self, X: np.ndarray, drops: bool, scaler: Any) -> None:
+        self.X, self.drops, self.scaler = X, drops, scaler
+
+    @cached_property
+    def _scales(self) -> ColumnScales:
+        return ColumnScales(self.X)
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        """Return the rows of X (n, p) in the order of each column."""
+        return np.argsort(self.X, axis=0, kind="stable")
+
+    def maps(self, block: PlanBlock) -> ColumnMaps:
+        """Return the maps of the fits of a block."""
+        shape = len(block), self.X.shape[1]
+        shift, scale = np.zeros(shape), np.ones(shape)
+        trained = block.train > 0
+        if type(self.scaler) is StandardScaler:
+            weights = block.train.astype(float)
+            if self.scaler.with_mean:
+                shift = self._scales.means(weights)
+            if self.scaler.with_std:
+                scale = self._scales.deviations(weights)
+        elif self.scaler is not None:
+            shift, scale = self._min_max(trained)
+        if self.drops:
+            lowest, highest = self._extremes(trained)
+            scale = np.where(lowest == highest, np.inf, scale)
+        return ColumnMaps(shift, scale)
+
+    def _min_max(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the map of a MinMaxScaler, which leaves columns of hardly any range unscaled."""
+        lowest, highest = self._extremes(trained)
+        span = highest - lowest
+        span[span < 10 * EPSILON] = 1.0
+        low, high = self.scaler.feature_range
+        scale = span / (high - low)
+        return lowest - low * scale, scale
+
+    def _extremes(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest and the largest training value (n_fits, n_features) of columns."""
+        return self._first_value(trained, self._order), self._first_value(
+            trained, self._order[::-1]
+        )
+
+    def _first_value(self, trained: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return the value of the first training sample of each column, in an order (n, p)."""
+        columns = np.arange(order.shape[1])
+        found = np.full((len(trained), order.shape[1]), np.nan)
+        missing = np.ones(found.shape, dtype=bool)
+        for rows in order:
+            here = missing & trained[:, rows]
+            found[here] = np.broadcast_to(self.X[rows, columns], found.shape)[here]
+            missing &= ~here
+            if not missing.any():
+                break
+        return found
+
+
+class PairProblems(NamedTuple):
+    """Two-class problems, one for each fit of a block.
+
+    Attributes
+    ----------
+    block : PlanBlock
+        The fits, with the training samples of all classes.
+    rows : ndarray of shape (m,)
+        The samples of the two classes.
+    signs : ndarray of shape (m,) or (n_fits, m)
+    box : ndarray of shape (n_fits, m)
+    """
+
+    block: PlanBlock
+    rows: np.ndarray
+    signs: np.ndarray
+    box: np.ndarray
+
+
+class Solutions(NamedTuple):
+    """Decisions (n_fits, n_samples), nan for fits that do not settle, and alpha (n_fits, m)."""
+
+    decision: np.ndarray
+    alpha: np.ndarray
+
+
+class PairSolver(Protocol):
+    """Solves two-class problems."""
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        """Return the solutions."""
+
+
+class LinearPairSolver:
+    """Solves linear SVMs, on columns that each fit may scale."""
+
+    def __init__(self, steps: ColumnSteps) -> None:
+        self._steps = steps
+        self._batches: dict[bytes, LinearSVMBatch] = {}
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        batch = self._prepare(problems.rows)
+        steps, maps = self._steps, None
+        if steps.drops or steps.scaler is not None:
+            maps = steps.maps(problems.block)
+        # A column that is constant in a fit changes nothing there and need not be dropped.
+        scales = None if maps is None or steps.scaler is None else maps.scale
+        solution = batch.solve(problems.signs, problems.box, scales=scales)
+        decision = solution.decision
+        if len(problems.rows) < len(steps.X):
+            decision = batch.decide(steps.X, problems.signs, solution, scales=scales)
+        return leave_empty(Solutions(decision, solution.alpha), maps)
+
+    def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
+        """Return what solves problems on some samples, which all pairs of two classes share."""
+        key = rows.tobytes()
+        if key not in self._batches:
+            self._batches[key] = LinearSVMBatch(self._steps.X[rows])
+        return self._batches[key]
+
+
+class GramPairSolver:
+    """Solves SVMs on one Gram matrix K (n, n) that all fits share."""
+
+    def __init__(self, K: np.ndarray) -> None:
+        self._K = 0.5 * (K + K.T)
+        self._batches: dict[bytes, KernelSVMBatch] = {}
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        kernels = FixedKernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
+        return self.solve_with(kernels, problems)
+
+    def solve_with(self, kernels: Kernels, problems: PairProblems) -> Solutions:
+        """Solve with kernels that are near the matrix."""
+        rows = problems.rows
+        key = rows.tobytes()
+        if key not in self._batches:
+            self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
+        batch = self._batches[key]
+        found = batch.solve(kernels, problems.signs, problems.box, len(self._K))
+        return Solutions(found.decision, found.alpha[:, rows])
+
+
+class KernelPairSolver:
+    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may scale.
+
+    `gamma` is that of the estimator: a number, "scale" or "auto".
+    """
+
+    def __init__(self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any) -> None:
+        self._X, self._steps, self._form, self._gamma = X, steps, form, gamma
+        self._n, self._p = X.shape
+
+    def solve(self, problems: PairProblems) -> Solutions:
+        maps = None if self._steps is None else self._steps.maps(problems.block)
+        gamma = self._gammas(problems.block, maps)
+        groups = group_equal(gamma, maps)
+        if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
+            found = self._near.solve_with(self._kernels(gamma, maps), problems)
+            return leave_empty(found, maps)
+        size = max(1, KEPT_KERNELS // self._n**2)
+        parts = [groups[start : start + size] for start in range(0, len(groups), size)]
+        found = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
+        for part in parts:
+            fits = np.concatenate(part)
+            kernels = self._fix(part, self._kernels(gamma, maps))
+            solved = self._near.solve_with(kernels, take_fits(problems, fits))
+            found.decision[fits], found.alpha[fits] = solved
+        return leave_empty(found, maps)
+
+    def _fix(self, groups: list[np.ndarray], kernels: Kernels) -> FixedKernels:
+        """Return a Gram matrix for each group of fits; nan where it is not positive."""
+        firsts = np.array([fits[0] for fits in groups])
+        K = kernels.stack(firsts, np.arange(self._n))
+        if not self._form.positive:
+            # Such a problem has no unique optimum, and where SVC ends depends on its steps.
+            K[[not is_positive(one) for one in K]] = np.nan
+        return FixedKernels(K, np.repeat(np.arange(len(groups)), [len(fits) for fits in groups]))
+
+    @cached_property
+    def _near(self) -> GramPairSolver:
+        """Return what solves near the Gram matrix of the fit to all samples."""
+        block = whole_plan(self._n).draw(0)
+        maps = None if self._steps is None else self._steps.maps(block)
+        kernels = self._kernels(self._gammas(block, maps), maps)
+        return GramPairSolver(kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0])
+
+    def _kernels(self, gamma: np.ndarray, maps: ColumnMaps | None) -> Kernels:
+        """Return the kernels of some fits."""
+        if maps is None:
+            return SharedKernels(self._pairs, self._form, gamma)
+        return ScaledKernels(self._X, maps.shift, maps.scale, self._form, gamma)
+
+    @cached_property
+    def _pairs(self) -> np.ndarray:
+        """Return the products, or squared distances, of all pairs of samples."""
+        X = self._X
+        if self._form.takes_distances and not issparse(X):
+            X = X - X.mean(axis=0)  # This changes no distance, and makes all more exact.
+        products = X @ X.T
+        products = products.toarray() if issparse(products) else products
+        if not self._form.takes_distances:
+            return np.asarray(products)
+        squares = np.diagonal(products).copy()
+        pairs = squared_distances(products, squares, squares)
+        np.fill_diagonal(pairs, 0.0)
+        return pairs
+
+    def _gammas(self, block: PlanBlock, maps: ColumnMaps | None) -> np.ndarray:
+        """Return gamma (n_fits,) of each fit."""
+        kept = np.full(len(block), self._p)
+        if maps is not None:
+            kept = np.maximum(1, maps.n_kept)
+        if self._gamma == "auto":
+            return 1.0 / kept
+        if self._gamma != "scale":
+            return np.full(len(block), float(self._gamma))
+        counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
+        variance = self._variances(counts.astype(float), maps, kept)
+        flat = variance == 0
+        return np.where(flat, 1.0, 1.0 / (kept * np.where(flat, 1.0, variance)))
+
+    def _variances(
+        self, counts: np.ndarray, maps: ColumnMaps | None, kept: np.ndarray
+    ) -> np.ndarray:
+        """Return the variance (n_fits,) of all numbers that each fit trains on."""
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        first, second, centre = self._moments
+        first, second = shares @ first, shares @ second  # (n_fits, p)
+        if maps is not None:
+            shift, scale = maps.shift - centre, maps.scale
+            second = (second - 2.0 * shift * first + shift**2) / scale**2
+            first = (first - shift) / scale
+        mean, square = first.sum(axis=1) / kept, second.sum(axis=1) / kept
+        variance = square - mean**2
+        spoilt = ~(variance > 1e-6 * square)  # by cancellation
+        for fit in np.flatnonzero(spoilt).tolist():
+            rows = np.flatnonzero(counts[fit])
+            variance[fit] = self._direct_variance(rows, counts[fit, rows], maps, fit)
+        return variance
+
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the centred numbers, their squares, and what they are centred by.
+
+        Where each fit scales its columns, that is done column by column; elsewhere the sums of
+        each row are enough.
+        """
+        X = self._X
+        if issparse(X):
+            return X.sum(axis=1).reshape(-1, 1), X.power(2).sum(axis=1).reshape(-1, 1), np.zeros(1)
+        if self._steps is None:
+            centre = X.mean()
+            X = X - centre
+            return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([centre])
+        centre = X.mean(axis=0)
+        return X - centre, (X - centre) ** 2, centre
+
+    def _direct_variance(
+        self, rows: np.ndarray, counts: np.ndarray, maps: ColumnMaps | None, fit: int
+    ) -> float:
+        """Return the variance of the numbers of some rows, as the numbers themselves give it."""
+        part = self._X[rows]
+        part = part.toarray() if issparse(part) else part
+        if maps is not None:
+            kept = np.isfinite(maps.scale[fit])
+            part = ((part - maps.shift[fit]) / maps.scale[fit])[:, kept]
+        return float(np.repeat(part, counts.astype(np.intp), axis=0).var()) if part.size else 0.0
+
+
+def leave_empty(found: Solutions, maps: ColumnMaps | None) -> Solutions:
+    """Take back the solutions of fits that keep no column, which the transformers refuse."""
+    if maps is not None:
+        found.decision[maps.n_kept == 0] = np.nan
+    return found
+
+
+def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
+    """Return the fits that share a kernel, group after group."""
+    groups: dict[bytes, list[int]] = {}
+    for fit, value in enumerate(gamma):
+        parts = [value] if maps is None else [value, *(rows[fit] for rows in maps)]
+        groups.setdefault(b"".join(part.tobytes() for part in parts), []).append(fit)
+    return [np.array(fits) for fits in groups.values()]
+
+
+def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
+    """Return the problems of some fits."""
+    block, rows, signs, box = problems
+    part = take_block(block, fits)
+    return PairProblems(part, rows, signs if signs.ndim == 1 else signs[fits], box[fits])
+
+
+def take_block(block: PlanBlock, fits: np.ndarray) -> PlanBlock:
+    """Return some fits of a block."""
+    order = None if block.order is None else block.order[fits]
+    return PlanBlock(block.train[fits], block.test[fits], order)

@@ -1,0 +1,399 @@
+"""Many linear two-class SVMs over the same samples, solved together.
+
+The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves the sample out, an
+integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
+the columns. Where features are few, systems of their size are solved, and most problems start
+from what a few of them have in common; where features are many, Gram matrices are.
+Numbers in parentheses are the equations of doc/derivations/svm.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
+from skeval._solvers.column_scales import ColumnScales
+from skeval._solvers.interior_point import Start
+from skeval._solvers.newton import (
+    Duals,
+    FeatureDuals,
+    FeatureSystem,
+    GramSystem,
+    NewtonSystem,
+    SelectedFeatures,
+    take_each,
+)
+from skeval._solvers.optimum import (
+    BatchSolution,
+    divide,
+    find_solvable,
+    optimal,
+    solve_from_sets,
+    solve_from_values,
+    unit_of,
+)
+from skeval._solvers.splitting import Splitting, solve_by_splitting
+
+__all__ = [
+    "LinearSVMBatch",
+    "solve_feature_svms",
+    "solve_gram_svms",
+    "solve_training_svms",
+    "uses_features",
+]
+
+# Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
+# problems: what the solvers touch in one round should stay in the cache.
+_BLOCK = 2**15
+_GRAM_BLOCK = 2**18
+# How many problems are solved first, from which the others learn how they are best solved.
+_N_PILOTS = 24
+# Up to so many samples a step of the splitting costs little. The splitting is worth its time for
+# the other problems where it settles this share of the pilots.
+_FEW_SAMPLES, _WORTHWHILE = 256, 0.6
+# How far off a start may be, in margins: where nothing is known, at the solution of the mean
+# problem, and farther from every bound than is likely, which frees what got stuck at one.
+_COLD, _WARM, _FAR = 1.0, 0.3, 10.0
+# A sample is screened out where its margin is so many standard deviations of the pilots away from
+# 0, and problems are solved on what is left only if that is at most this share of the samples.
+_DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
+
+
+class LinearSVMBatch:
+    """Linear SVMs on the rows of X (n, p), which is prepared once.
+
+    Where features are few nothing of size n x n is formed; elsewhere the Gram matrix, at most
+    twice the size of X, is the faster way.
+    """
+
+    # Squares of numbers beyond 1e150 overflow. Then nothing converges, and no warning is needed.
+    @np.errstate(all="ignore")
+    def __init__(self, X: np.ndarray) -> None:
+        self._columns = ColumnScales(X)
+        n, p = self._columns.standard.shape
+        ridge = self._columns.ridge()
+        self._unit = unit_of(np.sum(1.0 / ridge))
+        self._system: FeatureSystem | GramSystem
+        if uses_features(n, p):
+            self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
+        else:
+            self._system = GramSystem(self._columns.gram(self._unit * ridge))
+
+    @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
+    def solve(
+        self,
+        signs: np.ndarray,
+        box: np.ndarray,
+        *,
+        scales: np.ndarray | None = None,
+        max_iter: int = 120,
+    ) -> BatchSolution:
+        """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
+
+        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Problem ``b`` sees the columns divided
+        by `scales` (B, p), if given.
+        """
+        system = self._system
+        ridge = None if scales is None else self._columns.ridge_of(scales)
+        unit = self._unit if ridge is None else 1.0
+        if isinstance(system, FeatureSystem):
+
+            def features_of(problems: np.ndarray) -> FeatureSystem:
+                return system if ridge is None else system.with_ridge(ridge[problems])
+
+            size = _BLOCK // box.shape[1]
+            problems = FeatureProblems(features_of, signs, unit * box, max_iter, size)
+            if ridge is None and len(system.Z) <= _FEW_SAMPLES:
+                gram = self._columns.gram(system.ridge)
+                problems.try_splitting(Splitting(gram))
+            solution = problems.solve_all()
+        else:
+
+            def gram_of(problems: np.ndarray) -> GramSystem:
+                if ridge is None:
+                    return system
+                return GramSystem(self._columns.gram(ridge[problems]))
+
+            solution = _solve_grams(gram_of, ridge is None, signs, unit * box, max_iter)
+        return solution.in_units(unit, box)
+
+    def decide(
+        self,
+        X: np.ndarray,
+        signs: np.ndarray,
+        solution: BatchSolution,
+        *,
+        scales: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the decision values (B, m) of other samples X (m, p)."""
+        columns = self._columns
+        ridge = columns.ridge() if scales is None else columns.ridge_of(scales)
+        coef = (signs * solution.alpha) @ columns.standard / ridge  # (4)
+        standard = (X[:, columns.varies] - columns.mean) / columns.scale
+        return coef @ standard.T + solution.intercept[:, None]
+
+
+@np.errstate(all="ignore")
+def solve_gram_svms(
+    K: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
+) -> BatchSolution:
+    """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
+    unit = unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
+    system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
+    solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box, max_iter)
+    return solution.in_units(unit, box)
+
+
+@np.errstate(all="ignore")
+def solve_feature_svms(
+    X: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
+) -> BatchSolution:
+    """Solve SVMs of which each sees other features, X (B, n, p), centred on all samples."""
+    scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
+    scale[scale == 0] = 1.0
+    unit = unit_of(np.sum(scale**2, axis=1))[:, None]
+    system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
+    size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
+    solution = FeatureProblems(system.take, signs, unit * box, max_iter, size).solve_all()
+    return solution.in_units(unit, box)
+
+
+def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
+    """Solve what `solve_feature_svms` solves by way of Gram matrices, where features are many.
+
+    The solver is given the training samples alone; problems that have fewer than the largest are
+    filled up with samples of box 0. The decisions are those of all samples.
+    """
+    gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
+    rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
+    problems = np.arange(len(box))[:, None]
+    found = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
+    alpha = np.zeros(box.shape)
+    alpha[problems, rows] = found.alpha
+    scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
+    decision = scores + found.intercept[:, None]
+    return BatchSolution(decision, alpha, found.intercept, found.converged)
+
+
+def uses_features(n_samples: int, n_features: int) -> bool:
+    """Whether systems of the size of the features are faster to solve than Gram matrices."""
+    return 3 * n_features < 2 * n_samples
+
+
+class FeatureProblems:
+    """B problems on few features, which are solved in blocks of about `size`.
+
+    On few samples they start from where operator splitting comes to rest. Where all labels are
+    equal, they start from the solution of the problem of the mean box, and are solved on the
+    samples that a few of them, the pilots, have shown to be near the margin.
+    `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
+    """
+
+    def __init__(
+        self,
+        system_of: Callable[[np.ndarray], FeatureSystem],
+        signs: np.ndarray,
+        box: np.ndarray,
+        max_iter: int,
+        size: int,
+    ) -> None:
+        self.system_of, self.max_iter = system_of, max_iter
+        self.same_labels = signs.ndim == 1
+        self.signs, self.box = np.broadcast_to(signs, box.shape), box
+        self.size = max(8, size)
+        self.solution = BatchSolution.empty(*box.shape)
+
+    def try_splitting(self, splitting: Splitting) -> None:
+        """Solve what a few steps of the splitting settle, if they settle most of the pilots.
+
+        One product makes a step of all of them, eq. (2) of doc/derivations/splitting.rst.
+        """
+        left = find_solvable(self.signs, self.box)
+        if len(left) < 4 * _N_PILOTS:
+            return
+        pilots = _spread_pilots(left)
+        for problems, n_attempts in (pilots, 1), (left, 2):
+            for at in divide(self._unsolved(problems), self.size):
+                duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
+                self.solution.put(at, duals, solve_by_splitting(splitting, duals, n_attempts))
+            if np.mean(self.solution.converged[pilots]) < _WORTHWHILE:
+                return
+
+    def solve_all(self) -> BatchSolution:
+        """Solve what is not solved yet, and return the solutions of all problems."""
+        left = self._unsolved(find_solvable(self.signs, self.box))
+        if not len(left):
+            return self.solution
+        zeros, strip = self.system_of(left[:1]).zeros(1), None
+        start = Start(zeros, np.zeros(1), _COLD)
+        if self.same_labels and len(left) >= _N_PILOTS:
+            start = self._mean_start(left, start)
+        if self.same_labels and len(left) >= 4 * _N_PILOTS:
+            strip = self._pilot_strip(left, start)
+        if strip is not None:
+            left = self._unsolved(left)
+            near = left[strip.admits(self.signs[left], self.box[left])]
+            part = self.system_of(left[:1]).take_samples(strip.inside)
+            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
+        self._solve(self._unsolved(left), start, solve_from_values, self.size)
+        far = Start(zeros, np.zeros(1), _FAR)
+        self._solve(self._unsolved(left), far, solve_from_values, self.size)
+        return self.solution
+
+    def _unsolved(self, problems: np.ndarray) -> np.ndarray:
+        """Return those of some problems that are not solved yet."""
+        return problems[~self.solution.converged[problems]]
+
+    def _solve(
+        self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
+    ) -> None:
+        """Solve in blocks, all from the same start of one row."""
+        for at in divide(problems, size):
+            duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
+            coef = np.repeat(start.coef, len(at), axis=0)
+            begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
+            self.solution.put(at, duals, solver(duals, begin, max_iter=self.max_iter))
+
+    def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
+        """Return the solution of the problem of the mean box, `start` if it is not found."""
+        mean = self.box[problems].mean(axis=0)[None]
+        duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
+        found = solve_from_values(duals, start, max_iter=self.max_iter)
+        return Start(found.coef, found.intercept, _WARM) if found.settled[0] else start
+
+    def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
+        """Solve the pilots, and return the strip that their margins suggest, if any."""
+        pilots = _spread_pilots(problems)
+        self._solve(pilots, start, solve_from_values, self.size)
+        done = pilots[self.solution.converged[pilots]]
+        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
+
+
+def _spread_pilots(problems: np.ndarray) -> np.ndarray:
+    """Return the numbers of a few problems, evenly spread, that stand for all."""
+    return problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
+
+
+def _solve_grams(
+    system_of: Callable[[np.ndarray], GramSystem],
+    same_gram: bool,
+    signs: np.ndarray,
+    box: np.ndarray,
+    max_iter: int,
+) -> BatchSolution:
+    """Solve problems on many features by active sets.
+
+    Where the labels are equal, the sets that the problem of the mean box ends with are the first
+    guess; elsewhere every sample is taken to be on its margin.
+    """
+    same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
+    n = box.shape[1]
+    solution = BatchSolution.empty(*box.shape)
+    left = find_solvable(signs, box)
+    guess = None
+    if same_labels and same_gram and len(left):
+        _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
+        left = left[~solution.converged[left]]
+    if same_labels and len(left):
+        mean = box[left].mean(axis=0, keepdims=True)
+        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean), max_iter)
+    for at in divide(left, max(8, _GRAM_BLOCK // n**2)):
+        duals = Duals(system_of(at), signs[at], box[at])
+        if guess is None:
+            found = _solve_from_margins(duals, max_iter)
+        else:
+            a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
+            found = solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter)
+        solution.put(at, duals, found)
+    return solution
+
+
+def _solve_from_margins(duals: Duals, max_iter: int) -> SetSolution:
+    """Solve from the guess that every sample is on its margin, right where features abound."""
+    bound = np.zeros(duals.box.shape, dtype=bool)
+    sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
+    return solve_from_sets(duals, sets, max_iter=max_iter)
+
+
+def _solve_unbound(
+    system: NewtonSystem,
+    signs: np.ndarray,
+    box: np.ndarray,
+    problems: np.ndarray,
+    max_iter: int,
+    solution: BatchSolution,
+) -> None:
+    """Solve the problem of the loosest box, and keep its solution wherever a box holds it.
+
+    Every box is a part of the loosest, so an optimum of the latter that lies in the former is
+    the optimum there too (14).
+    """
+    C = box[problems]
+    duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
+    found = _solve_from_margins(duals, max_iter)
+    alpha = found.fraction * duals.box
+    # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
+    holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
+    at = problems[holds & found.settled & optimal(duals, found)]
+    solution.decision[at] = duals.signs * (found.margin + 1.0)
+    solution.alpha[at] = alpha
+    solution.intercept[at] = found.intercept
+    solution.converged[at] = True
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The samples near their margins, and those that are taken to be at alpha = 0 or alpha = C.
+
+    Far outside of its margin a sample has alpha = 0, far inside alpha = C. Where the pilots agree
+    that a sample is far from its margin, the other problems take that for granted and are solved
+    on the samples in between; each is then checked on all samples.
+    inside (m,): the numbers of the samples in between. low, up (n,): masks of those at alpha = 0
+    and of those at alpha = C.
+    Numbers in parentheses are from here on the equations of doc/derivations/screening.rst.
+    """
+
+    inside: np.ndarray
+    low: np.ndarray
+    up: np.ndarray
+
+    def admits(self, signs: np.ndarray, box: np.ndarray) -> np.ndarray:
+        """Return which problems (B,) can be balanced with the other samples at their bounds."""
+        fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
+        y, C = signs[:, self.inside], box[:, self.inside]
+        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))  # (4)
+
+    def solve(
+        self, part: FeatureSystem, duals: FeatureDuals, start: Start, *, max_iter: int
+    ) -> SetSolution:
+        """Solve on the strip, whose system is `part`; settled only where every sample agrees."""
+        whole = duals.system
+        signs, box = duals.signs, duals.box
+        bound = signs[:, self.up] * box[:, self.up]
+        system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])  # (2)
+        inner = Duals(system, signs[:, self.inside], box[:, self.inside])
+        found = solve_from_values(inner, start, max_iter=max_iter)  # (3)
+        a = np.broadcast_to(self.up.astype(float), box.shape).copy()
+        a[:, self.inside] = found.fraction
+        margin = duals.margins(found.coef, found.intercept)
+        wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)  # (5)
+        # Without a free sample the intercept depends on samples that may lie outside the strip.
+        settled = found.settled & found.any_free & ~wrong.any(axis=1)
+        return replace(found, fraction=a, margin=margin, settled=settled)
+
+
+def screen(margins: np.ndarray) -> Strip | None:
+    """Return the strip that pilot margins (problems, samples) suggest, None if not worthwhile."""
+    if len(margins) < 2:
+        return None
+    centre = margins.mean(axis=0)
+    spread = _DEVIATIONS * margins.std(axis=0)
+    low, up = centre - spread > 0.0, centre + spread < 0.0  # (1)
+    inside = np.flatnonzero(~(low | up))
+    if not 0 < len(inside) <= _LARGEST_STRIP * margins.shape[1]:
+        return None
+    return Strip(inside, low, up)

@@ -1,0 +1,67 @@
+"""Linear discriminant analysis for many label vectors: the answers of single fits."""
+
+import numpy as np
+import pytest
+from helpers.label_free import (
+    KINDS,
+    TWO_CLASSES,
+    adapter_of,
+    check_against_single_fits,
+    some_labels,
+    some_samples,
+)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold
+
+from skeval._adapters.discriminant import has_exact_constants
+from skeval.model_selection import permutation_test
+
+LDA = LinearDiscriminantAnalysis
+
+
+# What the estimator itself computes of rounding errors only is left to it, as a whole.
+LEFT = {
+    ("many columns", "least squares"),
+    ("many columns", "svd"),
+    ("many columns", "svd with priors"),
+    ("duplicated columns", "least squares"),
+    ("all scales", "least squares"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", TWO_CLASSES)
+def test_discriminant_analysis(kind, name):
+    X, y = some_samples(kind), some_labels()
+    # scikit-learn squares the samples, the offset included.
+    loose = 1e-6 if kind in ("all scales", "offset") else 1e-8
+    left = check_against_single_fits(TWO_CLASSES[name], X, y, most_left=1.0, rtol=loose)
+    assert left == 1.0 if (kind, name) in LEFT else left < 0.1
+
+
+def test_discriminant_analysis_of_three_classes_is_not_served():
+    assert adapter_of(LDA(), some_samples("plain"), some_labels(n_classes=3)) is None
+
+
+def test_a_constant_that_no_mean_equals_leaves_the_fits_to_the_estimator():
+    train = np.c_[np.arange(30.0), np.full(30, 0.3)]
+    assert not has_exact_constants(train)  # the mean of thirty times 0.3 is another number
+    assert has_exact_constants(np.c_[np.arange(30.0), np.full(30, 0.25)])
+
+
+@pytest.mark.parametrize("outlier", [1e4, 1e8, 1e10])
+@pytest.mark.filterwarnings("ignore:Only one class", "ignore:the roc_auc of")
+def test_an_outlier_makes_no_other_samples_tied(outlier):
+    class Own(LinearDiscriminantAnalysis):
+        """No adapter knows it."""
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    X[7, 0] = outlier
+    options = {"cv": list(StratifiedKFold(5).split(X, y)), "scoring": "roc_auc"}
+    found, expected = (
+        permutation_test(model(), X, y, n_permutations=12, random_state=0, **options)
+        for model in (LinearDiscriminantAnalysis, Own)
+    )
+    assert found.pvalue == expected.pvalue

@@ -1,0 +1,69 @@
+"""Ridge regression and its kin for many label vectors: the answers of single fits."""
+
+import numpy as np
+import pytest
+from helpers.label_free import (
+    CLASSIFIERS,
+    KINDS,
+    OF_NEIGHBOURS,
+    REGRESSORS,
+    adapter_of,
+    check_against_single_fits,
+    permutation_plan,
+    some_labels,
+    some_samples,
+    whole_block,
+)
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import RidgeClassifier
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBOURS])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classifiers(kind, name, n_classes):
+    X, y = some_samples(kind), some_labels(n_classes=n_classes)
+    check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBOURS])
+def test_regressors(kind, name):
+    X = some_samples(kind)
+    y = np.random.default_rng(3).normal(size=len(X)) + 1
+    check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBOURS])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_scales_of_the_numbers(name, scale):
+    X = some_samples("plain")
+    y = scale * (np.random.default_rng(3).normal(size=len(X)) + 1)
+    check_against_single_fits(REGRESSORS[name], X, y, rtol=1e-9 * scale)
+
+
+def test_what_rounding_decides_is_left_to_the_estimator():
+    """Balanced classes and constant columns: every decision value is 0, or the mean of signs."""
+    X, y = np.ones((48, 3)), some_labels()
+    plan = permutation_plan(48)
+    block = whole_block(plan)
+    found = adapter_of(RidgeClassifier(), X, y, plan)(block)
+    codes = block.order_labels((y == "b").astype(int))
+    balanced = 2 * (codes * block.train).sum(axis=1) == block.train.sum(axis=1)
+    assert balanced.any()
+    assert_array_equal(found.solved, ~balanced)
+
+
+def test_equations_that_are_all_but_singular_are_left_to_the_estimator():
+    """The order in which a solver adds decides there, and it is another for many targets."""
+    adapter = adapter_of(KernelRidge(), some_samples("offset"), np.arange(48.0) ** 0.5)
+    assert not adapter(whole_block(permutation_plan(48))).solved.any()
+
+
+def test_single_precision_and_sparse_are_left_to_the_equations():
+    block = whole_block(permutation_plan(48))
+    X, y = some_samples("plain"), some_labels()
+    for other in (X.astype(np.float32), csr_array(X)):
+        assert not adapter_of(RidgeClassifier(), other, y)(block).solved.any()

@@ -1,0 +1,56 @@
+"""Nearest neighbours for many label vectors: the answers of single fits."""
+
+import numpy as np
+import pytest
+from helpers.label_free import (
+    CLASSIFIERS,
+    KINDS,
+    OF_NEIGHBOURS,
+    REGRESSORS,
+    adapter_of,
+    check_against_single_fits,
+    permutation_plan,
+    some_labels,
+    some_samples,
+    whole_block,
+)
+from numpy.testing import assert_array_equal
+from sklearn.neighbors import KNeighborsClassifier
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in OF_NEIGHBOURS])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classifiers(kind, name, n_classes):
+    X, y = some_samples(kind), some_labels(n_classes=n_classes)
+    if name == "city neighbours":  # of which scikit-learn 1.6 knows no labels but these
+        y = np.unique(y, return_inverse=True)[1]
+    check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBOURS])
+def test_regressors(kind, name):
+    X = some_samples(kind)
+    y = np.random.default_rng(3).normal(size=len(X)) + 1
+    check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBOURS])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_scales_of_the_numbers(name, scale):
+    X = some_samples("plain")
+    y = scale * (np.random.default_rng(3).normal(size=len(X)) + 1)
+    check_against_single_fits(REGRESSORS[name], X, y, rtol=1e-9 * scale)
+
+
+def test_precomputed_distances():
+    X, y = some_samples("plain"), some_labels()
+    plan = permutation_plan(48)
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    plain = adapter_of(KNeighborsClassifier(algorithm="brute"), X, y, plan)(whole_block(plan))
+    model = KNeighborsClassifier(metric="precomputed")
+    given = adapter_of(model, distances, y, plan)(whole_block(plan))
+    assert plain.solved.all()
+    assert given.solved.all()
+    assert_array_equal(plain.predicted, given.predicted)

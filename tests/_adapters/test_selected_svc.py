@@ -1,0 +1,272 @@
+"""The batch path of selection and SVM against the loop: the same numbers, or not served."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, hinge_loss, make_scorer
+from sklearn.model_selection import StratifiedKFold, permutation_test_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval._adapters.selected_svc import SelectedSVCAdapter
+from skeval._resampling import fits
+from skeval._resampling.adapters import adapter_of_steps
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import check_task
+from skeval.feature_selection import CV2FeatureSelectionPipeline
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    permutation_test,
+)
+
+pytestmark = pytest.mark.usefixtures("always_solve")
+
+
+def some_data(n=40, p=120, shift=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, p)), np.repeat(["a", "b"], n // 2)
+    X[y == "b", :5] += shift
+    return X, y
+
+
+def some_orders(n, n_permutations, seed=1):
+    rng = np.random.RandomState(seed)
+    return np.array([rng.permutation(n) for _ in range(n_permutations)])
+
+
+def procedure(k=10, C=1.0):
+    return make_pipeline(SelectKBest(k=k), SVC(kernel="linear", C=C, tol=1e-8))
+
+
+def adapter_of(estimator, X, y):
+    X, target, _ = check_task(estimator, X, y)
+    return adapter_of_steps(estimator, X, target)
+
+
+def without_adapter(monkeypatch):
+    monkeypatch.setattr(fits, "find_adapter", lambda *_: None)
+
+
+DATA = {
+    "continuous": some_data(),
+    "overlapping": (some_data(p=12)[0], some_data(p=12)[1]),
+    "integers with ties": (some_data()[0].round(), some_data()[1]),
+    "duplicated columns": (np.tile(some_data(p=30)[0], (1, 3)), some_data()[1]),
+    "large offset": (some_data()[0] + 20, some_data()[1]),
+    "unbalanced": (some_data()[0][8:], some_data()[1][8:]),
+}
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_same_null_distribution_as_scikit_learn(data, C):
+    X, y = DATA[data]
+    assert isinstance(adapter_of(procedure(C=C), X, y), SelectedSVCAdapter)
+    cv = StratifiedKFold(4)
+    ours = permutation_test(procedure(C=C), X, y, cv=cv, permutations=some_orders(len(y), 12))
+    # A shift changes no fit, but libsvm keeps kernel values in single precision.
+    near_zero = X - 20 if data == "large offset" else X
+    score, null, pvalue = permutation_test_score(
+        procedure(C=C), near_zero, y, cv=cv, n_permutations=12, random_state=1
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+    assert ours.pvalue == pvalue
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    ["roc_auc", "balanced_accuracy", "average_precision", make_scorer(f1_score, pos_label="b")],
+)
+def test_other_scorers(scoring):
+    X, y = some_data()
+    if scoring == "average_precision":
+        y = (y == "b").astype(int)
+    options = {"cv": StratifiedKFold(4), "scoring": scoring}
+    ours = permutation_test(procedure(), X, y, permutations=some_orders(40, 10), **options)
+    score, null, _ = permutation_test_score(
+        procedure(), X, y, n_permutations=10, random_state=1, **options
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+
+
+def count_pipeline_fits(monkeypatch):
+    fits = []
+    original = SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda *a, **k: fits.append(0) or original(*a, **k))
+    return fits
+
+
+@pytest.mark.parametrize("scoring", [None, "accuracy", "roc_auc", ["f1_macro", "roc_auc"]])
+def test_the_batch_hardly_fits(scoring, monkeypatch):
+    X, y = some_data()
+    calls = count_pipeline_fits(monkeypatch)
+    permutation_test(procedure(), X, y, cv=5, scoring=scoring, n_permutations=20, random_state=0)
+    assert len(calls) < 105 / 2
+
+
+class Looks:
+    """Scorers that ask for more than predictions of the tested samples."""
+
+    @staticmethod
+    def coefficients(model, X, y):
+        return float(np.abs(model[-1].coef_).sum())
+
+    @staticmethod
+    def half_of_the_samples(model, X, y):
+        return float(np.mean(model.predict(X[::2]) == y[::2]))
+
+    hinge = make_scorer(hinge_loss, greater_is_better=False, response_method="decision_function")
+
+
+@pytest.mark.parametrize("scoring", [Looks.coefficients, Looks.half_of_the_samples, Looks.hinge])
+def test_scorers_that_need_the_estimator_get_it(scoring):
+    X, y = some_data()
+    options = {"cv": StratifiedKFold(4), "scoring": scoring}
+    ours = permutation_test(procedure(), X, y, permutations=some_orders(40, 4), **options)
+    score, null, _ = permutation_test_score(
+        procedure(), X, y, n_permutations=4, random_state=1, **options
+    )
+    assert ours.statistic == pytest.approx(score, abs=1e-6)
+    assert ours.null_distribution == pytest.approx(null, abs=1e-6)
+
+
+def test_several_metrics():
+    X, y = some_data()
+    options = {"cv": StratifiedKFold(4), "permutations": some_orders(40, 8)}
+    both = permutation_test(procedure(), X, y, scoring=["accuracy", "roc_auc"], **options)
+    for name in both:
+        one = permutation_test(procedure(), X, y, scoring=name, **options)
+        assert both[name].null_distribution.tolist() == one.null_distribution.tolist()
+
+
+@pytest.mark.parametrize("final", ["pipeline", "cv2"])
+@pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
+def test_cross_validation_and_bootstrap(final, estimate, monkeypatch):
+    X, y = some_data()
+    estimator = (
+        procedure()
+        if final == "pipeline"
+        else CV2FeatureSelectionPipeline(SelectKBest(k=10), procedure()[-1], cv=3, random_state=0)
+    )
+    options = {"random_state": 0} | ({"n_resamples": 30} if estimate is bootstrap_error else {})
+    calls = count_pipeline_fits(monkeypatch)
+    batch = estimate(estimator, X, y, **options)
+    assert len(calls) < 10
+    without_adapter(monkeypatch)
+    loop = estimate(estimator, X, y, **options)
+    assert batch.error == loop.error
+    assert batch.standard_error == loop.standard_error
+    assert batch.replicates.tolist() == loop.replicates.tolist()
+
+
+def test_same_features_as_the_loop():
+    for X, y in DATA.values():
+        adapter = adapter_of(procedure(), X, y)
+        rng = np.random.default_rng(0)
+        counts = np.array([np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y))] * 5)
+        positive = np.array([rng.permutation(y == "b") for _ in counts])
+        for features, count, labels in zip(
+            adapter.select(counts, positive), counts, positive, strict=True
+        ):
+            rows = np.repeat(np.arange(len(y)), count)
+            selector = SelectKBest(k=10).fit(X[rows], labels[rows])
+            assert features.tolist() == selector.get_support(indices=True).tolist()
+
+
+def test_real_weights():
+    X, y = some_data()
+    adapter = adapter_of(procedure(), X, y)
+    rng = np.random.default_rng(0)
+    weights = rng.exponential(size=(6, 40)) * (rng.random((6, 40)) < 0.8)
+    block = PlanBlock(weights, np.ones((6, 40), dtype=bool))
+    for weight, decisions in zip(weights, adapter(block).values, strict=True):
+        rows = weight > 0
+        model = procedure().fit(X[rows], y[rows], svc__sample_weight=weight[rows])
+        assert decisions == pytest.approx(model.decision_function(X), abs=0.01)
+        assert np.array(["a", "b"])[(decisions >= 0).astype(int)].tolist() == (
+            model.predict(X).tolist()
+        )
+
+
+def test_decision_values_of_zero_are_the_second_class():
+    """Two constant features: every decision value is 0 or the sign of the intercept."""
+    X, y = np.zeros((20, 3)), np.repeat([0, 1], 10)
+    X[:, 2] = np.tile([1.0, -1.0], 10)
+    with pytest.warns(UserWarning, match="constant in a training set"):
+        found = adapter_of(procedure(k=1), X, y)(
+            PlanBlock(np.ones((1, 20), dtype=int), np.ones((1, 20), dtype=bool))
+        )
+    codes = (found.values >= 0).astype(int)
+    assert codes[0].tolist() == procedure(k=1).fit(X[:, 2:], y).predict(X[:, 2:]).tolist()
+
+
+class SubclassedSVC(SVC):
+    pass
+
+
+NOT_SERVED = {
+    "kernel": make_pipeline(SelectKBest(), SVC()),
+    "iterations": make_pipeline(SelectKBest(), SVC(kernel="linear", max_iter=3)),
+    "subclass": make_pipeline(SelectKBest(), SubclassedSVC(kernel="linear")),
+    "score": make_pipeline(SelectKBest(f_regression), SVC(kernel="linear")),
+    "all": make_pipeline(SelectKBest(k="all"), SVC(kernel="linear")),
+    "none": make_pipeline(SelectKBest(k=0), SVC(kernel="linear")),
+    "too many": make_pipeline(SelectKBest(k=121), SVC(kernel="linear")),
+    "another selector": make_pipeline(VarianceThreshold(0.5), SVC(kernel="linear")),
+    "another classifier": make_pipeline(SelectKBest(), LogisticRegression()),
+    "scaled twice": make_pipeline(
+        StandardScaler(), SelectKBest(), StandardScaler(), SVC(kernel="linear")
+    ),
+    "memory": make_pipeline(SelectKBest(), SVC(kernel="linear"), memory="nowhere"),
+    "consensus": CV2FeatureSelectionPipeline(final="consensus"),
+    "cv2 kernel": CV2FeatureSelectionPipeline(classifier=SVC()),
+}
+
+
+@pytest.mark.parametrize("name", NOT_SERVED)
+def test_not_served(name):
+    assert adapter_of(NOT_SERVED[name], *some_data()) is None
+
+
+def test_data_that_are_not_served():
+    X, y = some_data()
+    assert adapter_of(procedure(), X, y) is not None
+    assert adapter_of(procedure(), np.asfortranarray(X), y) is not None
+    for other in (X.astype(np.float32), csr_matrix(X), pd.DataFrame(X), X.round().astype(np.int32)):
+        assert adapter_of(procedure(), other, y) is None
+    assert adapter_of(procedure(), X, np.tile([0, 1, 2, 3], 10)) is None
+    X = X.copy()
+    X[3, 3] = np.nan
+    assert adapter_of(procedure(), X, y) is None
+
+
+def test_passthrough_steps_do_not_matter():
+    X, y = some_data()
+    steps = [("first", "passthrough"), ("select", SelectKBest()), ("svm", SVC(kernel="linear"))]
+    assert adapter_of(Pipeline(steps), X, y) is not None
+
+
+def test_fortran_order_and_integers():
+    X, y = some_data()
+    for data in (np.asfortranarray(X), X.round().astype(np.int64)):
+        options = {"cv": StratifiedKFold(4)}
+        ours = permutation_test(procedure(), data, y, permutations=some_orders(40, 5), **options)
+        _, null, _ = permutation_test_score(
+            procedure(), data, y, n_permutations=5, random_state=1, **options
+        )
+        assert ours.null_distribution.tolist() == null.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # of f_classif
+def test_training_set_of_one_class_is_left_to_the_loop():
+    X, y = some_data()
+    folds = [(np.arange(20), np.arange(20, 40))]
+    with pytest.raises(ValueError, match="number of classes has to be greater than one"):
+        cross_val_error(procedure(), X, y, cv=folds)

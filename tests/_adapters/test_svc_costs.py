@@ -1,0 +1,109 @@
+"""Which fits the adapters take: a rule of the data and the number of fits, not of a clock."""
+
+import numpy as np
+import pytest
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval._adapters.svc_costs import FitShape, batch_pays
+from skeval._resampling.adapters import find_adapter
+from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.target import check_task
+from skeval.model_selection import bootstrap_error
+
+
+def two_classes(n, p, shift):
+    rng = np.random.default_rng(0)
+    y = np.resize([0, 1], n)
+    X = rng.normal(size=(n, p))
+    X += shift * y[:, None]
+    return X, y
+
+
+def is_served(model, X, y, n_fits, shuffled=False):
+    X, target, _ = check_task(model, X, y)
+    order = np.random.default_rng(0).permutation(len(y))[None] if shuffled else None
+    everything = np.ones((1, len(y)), dtype=int)
+    block = PlanBlock(everything, everything > 0, order)
+    plan = ResamplingPlan(len(y), n_fits, lambda _: block)
+    return find_adapter(model, X, target, plan) is not None
+
+
+def count_fits(monkeypatch):
+    sizes = []
+    original = SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda *a, **k: sizes.append(len(a[1])) or original(*a, **k))
+    return sizes
+
+
+def test_many_features_and_many_fits_need_no_trial(monkeypatch):
+    X, y = two_classes(60, 2000, 0.1)
+    fits = count_fits(monkeypatch)
+    assert is_served(SVC(kernel="linear"), X, y, 1000)
+    assert is_served(make_pipeline(SelectKBest(k=50), SVC(kernel="linear")), X, y, 1000)
+    assert not fits
+
+
+@pytest.mark.parametrize("steps", [[], [StandardScaler()], [SelectKBest(k=10)]], ids=str)
+def test_separated_classes_are_left_to_libsvm(steps, monkeypatch):
+    """It takes a few steps there, a Newton system as many operations as ever."""
+    X, y = two_classes(4000, 12, 60.0)
+    fits = count_fits(monkeypatch)
+    assert not is_served(make_pipeline(*steps, SVC(kernel="linear")), X, y, 100)
+    assert fits == [2000]  # half of the samples
+
+
+@pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=str)
+def test_overlapping_classes_are_taken(steps):
+    """The trial fit is stopped early: no warning of that reaches the user."""
+    X, y = two_classes(1000, 12, 0.2)
+    model = make_pipeline(*steps, SVC(kernel="linear", C=10.0))
+    assert is_served(model, X, y, 100)
+    assert model[-1].max_iter == -1
+
+
+def test_shuffled_labels_are_tried_as_such():
+    """Classes that lie far apart no longer do: libsvm takes thousands of steps."""
+    X, y = two_classes(1000, 40, 60.0)
+    model = SVC(kernel="linear")
+    assert not is_served(model, X, y, 100)
+    assert is_served(model, X, y, 100, shuffled=True)
+
+
+def test_a_batch_pays_sooner_the_more_fits_there_are():
+    for n, k in ((50, 5), (500, 10), (500, 200), (100, 1000)):
+        shape = FitShape(n, k, k)
+        seconds = [shape.batch_seconds(n_fits) for n_fits in (1, 10, 100, 1000)]
+        assert seconds == sorted(seconds, reverse=True)
+
+
+def test_one_fit_is_left_to_scikit_learn():
+    X, y = two_classes(30, 3, 1.0)
+    shape = FitShape(30, 3, 3)
+    model = make_pipeline(SVC(kernel="linear"))
+    assert not batch_pays(model, X, y, shape, 1)
+    assert batch_pays(model, X, y, shape, 1000)
+
+
+@pytest.mark.parametrize("shift", [0.1, 60.0])
+def test_the_choice_does_not_depend_on_workers(shift):
+    """Nor on the blocks that the fits come in."""
+    X, y = two_classes(300, 30, shift)
+    one, two = (
+        bootstrap_error(
+            SVC(kernel="linear"), X, y, n_resamples=30, random_state=0, n_jobs=n_jobs
+        ).replicates
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_pilot_that_fails_leaves_the_fits_to_the_loop():
+    X, y = np.zeros((400, 1)), np.tile([0, 1], 200)
+    X[3] = 1.0  # the pilot takes every other sample of a class, not this one
+    pipeline = make_pipeline(VarianceThreshold(), SVC(kernel="linear"))
+    with pytest.raises(ValueError, match="No feature in X meets"):
+        pipeline.fit(X[::4], y[::4] + [0, 1] * 50)
+    assert not batch_pays(pipeline, X, y, FitShape(400, 1, 1, scaled=True, grams=True), 2)

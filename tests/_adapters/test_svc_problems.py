@@ -1,0 +1,138 @@
+"""Boxes, columns and gamma of the fits of an SVC are what scikit-learn makes them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from skeval._adapters.svc_problems import (
+    GramPairSolver,
+    KernelPairSolver,
+    LinearPairSolver,
+    PairProblems,
+    is_served_scaler,
+    make_boxes,
+    make_column_steps,
+    take_block,
+)
+from skeval._resampling.plan import PlanBlock
+from skeval._resampling.target import check_task
+from skeval._solvers.kernel_svm import KernelForm
+
+N = 24
+
+
+def some_data():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(N, 3)) * [1.0, 10.0, 0.1] + [0, 5, 0], np.full(N, 2.0)])
+    X[4:, 2] = 0.5  # In a fit without the first samples the column is constant.
+    counts = rng.multinomial(N, np.full(N, 1 / N), size=3)
+    counts[0, :4] = 0
+    order = np.array([rng.permutation(N) for _ in counts])
+    return X, np.resize(["a", "a", "b"], N), PlanBlock(counts, counts == 0, order)
+
+
+STEPS = {
+    "standard": [StandardScaler()],
+    "not centred": [StandardScaler(with_mean=False)],
+    "not scaled": [StandardScaler(with_std=False)],
+    "min-max": [MinMaxScaler(feature_range=(-1, 3))],
+    "varying": [VarianceThreshold()],
+    "all three": [SimpleImputer(), VarianceThreshold(), MinMaxScaler()],
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_columns_are_what_the_transformers_make_of_them(name):
+    X, _, block = some_data()
+    maps = make_column_steps(STEPS[name], X).maps(block)
+    for shift, scale, n_kept, counts in zip(
+        maps.shift, maps.scale, maps.n_kept, block.train, strict=True
+    ):
+        expected = make_pipeline(*STEPS[name]).fit(X[np.repeat(np.arange(N), counts)]).transform(X)
+        kept = np.isfinite(scale)
+        assert kept.sum() == n_kept == expected.shape[1]
+        assert_allclose(((X - shift) / scale)[:, kept], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_steps_that_are_not_served():
+    X = some_data()[0]
+    for steps in (
+        [StandardScaler(), VarianceThreshold()],
+        [StandardScaler(), MinMaxScaler()],
+        [VarianceThreshold(0.1)],
+        [MinMaxScaler(clip=True)],
+        [SimpleImputer(missing_values=0.5)],
+    ):
+        assert make_column_steps(steps, X) is None
+    assert not is_served_scaler(type("Own", (StandardScaler,), {})())
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}], ids=str)
+def test_boxes_are_c_times_both_weights(class_weight):
+    X, y, block = some_data()
+    svc = SVC(C=3.0, class_weight=class_weight)
+    _, target, _ = check_task(svc, X, y)
+    boxes = make_boxes(svc, target)(block)
+    for box, counts, order in zip(boxes, block.train, block.order, strict=True):
+        labels = y[order]
+        drawn = np.repeat(labels, counts)
+        of_class = compute_class_weight(class_weight, classes=np.array(["a", "b"]), y=drawn)
+        assert_allclose(box, 3.0 * counts * of_class[(labels == "b").astype(int)])
+
+
+def test_a_class_without_room_has_no_boxes():
+    X, y, _ = some_data()
+    for class_weight in ({"a": 0.0}, {"c": 1.0}):
+        svc = SVC(class_weight=class_weight)
+        assert make_boxes(svc, check_task(svc, X, y)[1]) is None
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.2])
+@pytest.mark.parametrize("steps", [[], [VarianceThreshold(), StandardScaler()]], ids=str)
+def test_gamma_is_that_of_each_fit(gamma, steps):
+    X, _, block = some_data()
+    columns = make_column_steps(steps, X) if steps else None
+    solver = KernelPairSolver(X, columns, KernelForm("rbf"), gamma)
+    maps = None if columns is None else columns.maps(block)
+    for found, counts in zip(solver._gammas(block, maps), block.train, strict=True):
+        rows = np.repeat(np.arange(N), counts)
+        Z = make_pipeline(*steps, "passthrough").fit_transform(X[rows])
+        svc = SVC(gamma=gamma).fit(Z, np.arange(len(rows)) % 2)
+        assert_allclose(found, svc._gamma, rtol=1e-9)
+
+
+def test_one_kernel_of_all_fits_in_two_ways():
+    """A kernel that scikit-learn has, and the same as a matrix."""
+    X, y, block = some_data()
+    box, signs = block.train.astype(float), np.where(y == "b", 1.0, -1.0)
+    problems = PairProblems(block, np.arange(N), signs, box)
+    kernel = KernelPairSolver(X, None, KernelForm("rbf"), 0.2).solve(problems)
+    gram = GramPairSolver(rbf_kernel(X, gamma=0.2)).solve(problems)
+    assert np.isfinite(kernel.decision).all()
+    assert_allclose(kernel.decision, gram.decision, atol=1e-6)
+
+
+def test_a_fit_that_keeps_no_column_has_no_solution():
+    X, y, block = some_data()
+    X[4:] = 1.0
+    signs = np.where(y == "b", 1.0, -1.0)
+    problems = PairProblems(block, np.arange(N), signs, block.train.astype(float))
+    decision = (
+        LinearPairSolver(make_column_steps([VarianceThreshold()], X)).solve(problems).decision
+    )
+    assert np.isnan(decision[0]).all()
+    assert np.isfinite(decision[1:]).all()
+
+
+def test_some_fits_of_a_block():
+    _, _, block = some_data()
+    part = take_block(block, np.array([2, 0]))
+    for name in ("train", "test", "order"):
+        np.testing.assert_array_equal(getattr(part, name), getattr(block, name)[[2, 0]])

@@ -1,0 +1,151 @@
+"""Samples and plans on which adapters of label-free fits are held against single fits."""
+
+import warnings
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import KFold
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from skeval._resampling.adapters import find_adapter
+from skeval._resampling.folds import fold_plan
+from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.target import check_task
+
+CLASSIFIERS = {
+    "ridge": RidgeClassifier(),
+    "ridge svd": RidgeClassifier(alpha=0.01, solver="svd"),
+    "ridge no intercept": RidgeClassifier(fit_intercept=False),
+    "neighbours": KNeighborsClassifier(),
+    "even neighbours": KNeighborsClassifier(4),
+    "near neighbours": KNeighborsClassifier(10, weights="distance"),
+    "brute neighbours": KNeighborsClassifier(4, algorithm="brute"),
+    "city neighbours": KNeighborsClassifier(3, metric="manhattan"),
+}
+TWO_CLASSES = {
+    "shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3),
+    "shrunk to the end": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=1.0),
+    "least squares": LinearDiscriminantAnalysis(solver="lsqr"),
+    "svd": LinearDiscriminantAnalysis(),
+    "svd with priors": LinearDiscriminantAnalysis(priors=[0.3, 0.7]),
+}
+REGRESSORS = {
+    "ridge": Ridge(),
+    "ridge no intercept": Ridge(alpha=10, fit_intercept=False, solver="cholesky"),
+    "ridge svd": Ridge(alpha=1e-3, solver="svd"),
+    "least squares": LinearRegression(),
+    "kernel ridge": KernelRidge(),
+    "rbf": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5),
+    "polynomial": KernelRidge(alpha=1.0, kernel="poly", degree=2, gamma=0.1),
+    "neighbours": KNeighborsRegressor(),
+    "near neighbours": KNeighborsRegressor(9, weights="distance"),
+}
+OF_NEIGHBOURS = [name for name in [*CLASSIFIERS, *REGRESSORS] if "neighbours" in name]
+
+
+def some_samples(kind, n=48, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 90 if kind == "many columns" else 5))
+    if kind.startswith("scale"):
+        X *= float(kind.split()[1])
+    if kind == "all scales":
+        X *= 10.0 ** np.array([-6, -3, 0, 3, 6])
+    if kind == "duplicated rows":
+        X[n // 2 :] = X[: n // 2]
+    if kind == "constant columns":
+        X[:, 1], X[:, 3] = 0.0, 2.5
+    if kind == "duplicated columns":
+        X[:, 3] = X[:, 0]
+    if kind == "integers":
+        X = rng.integers(0, 3, size=X.shape)
+    if kind == "offset":
+        X += 1e4
+    return X
+
+
+KINDS = [
+    "plain",
+    "scale 1e-6",
+    "scale 1e-3",
+    "scale 1e3",
+    "scale 1e6",
+    "all scales",
+    "duplicated rows",
+    "constant columns",
+    "duplicated columns",
+    "integers",
+    "offset",
+    "many columns",
+]
+
+
+def some_labels(n=48, n_classes=2, seed=1):
+    labels = np.array(["a", "b", "c", "d"])[np.arange(n) * n_classes // n]
+    return np.random.default_rng(seed).permutation(labels)
+
+
+def some_orders(n, n_orders, seed=2):
+    rng = np.random.default_rng(seed)
+    return np.array([rng.permutation(n) for _ in range(n_orders)])
+
+
+def permutation_plan(n, n_orders=10, n_folds=3):
+    """Folds that are the same for all label vectors."""
+    plan = fold_plan(n, list(KFold(n_folds, shuffle=True, random_state=0).split(np.empty(n))))
+    folds = concatenate_blocks([plan.draw(f) for f in range(n_folds)])
+    orders = some_orders(n, n_orders)
+
+    def draw(r):
+        return PlanBlock(folds.train, folds.test, np.tile(orders[r], (n_folds, 1)))
+
+    return ResamplingPlan(n, n_orders, draw, n_folds)
+
+
+def adapter_of(model, X, y, plan=None):
+    X, target, _ = check_task(model, X, y)
+    return find_adapter(model, X, target, plan or permutation_plan(len(target)))
+
+
+def whole_block(plan):
+    (block,) = plan.blocks()
+    return block
+
+
+def take(X, rows):
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def check_against_single_fits(model, X, y, *, most_left=0.0, rtol=1e-9):
+    """Hold answers against fits of scikit-learn; return the part left to the estimator.
+
+    A solver is not asked for fewer fits; every fourth is compared, of each fold in turn.
+    """
+    plan = permutation_plan(len(y))
+    block = whole_block(plan)
+    found = adapter_of(model, X, y, plan)(block)
+    classes = np.unique(y)
+    for r, rows, answers in found.each_fit(block):
+        if r % 4:
+            continue
+        train, labels = np.flatnonzero(block.train[r]), y[block.order[r]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            single = clone(model).fit(take(X, train), labels[train])
+        predicted = single.predict(take(X, rows))
+        if y.dtype.kind == "f":
+            assert_allclose(answers["predict"], predicted, rtol=rtol, atol=rtol)
+            continue
+        assert_array_equal(classes[answers["predict"]], predicted)
+        for method in ("decision_function", "predict_proba"):
+            assert (method in answers) == hasattr(single, method)
+            if method in answers:
+                expected = getattr(single, method)(take(X, rows))
+                atol = rtol * max(1.0, np.abs(expected).max())
+                assert_allclose(answers[method], expected, rtol=0, atol=atol)
+    left = 1 - found.solved.mean()
+    assert left <= most_left
+    return left
