@@ -122,7 +122,7 @@ def test_what_is_wrong_is_said_in_one_line(people, words, message, capsys):
 
 def test_a_sorted_number_of_the_rows_is_suspected(people, capsys):
     assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *QUICK]) == 0
-    assert "Feature 'No' rises from sample to sample" in capsys.readouterr().out
+    assert "Feature 'No' counts the samples" in capsys.readouterr().out
 
 
 def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
@@ -249,9 +249,8 @@ def test_a_misspelt_file_is_named_whatever_is_asked_of_it(capsys):
     [
         ("2024-03-{:02d}", "dates or times"),
         ("2024-03-{:02d}T07:30:00Z", "dates or times"),
-        ("{:02d}.3.24 17:05", "dates or times"),
+        ("{:02d}.3.2024 17:05", "dates or times"),
         ("3/{}/2024", "dates or times"),
-        ("{}:15 PM", "dates or times"),
         ("patient {}", "different texts"),
         ("1.{}.0-rc", "different texts"),
     ],
