@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from skeval._inference.adjustment import significance_level
+from skeval._inference.adjustment import significance_level, simultaneous_level
 from skeval._inference.paired_tests import mcnemar, tail_probability
 from skeval._inference.rank_tests import signed_rank_pvalue
 from skeval.model_selection._comparison_result import ClassifierComparison
@@ -287,7 +287,7 @@ def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float |
     return _Study(
         "data sets",
         estimate if difference is None else float(difference),
-        significance_level(comparison.confidence_level) / (k * (k - 1) // 2),
+        1 - simultaneous_level(comparison.confidence_level, k * (k - 1) // 2),
         FEWEST,
         FEWEST,
         MOST_DATASETS,

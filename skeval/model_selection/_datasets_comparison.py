@@ -10,7 +10,6 @@ from numpy.random import Generator
 from skeval._inference.adjustment import (
     CORRECTIONS,
     adjust_pvalues,
-    significance_level,
     simultaneous_level,
 )
 from skeval._inference.posteriors import (
@@ -86,8 +85,8 @@ def compare_over_datasets(
     rope : float, default=0.01
         Half the width of the region of practical equivalence, in units of the score.
     confidence_level : float, default=0.95
-        With which the intervals of all differences hold together; one minus it, and 5 % at
-        most, is the level of the tests where a result says what differs.
+        With which the intervals of all differences hold together; one minus it is the level of
+        the tests where a result says what differs.
     missing : {"raise", "drop"}, default="raise"
         What to do where a classifier has no score on a data set: raise an error that names the
         two, or leave the data set out, and list it in ``dropped``.
@@ -178,7 +177,7 @@ def compare_over_datasets(
     table = read_score_table(scores, missing)
     n, k = table.scores.shape
     ranks = rank_rows(table.scores)
-    used, reason = _choose_test(test, n, k, significance_level(confidence_level), correction)
+    used, reason = _choose_test(test, n, k, 1 - confidence_level, correction)
     root = root_seed(random_state)
     pairs = _compare_pairs(table, ranks.mean(axis=0), used, correction, confidence_level)
     better, equivalent = _find_probabilities(table.scores, rope, root)
@@ -194,7 +193,7 @@ def compare_over_datasets(
         test_fraction=table.test_fraction,
         mean_ranks=ranks.mean(axis=0),
         omnibus=friedman(ranks) if k > 2 else None,
-        critical_difference=critical_difference(n, k, 1 - significance_level(confidence_level)),
+        critical_difference=critical_difference(n, k, confidence_level),
         **pairs._asdict(),
         rope=rope,
         better=better,

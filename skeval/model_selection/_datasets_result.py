@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from skeval._inference.adjustment import significance_level
 from skeval._inference.posteriors import (
     dirichlet_weights,
     hierarchical_draws,
@@ -120,7 +119,7 @@ class DatasetComparison(ShownAsText):
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """Longest runs of neighbours by mean rank of which no two are found different."""
-        alpha = significance_level(self.confidence_level)
+        alpha = 1 - self.confidence_level
         found = find_groups(self.order, self.pvalues, alpha)
         return [tuple(self.names[place] for place in group) for group in found]
 
@@ -186,7 +185,7 @@ class DatasetComparison(ShownAsText):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        alpha, order = significance_level(self.confidence_level), self.order
+        alpha, order = 1 - self.confidence_level, self.order
         best = find_equal(self.mean_ranks, self.mean_ranks.min())
         found = (self.pvalues[best] <= alpha).all(axis=0)
         beaten = [self.names[j] for j in order if found[j] and j not in best]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.adjustment import significance_level
 from skeval.model_selection._datasets_result import DatasetComparison
 from skeval.utils._plotting import axes_and_figure, shorten_name
 
@@ -86,7 +85,7 @@ class CriticalDifferenceDisplay:
         CriticalDifferenceDisplay
         """
         names = [comparison.names[place] for place in comparison.order]
-        level = f"{100 * significance_level(comparison.confidence_level):.3g} %"
+        level = f"{100 * (1 - comparison.confidence_level):.3g} %"
         return cls(
             names=names,
             mean_ranks=comparison.mean_ranks[comparison.order].tolist(),
