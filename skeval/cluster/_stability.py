@@ -288,7 +288,7 @@ def predictive_power(
     predictive power
       agreement       adjusted_rand
       mean            1.0000
-      standard error  0.0000
+      standard error  unknown
       repeats         5
     """
     X = check_points(clusterer, X)

@@ -147,7 +147,7 @@ def compare_predictions(
       95 % interval         [0.0622, 0.2792]
       P-value               0.00434
       only a, only b right  18, 4
-      a scores more than b: more than chance at 5 % (P = 0.0043). It is of these
+      a scores more than b: more than chance at 5 % (P = 0.0043). This holds for these
       predictions; that training anew would change them is left out.
     """
     check_confidence_level(confidence_level)

@@ -580,7 +580,7 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
     lines = str(hard).splitlines()
     assert lines[1].split() == [hard.name[0], hard.truth[0], hard.prediction[0], "1.00"]
     assert lines[21] == f"and {len(hard.name) - 20} more"
-    assert of_three.confusion._repr_html_().startswith("<pre>is")
+    assert of_three.confusion._repr_html_().startswith("<pre>class")
     assert repr(of_three) == f"EvaluationReport({of_three.verdict!r})"
 
 
