@@ -1,10 +1,9 @@
 """Bands of a precision-recall curve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 from sklearn.metrics import average_precision_score
@@ -19,8 +18,7 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import ShownAsText, write_ends, write_number
+from skeval.utils._text import ShownAsText
 
 __all__ = ["PrecisionRecallCurveBand", "precision_recall_curve_band"]
 
@@ -79,16 +77,15 @@ class PrecisionRecallCurveBand(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            f"average precision {write_number(self.average_precision)}, "
-            f"{self.average_precision_interval}",
-            f"prevalence {write_number(self.prevalence)}",
+            f"average precision {self.average_precision:.4f}, {self.average_precision_interval}",
+            f"prevalence {self.prevalence:.4f}",
             f"{'recall':>6}  {'precision':>9}  {'at each point':<16}  whole curve",
         ]
         for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = write_ends(self.simultaneous_low[i], self.simultaneous_high[i])
+            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
             rows.append(
                 f"{self.recall[i]:6.2f}  {self.precision[i]:9.4f}  "
-                f"{write_ends(self.low[i], self.high[i]):<16}  {whole}"
+                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
             )
         return "\n".join(rows)
 
@@ -104,7 +101,7 @@ def precision_recall_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: RandomStateLike = None,
+    random_state: int | RandomState | Generator | None = None,
 ) -> PrecisionRecallCurveBand:
     r"""Precision-recall curve with pointwise and simultaneous bands.
 
