@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from skeval._resampling.answers import Questions
 from skeval._resampling.fits import NoFitLeftError
+from skeval._resampling.questions import Questions
 from skeval._resampling.units import check_class_sizes
 from skeval.model_selection import (
     ErrorEstimate,
@@ -25,12 +25,13 @@ from skeval.report._choices import (
     Counts,
     count_classes,
 )
-from skeval.report._data_warnings import write_data_warnings
+from skeval.report._data_warnings import name_columns, write_data_warnings
 from skeval.report._predictions import (
     name_rows,
     summarize_predictions,
     warn_of_scores,
 )
+from skeval.report._row_order import warn_of_order
 from skeval.report._sentences import compare_with_guess, find_quoted
 from skeval.report._steps import Selection, Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
@@ -55,6 +56,9 @@ def find_all(
     answer, found = steps.answer(questions)
     about = name_rows(steps.X), by, steps.confidence_level
     summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    if not steps.ordered:
+        where = name_columns(steps.X, names), left_out, name_rows(steps.X)
+        notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
     tests = _run_tests(steps, counts, names, say, notes)
     return {

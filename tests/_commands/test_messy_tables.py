@@ -122,7 +122,7 @@ def test_what_is_wrong_is_said_in_one_line(people, words, message, capsys):
 
 def test_a_sorted_number_of_the_rows_is_suspected(people, capsys):
     assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *QUICK]) == 0
-    assert "Feature 'No' rises from sample to sample" in capsys.readouterr().out
+    assert "Feature 'No' counts the samples" in capsys.readouterr().out
 
 
 def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
@@ -242,3 +242,24 @@ def test_a_number_to_predict_that_is_missing_is_named(tmp_path):
 def test_a_misspelt_file_is_named_whatever_is_asked_of_it(capsys):
     assert main(["evaluate", "absent.csv", "--groups", "g"]) == 2
     assert "no file 'absent.csv'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("write", "what"),
+    [
+        ("2024-03-{:02d}", "dates or times"),
+        ("2024-03-{:02d}T07:30:00Z", "dates or times"),
+        ("{:02d}.3.2024 17:05", "dates or times"),
+        ("3/{}/2024", "dates or times"),
+        ("patient {}", "different texts"),
+        ("1.{}.0-rc", "different texts"),
+    ],
+)
+def test_dates_are_no_names(tmp_path, write, what):
+    path = tmp_path / "visits.csv"
+    rows = [f"{write.format(1 + k)},{k % 5},{k % 2}" for k in range(28)]
+    path.write_text("\n".join(["when,a,target", *rows, "NA,1,0"]))
+    table = load_columns(path, target=None, needs_target=True, header=None)
+    (note,) = (note for note in table.notes if "left out" in note)
+    assert what in note
+    assert "28 different" in note
