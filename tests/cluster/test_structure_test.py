@@ -11,7 +11,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import StructureTestDisplay, structure_test
-from skeval.cluster._reference import _are_correlated, resolve_reference
+from skeval.cluster._stability import _are_correlated, resolve_reference
 from skeval.metrics.cluster import davies_bouldin_score, silhouette_score
 from skeval.utils._seeds import repetition_rng, root_seed
 

@@ -1,4 +1,4 @@
-"""Drawing of the contingency table of two partitions."""
+"""The contingency table of two partitions as a picture."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from skeval.metrics.cluster._labels import check_labels, make_contingency
+from skeval.metrics.cluster._pairs import check_labels, make_contingency
 from skeval.utils._plotting import axes_and_figure
 
-__all__ = ["ContingencyDisplay"]
+__all__ = [
+    "ContingencyDisplay",
+]
 
 
 @dataclass(eq=False, repr=False)
