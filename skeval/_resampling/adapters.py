@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.responses import Responses, SolvedFits
 from skeval._resampling.target import Target
+from skeval._resampling.weights import is_routed
 from skeval.utils._compat import has_valid_parameters
 
 __all__ = [
@@ -141,7 +142,9 @@ def find_adapter(
     What is done, and why, is told.
     """
     found: Adapter | Unserved | None = Unserved("its parameters are not valid")
-    if has_valid_parameters(estimator):
+    if is_routed(estimator):
+        found = Unserved("metadata routing decides what each step is given")
+    elif has_valid_parameters(estimator):
         found = choose_adapter(estimator, X, target, plan)
     if isinstance(found, Unserved):
         tell(f"{plan.n_fits} fits one by one: {found.why}")

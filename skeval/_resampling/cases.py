@@ -1,12 +1,12 @@
 """What is split: samples, or groups of them, dealt out so that classes are spread evenly."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from skeval._resampling.target import Target
-from skeval.utils._checks import check_y
 
 __all__ = ["Cases", "cases_of"]
 
@@ -64,18 +64,17 @@ class Cases:
         return units[np.argsort(place, kind="stable")]
 
 
-def cases_of(target: Target, groups: Any = None) -> Cases:
+def cases_of(target: Target, groups: np.ndarray | None = None) -> Cases:
     """Return the samples of a target, or their groups, as units."""
     classes = np.zeros(len(target), dtype=np.intp)
     if target.classes is not None:
         classes = number_by_appearance(target.codes)
     if groups is None:
         return Cases(np.arange(len(target)), classes)
-    names = check_y("groups", groups)
-    unit = number_by_appearance(names)
+    unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
-        raise ValueError(f"groups must hold at least two groups, got one: {names.tolist()[0]!r}.")
+        raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
     return Cases(unit, members.argmax(axis=1), n_groups)

@@ -105,7 +105,7 @@ def resampled_fits(
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
     else:
         adapter = find_adapter(estimator, X, target, plan, tell)
-    fitter = Fitter(clone(estimator), X, target.given, params, read, error_score)
+    fitter = Fitter(clone(estimator), X, target.given, params, target.groups, read, error_score)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     if adapter is None:
         found = fit_each(fitter, plan, first_block, options)
@@ -192,6 +192,7 @@ class Fitter:
     X: Any
     y: Any
     params: Params
+    groups: np.ndarray | None
     read: Read
     error_score: float | str
 
@@ -201,7 +202,7 @@ class Fitter:
         model = clone(self.estimator)
         train, train_labels = self._split(labels, rows)
         test, test_labels = self._split(labels, tested, rows)
-        arguments = fit_arguments(model, self.X, self.params, fit.weights, rows)
+        arguments = fit_arguments(model, self.X, self.params, fit.weights, self.groups, rows)
         try:
             model.fit(train, train_labels, **arguments)
             return self.read(model, test, test_labels)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from math import isnan, nan
 from time import monotonic
 from typing import Any
 
@@ -13,13 +14,13 @@ __all__ = ["ProgressLines", "progress_bar", "progress_lines"]
 class ProgressLines:
     """Writes how far the work has come where no terminal shows a bar: a line every few seconds.
 
-    `due` is when the next line is, over all the runs of jobs of one command.
+    `due` is when the next line is, over all the runs of jobs of one command. The clock starts with
+    the first of them, so that no line tells of imports.
     """
 
     def __init__(self, every: float) -> None:
         self.every = every
-        self.start = monotonic()
-        self.due = self.start + every
+        self.start = self.due = nan
         self.n_done = self.total = 0
 
     def update(self, n_more: int) -> None:
@@ -38,6 +39,9 @@ class ProgressLines:
     @contextmanager
     def count_to(self, total: int) -> Iterator["ProgressLines"]:
         """Count the jobs of one run from 0."""
+        if isnan(self.start):
+            self.start = monotonic()
+            self.due = self.start + self.every
         self.n_done, self.total = 0, total
         yield self
 

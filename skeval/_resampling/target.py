@@ -1,5 +1,7 @@
 """The target of a supervised task: classes as codes, or numbers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +10,14 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
-from skeval.utils._checks import check_data, check_methods, check_same_length, check_y, naming
+from skeval.utils._checks import (
+    check_data,
+    check_groups,
+    check_methods,
+    check_same_length,
+    check_y,
+    naming,
+)
 from skeval.utils._compat import num_samples, safe_indexing
 
 __all__ = ["Target", "check_task", "permute_labels"]
@@ -30,12 +39,15 @@ class Target:
         Positions in `classes`; `y` itself for regression.
     given : ndarray or Series of shape (n_samples,)
         The Series that the user gave, with its index and dtype; `y` where it was none.
+    groups : ndarray of shape (n_samples,) or None
+        What samples belong to, for an estimator that splits by it in its `fit`.
     """
 
     y: np.ndarray
     classes: np.ndarray | None
     codes: np.ndarray
     given: Any = None
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if self.given is None:
@@ -82,21 +94,22 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     check_methods("estimator", estimator, "fit", "predict", "get_params")
     with naming("X"):
         num_samples(X)
-    check_same_length(X=X, y=y, groups=groups)
-    with naming("X", "groups"):
-        X, groups = indexable(X, groups)
+    check_same_length(X=X, y=y)
+    groups = check_groups(groups, num_samples(y))
+    with naming("X"):
+        (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:
         X = check_pairwise(X)
     y, given = check_y("y", y), y
     given = read_series(given, y)
     if not is_classifier(estimator):
-        return X, Target(y, None, y, given), groups
+        return X, Target(y, None, y, given, groups), groups
     with naming("y"):
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
-    return X, Target(y, classes, codes, given), groups
+    return X, Target(y, classes, codes, given, groups), groups
 
 
 def read_series(given: Any, y: np.ndarray) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval.utils._checks import check_y
+from skeval.utils._checks import check_groups
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
@@ -70,10 +70,11 @@ class DrawingUnits:
 
 def drawing_units(n_samples: int, codes: np.ndarray | None, groups: Any) -> DrawingUnits:
     """Return the units for samples, for classes as strata (`codes` given) or for groups."""
+    groups = check_groups(groups, n_samples)
     if groups is not None and codes is not None:
         raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")
     if groups is not None:
-        names, unit = np.unique(check_y("groups", groups), return_inverse=True)
+        names, unit = np.unique(groups, return_inverse=True)
         if len(names) < 2:
             raise ValueError(
                 f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."

@@ -1,10 +1,23 @@
-"""What `fit` is given besides samples and labels: weights, and arguments of the user."""
+"""What `fit` is given besides samples and labels: weights, groups, and arguments of the user."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval.utils._checks import check_weights, naming
@@ -17,43 +30,117 @@ __all__ = [
     "check_takes_weights",
     "count_effective",
     "fit_arguments",
+    "group_parameters",
+    "is_routed",
     "mean_of_tested",
+    "takes_weights",
     "weight_parameters",
 ]
 
 Params = Mapping[str, Any] | None
 """Arguments of `fit` by name, as `sklearn.model_selection.cross_validate` takes them."""
 
+ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
+"""What takes weights, from scikit-learn 1.7 on, among other arguments of `fit`."""
+
+
+def forwards(estimator: Any) -> Any:
+    """Return what an estimator hands the arguments of its `fit` on to, None if it does not.
+
+    They are the searches of scikit-learn and the like, whose base class says so by `_run_search`,
+    and the selectors and regressors around another estimator. `RFECV` refuses all but groups.
+    """
+    if hasattr(estimator, "_run_search") or isinstance(estimator, SelectFromModel):
+        return estimator.estimator
+    if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
+        return estimator.estimator
+    if isinstance(estimator, TransformedTargetRegressor):
+        return LinearRegression() if estimator.regressor is None else estimator.regressor
+    return None
+
+
+def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all that the arguments of `fit` reach, each behind the prefix that leads to it."""
+    yield prefix, estimator
+    if isinstance(estimator, Pipeline):
+        for name, step in estimator.steps:
+            yield from list_receivers(step, f"{prefix}{name}__")
+    elif (inner := forwards(estimator)) is not None:
+        yield from list_receivers(inner, prefix)
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether `fit` has `sample_weight`; some ensembles have it among other arguments."""
+    return has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, ENSEMBLES)
+
+
+def splits_by_groups(estimator: Any) -> bool:
+    """Whether `fit` takes groups, and a splitter among the parameters asks for them."""
+    if hasattr(estimator, "_run_search") or isinstance(estimator, RFECV):
+        splitters = [estimator.cv]
+    elif has_fit_parameter(estimator, "groups"):
+        splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]
+    else:
+        return False
+    return any(get_routing_for_object(cv).consumes("split", ["groups"]) for cv in splitters)
+
+
+def is_routed(estimator: Any) -> bool:
+    """Whether scikit-learn's metadata routing decides which part of an estimator is given what."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    return isinstance(get_routing_for_object(estimator), MetadataRouter)
+
+
+def consumes(estimator: Any, name: str) -> bool:
+    """Whether some part of a routed estimator asks for an argument of `fit`."""
+    return bool(get_routing_for_object(estimator).consumes("fit", [name]))
+
 
 def check_takes_weights(estimator: Any) -> None:
-    """Raise unless the estimator, or the last step of a pipeline, fits with `sample_weight`."""
-    if isinstance(estimator, Pipeline):
-        name, final = estimator.steps[-1]
-        where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
-    else:
-        final, where = estimator, type(estimator).__name__
-    if isinstance(final, Pipeline):
-        check_takes_weights(final)
-    elif not has_fit_parameter(final, "sample_weight"):
+    """Raise unless the estimator, or what its arguments of `fit` reach last, takes weights."""
+    if is_routed(estimator):
+        if not consumes(estimator, "sample_weight"):
+            raise TypeError(
+                "estimator must ask for sample_weight by set_fit_request where metadata routing is "
+                f"enabled; no part of {type(estimator).__name__} does."
+            )
+        return
+    final, where = estimator, type(estimator).__name__
+    while True:
+        if isinstance(final, Pipeline):
+            name, final = final.steps[-1]
+            where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
+        elif (inner := forwards(final)) is not None:
+            final, where = inner, f"the {type(inner).__name__} in {type(final).__name__}"
+        else:
+            break
+    if not takes_weights(final):
         raise TypeError(f"estimator must take sample_weight in fit; {where} does not.")
 
 
 def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the keyword arguments that hand weights to every step of `fit` that takes them.
+    """Return the keyword arguments that hand weights to all of `fit` that takes them.
 
     A scaler in front of a classifier is part of the procedure that is perturbed, so it is
-    weighted too.
+    weighted too. Under metadata routing it is given what it asks for.
     """
     if weights is None:
         return {}
-    if not isinstance(estimator, Pipeline):
-        return {"sample_weight": weights}
-    parameters: dict[str, np.ndarray] = {}
-    for name, step in estimator.steps:
-        if isinstance(step, Pipeline) or has_fit_parameter(step, "sample_weight"):
-            for parameter, value in weight_parameters(step, weights).items():
-                parameters[f"{name}__{parameter}"] = value
-    return parameters
+    if is_routed(estimator):
+        return {"sample_weight": weights} if consumes(estimator, "sample_weight") else {}
+    reached = [prefix for prefix, part in list_receivers(estimator) if takes_weights(part)]
+    return {f"{prefix}sample_weight": weights for prefix in reached}
+
+
+def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand groups to what splits by them, such as a search."""
+    if groups is None:
+        return {}
+    if is_routed(estimator):
+        return {"groups": groups} if consumes(estimator, "groups") else {}
+    reached = [prefix for prefix, part in list_receivers(estimator) if splits_by_groups(part)]
+    return {f"{prefix}groups": groups for prefix in reached}
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
@@ -111,8 +198,16 @@ def count_effective(weights: np.ndarray) -> float:
 
 
 def fit_arguments(
-    estimator: Any, X: Any, params: Params, weights: np.ndarray | None, rows: np.ndarray
+    estimator: Any,
+    X: Any,
+    params: Params,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+    rows: np.ndarray,
 ) -> dict[str, Any]:
-    """Return the keyword arguments of a fit to some rows of `X`, of these weights."""
-    given = {} if params is None else params_of_rows(X, params, rows)
-    return {**weight_parameters(estimator, weights), **given}
+    """Return the keyword arguments of a fit to some rows of `X`, of these weights.
+
+    `groups` and `params` are of all samples; what the user gives by name goes first.
+    """
+    given = {**group_parameters(estimator, groups), **(params or {})}
+    return {**weight_parameters(estimator, weights), **params_of_rows(X, given, rows)}

@@ -67,7 +67,10 @@ class Workers:
 
     def _open(self, return_as: str) -> Parallel:
         options = {"verbose": self.verbose, "batch_size": self.batch_size}
-        return Parallel(n_jobs=self.n_jobs, return_as=return_as, **options)
+        parallel = Parallel(n_jobs=self.n_jobs, return_as=return_as, **options)
+        # joblib's lines ask for it, and jobs that run one by one and are cut off never set it.
+        vars(parallel).setdefault("_pre_dispatch_amount", 0)
+        return parallel
 
     def _run_in_rounds(self, source: "Source") -> Generator[Named, None, None]:
         size = effective_n_jobs(self.n_jobs)

@@ -127,8 +127,8 @@ def explain_by_columns(X: Any, what: str) -> str:
         return found + "what single columns show, such as groups along one, explains it."
     more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
     return found + (
-        f"skewness or heavy tails explain it ({shapes[0]}{more}), unless a histogram of that "
-        "column shows groups."
+        f"single columns explain it ({shapes[0]}{more}). Their histograms tell whether that is "
+        "skewness or heavy tails, or groups along one column."
     )
 
 

@@ -222,9 +222,11 @@ def structure_test(
     columns happen to be correlated or to reject when shuffled. Heavy tails are structure for
     "uniform", too (.28 with k = 2 for Student's t with 3 degrees of freedom), and correlated
     columns for "permuted"; skewed columns that are correlated have no reference here. Clusters
-    that show in single columns, such as those on the corners of a square, are there in shuffled
-    columns, too: a caution is no proof that there are none. A single column has no second
-    reference; look at its histogram.
+    that show in single columns are there in shuffled columns, too, and a caution is no proof that
+    there are none: of 100 data sets of three far clusters with shares .7, .2 and .1 on the corners
+    of a right triangle, columns hardly correlated, 89 (k = 2) and 67 (k = 3) carry it; with equal
+    shares 1 and 0. So the caution names both causes, and a histogram tells them apart. A single
+    column has no second reference.
 
     References
     ----------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +27,7 @@ __all__ = [
     "parse_number",
     "parse_numbers",
     "read_class_labels",
+    "read_times",
 ]
 
 LARGEST_EXACT = 2**53  # up to here different whole numbers are different floats
@@ -32,6 +35,11 @@ UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # pandas names empty columns 
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
+DATE = re.compile(
+    r"(?:(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?|(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}))"
+    r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(\.\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?",
+    re.ASCII,
+)
 BOOLEANS = {"true", "false"}
 MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
 DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too
@@ -243,3 +251,44 @@ def note_missing(texts: list[str], name: str, source: str, notes: list[str]) -> 
         for text in texts
         if text.strip().lower() in MISSING
     ]
+
+
+def read_times(column: Any) -> list[np.ndarray]:
+    """Return a column of dates, with or without hours, as seconds; nan where one is missing.
+
+    There are two readings of dates such as 3/4/2024 throughout, the day first in the first of
+    them, one of others, and none of a column that holds anything else.
+    """
+    values = np.asarray(column)
+    if values.dtype.kind == "M":
+        seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
+        return [np.where(np.isnat(values), np.nan, seconds)]
+    if values.dtype.kind not in "OUST":
+        return []
+    distinct, place = np.unique(values.astype(str), return_inverse=True)
+    fields: list[re.Match[str] | None] = []
+    for text in map(str.strip, distinct.tolist()):
+        missing = not text or text.lower() in MISSING | DASHES | {"nat"}
+        match = None if missing else DATE.fullmatch(text)
+        if match is None and not missing:
+            return []
+        fields.append(match)
+    readings = []
+    for day_first in (True, False):
+        with suppress(ValueError):  # no month has the number 13
+            readings.append(np.array([_count_seconds(each, day_first) for each in fields])[place])
+    same = len(readings) == 2 and np.array_equal(*readings, equal_nan=True)
+    return [] if not any(fields) else readings[:1] if same else readings
+
+
+def _count_seconds(match: re.Match[str] | None, day_first: bool) -> float:
+    """Return the seconds since 1970 of a date, nan of none."""
+    if match is None:
+        return np.nan
+    year, month, day, first, second, last, hour, minute, seconds, fraction, zone = match.groups()
+    if year is None:
+        year, month, day = (last, second, first) if day_first else (last, first, second)
+    text = f"{year}-{month:0>2}-{day or '1':0>2}T{hour or '0':0>2}:{minute or '00'}"
+    zone = "+00:00" if zone in (None, "Z", "UTC") else zone
+    moment = datetime.fromisoformat(f"{text}:{seconds or '00'}{zone}")
+    return moment.timestamp() + float(fraction or 0)

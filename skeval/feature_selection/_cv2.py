@@ -18,18 +18,23 @@ from skeval._resampling.callbacks import fit_task
 from skeval._resampling.fits import resampled_fits
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.target import Target
-from skeval._resampling.weights import check_takes_weights, mean_of_tested
+from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
 from skeval.feature_selection._consensus import consensus_support
 from skeval.feature_selection._rounds import (
     Round,
     check_support,
-    fit_classifier,
-    fit_selector,
+    fit_part,
     limit_inner_folds,
     read_round,
 )
 from skeval.feature_selection._stability import SelectionStability, selection_stability
-from skeval.utils._checks import check_methods, check_option, check_weights
+from skeval.utils._checks import (
+    check_groups,
+    check_methods,
+    check_option,
+    check_weights,
+    warn_user,
+)
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 from skeval.utils._seeds import RandomStateLike
 
@@ -177,10 +182,11 @@ class CV2FeatureSelectionPipeline(
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the classifier, in the selector if its `fit` takes them
-            (`SelectKBest` does not), and in the errors.
+            Weights of the samples in the classifier, in the selector if its `fit` takes them or
+            hands them on (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the
+            errors.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, for `cv`.
+            Group of each sample, for `cv` and for what else splits by groups, such as a search.
 
         Returns
         -------
@@ -199,18 +205,27 @@ class CV2FeatureSelectionPipeline(
             )
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
-        weights = self._check_weights(sample_weight, X)
+        weights = self._check_weights(sample_weight, selector, X)
+        groups = check_groups(groups, X.shape[0])
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
                 self._store_rounds(self._run_rounds(X, target, weights, groups), target, weights)
-            self._fit_final(selector, X, y, weights)
+            self._fit_final(selector, X, y, weights, groups)
         return self
 
-    def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+    def _check_weights(self, sample_weight: Any, selector: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
         check_takes_weights(self._classifier())
+        inner = getattr(selector, "estimator", None)
+        weighted = weight_parameters(selector, np.ones(1))
+        if not weighted and inner is not None and weight_parameters(inner, np.ones(1)):
+            warn_user(
+                f"sample_weight does not reach the {type(inner).__name__} by which the selector "
+                f"({type(selector).__name__}) chooses, whose fit does not hand it on: features are "
+                "selected without weights."
+            )
         return check_weights("sample_weight", sample_weight, X.shape[0])
 
     def _check_parameters(self) -> None:
@@ -244,6 +259,7 @@ class CV2FeatureSelectionPipeline(
         self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
+        given = {"sample_weight": weights, "groups": groups}
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
@@ -257,7 +273,7 @@ class CV2FeatureSelectionPipeline(
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
-            params=None if weights is None else {"sample_weight": weights},
+            params={name: value for name, value in given.items() if value is not None},
         )
         rounds = [finding for fitted in fits for finding in fitted.findings]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
@@ -276,7 +292,14 @@ class CV2FeatureSelectionPipeline(
         self.selection_frequency_ = self.fold_supports_.mean(axis=0)
         self._fold_ranks = np.array([done.ranks for _, done in rounds])
 
-    def _fit_final(self, selector: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> None:
+    def _fit_final(
+        self,
+        selector: Any,
+        X: Any,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        groups: np.ndarray | None,
+    ) -> None:
         if self.final == "consensus":
             self.support_ = consensus_support(
                 self.fold_supports_, self._fold_ranks, self.consensus_threshold
@@ -287,9 +310,9 @@ class CV2FeatureSelectionPipeline(
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
         else:
-            self.selector_ = fit_selector(selector, X, y, weights)
+            self.selector_ = fit_part(selector, X, y, weights, groups)
             self.support_ = check_support(self.selector_)
-        self.classifier_ = fit_classifier(self._classifier(), self._select(X), y, weights)
+        self.classifier_ = fit_part(self._classifier(), self._select(X), y, weights, groups)
 
     def _select(self, X: Any) -> Any:
         return X[:, self.support_] if self.final == "consensus" else self.selector_.transform(X)

@@ -5,18 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from skeval._resampling.folds import limit_folds
 from skeval._resampling.target import Target
-from skeval._resampling.weights import weight_parameters
+from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection._consensus import feature_ranks
 
 __all__ = [
     "Round",
     "check_support",
-    "fit_classifier",
-    "fit_selector",
+    "fit_part",
     "limit_inner_folds",
     "read_round",
 ]
@@ -36,15 +34,12 @@ def read_round(model: Any, X: Any, y: Any) -> Round:
     return Round(model.support_, ranks, model.predict(X))
 
 
-def fit_selector(selector: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
-    """Fit a clone, with sample weights where it takes them."""
-    weighted = weights is not None and has_fit_parameter(selector, "sample_weight")
-    return clone(selector).fit(X, y, **({"sample_weight": weights} if weighted else {}))
-
-
-def fit_classifier(classifier: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> Any:
-    """Fit a clone, with sample weights if there are any."""
-    return clone(classifier).fit(X, y, **weight_parameters(classifier, weights))
+def fit_part(
+    part: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
+) -> Any:
+    """Fit a clone of the selector or classifier, with weights and groups where it takes them."""
+    given = {**weight_parameters(part, weights), **group_parameters(part, groups)}
+    return clone(part).fit(X, y, **given)
 
 
 def limit_inner_folds(cv: Any, target: Target) -> Any:

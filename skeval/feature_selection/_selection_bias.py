@@ -16,6 +16,7 @@ from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
+from skeval._resampling.weights import group_parameters
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, warn_user
@@ -191,7 +192,7 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     plan, repeat_of = make_repeated_plan(cv, repeats, X, target, groups, random_state)
-    outside = clone(selector).fit(X, target.given)
+    outside = clone(selector).fit(X, target.given, **group_parameters(selector, groups))
     check_support(outside)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}

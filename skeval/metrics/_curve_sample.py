@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.clustered_rates import area_error, class_size, independent_size
 from skeval._inference.curve_region import Steps, curve_distances
 from skeval._inference.means import normal_quantile
 from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_y, naming
+from skeval.utils._checks import check_groups
 from skeval.utils._compat import Interval
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -22,7 +21,7 @@ __all__ = [
     "BAND_CONSTRAINTS",
     "CurveSample",
     "check_curve_sample",
-    "check_groups",
+    "number_groups",
     "simulate_distances",
 ]
 
@@ -93,20 +92,19 @@ def check_curve_sample(
     """Return the samples that count; both classes must be there."""
     positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
     seen = weight > 0
-    group = check_groups(groups, len(seen), seen)
+    group = number_groups(groups, len(seen), seen)
     positive = positive[seen]
     if positive.all() or not positive.any():
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
 
 
-def check_groups(groups: Any, n_samples: int, seen: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+def number_groups(groups: Any, n_samples: int, seen: NDArray[np.bool_]) -> NDArray[np.intp] | None:
     """Return the number of the group of each sample that is seen, from 0."""
+    groups = check_groups(groups, n_samples)
     if groups is None:
         return None
-    with naming("groups"):
-        check_consistent_length(groups, np.empty(n_samples))
-    names, codes = np.unique(check_y("groups", groups)[seen], return_inverse=True)
+    names, codes = np.unique(groups[seen], return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"groups must hold at least two groups, got one: {names.tolist()[0]!r}.")
     return codes.reshape(-1)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference.confusion import ConfusionTable, score_form
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._curve_sample import check_groups
+from skeval.metrics._curve_sample import number_groups
 from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._checks import check_data
 from skeval.utils._compat import Interval, validate_params
@@ -187,7 +187,7 @@ def net_benefit(
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
-    group = check_groups(groups, len(seen), seen)
+    group = number_groups(groups, len(seen), seen)
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
     probabilities = np.array([proba[seen] for _, proba, _ in checked])

@@ -24,7 +24,7 @@ from skeval.metrics._precision_recall_band import (
 )
 from skeval.metrics._ranking import break_even_point
 from skeval.metrics._roc_band import RocCurveBand, roc_curve_band
-from skeval.utils._checks import check_y, naming
+from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import axes_and_figure
 from skeval.utils._text import name_estimators
@@ -177,7 +177,8 @@ class ScoreDisplay:
         if groups is not None and "groups" not in signature(cls.from_predictions).parameters:
             raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
-            check_consistent_length(X, y, sample_weight, groups)
+            check_consistent_length(X, y, sample_weight)
+        groups = check_groups(groups, num_samples(X))
         score, positive = _out_of_fold_scores(
             cv_results, X, num_samples(X), pos_label, cls._responses_of_folds
         )

@@ -154,7 +154,7 @@ def compare_predictions(
     _refuse_unused(method, metric=metric, y_true_b=y_true_b, max_fpr=max_fpr, groups=groups)
     y_true = check_y("y_true", y_true)
     pred_a, pred_b = _read_predictions("pred_a", pred_a), _read_predictions("pred_b", pred_b)
-    check_same_length(y_true=y_true, pred_a=pred_a, groups=groups)
+    check_same_length(y_true=y_true, pred_a=pred_a)
     if y_true_b is None:
         check_same_length(y_true=y_true, pred_b=pred_b)
     else:

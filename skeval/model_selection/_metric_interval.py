@@ -46,6 +46,7 @@ from skeval.model_selection._selected_samples import (
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups
 from skeval.utils._checks import (
     check_confidence_level,
+    check_groups,
     check_option,
     check_weights,
     naming,
@@ -302,7 +303,8 @@ def metric_interval(
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
     metric = find_metric(metric) if isinstance(metric, str) else metric
-    n = _check_lengths(y_true, y_pred, groups, sample_weight)
+    n = _check_lengths(y_true, y_pred, sample_weight)
+    groups = check_groups(groups, n)
     if by is not None:
         entries = {"groups": groups, "sample_weight": sample_weight}
         options = {"confidence_level": confidence_level, "method": method, "stratify": stratify}

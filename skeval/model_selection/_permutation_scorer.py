@@ -1,7 +1,10 @@
 """The P-value of a fitted rule on held-out samples, as a scorer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,7 @@ RESPONSES = ("predict", "decision_function", "predict_proba")
 
 @dataclass(eq=False, repr=False)
 class PermutationScorer(RoutedScorer):
-    """A scorer ``(estimator, X, y) -> P-value``; made by `make_permutation_scorer`."""
+    """A scorer ``(estimator, X, y) -> -log10 P``; made by `make_permutation_scorer`."""
 
     metric: Callable[..., float]
     n_permutations: int
@@ -36,7 +39,7 @@ class PermutationScorer(RoutedScorer):
         return self.metric
 
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """Return the P-value of the predictions for `X` under permutation of `y`.
+        """Return ``-log10 P`` of the predictions for `X` under permutation of `y`.
 
         Parameters
         ----------
@@ -53,7 +56,7 @@ class PermutationScorer(RoutedScorer):
         Returns
         -------
         float
-            In (0, 1]; smaller is better.
+            From 0 to ``log10(n_permutations + 1)``; larger is better.
         """
         y = check_y("y", y)
         response = self._response(estimator, X)
@@ -63,7 +66,7 @@ class PermutationScorer(RoutedScorer):
         statistic = self._score(y, response, metadata)
         if np.isnan(statistic):
             raise ValueError("metric must be defined on the observed labels, got nan.")
-        return permutation_result("score", statistic, null, None).pvalue
+        return abs(log10(permutation_result("score", statistic, null, None).pvalue))
 
     def _response(self, estimator: Any, X: Any) -> np.ndarray:
         response = getattr(estimator, self.response_method)(X)
@@ -98,16 +101,17 @@ def make_permutation_scorer(
     random_state: RandomStateLike = None,
     **metric_kwargs: Any,
 ) -> PermutationScorer:
-    r"""Make a scorer that returns the P-value of a fitted rule on held-out samples.
+    r"""Make a scorer of the P-value of a fitted rule on held-out samples, ``-log10 P``.
 
     The rule stays as it is and only the held-out labels are shuffled: with :math:`T` the metric of
     the labels and :math:`T^*_b` that of permutation `b` of `P`,
 
-    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} .
+    .. math:: score = -\log_{10} pvalue, \qquad
+        pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} .
 
-    It answers "does this rule predict these labels better than chance", and lies in
-    [1/(P+1), 1]. Smaller is better: use it for ``scoring=`` in ``cross_validate``, not to choose
-    a model in ``GridSearchCV``, which would take the largest.
+    It answers "does this rule predict these labels better than chance": 2 stands for a P-value of
+    0.01, and ``10**-score`` is the P-value. It lies in [0, log10(P + 1)]; larger is better, as of
+    every scorer.
 
     Parameters
     ----------
@@ -148,6 +152,10 @@ def make_permutation_scorer(
     The P-values of the folds of one cross-validation are dependent: neither their mean nor their
     smallest is a P-value.
 
+    A search that maximizes the score prefers the model with the least chance of doing as well by
+    luck. Models that beat every permutation tie at ``log10(n_permutations + 1)``, the first of
+    them is taken: choose by the metric itself where all are better than chance.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -158,7 +166,7 @@ def make_permutation_scorer(
     >>> X, y = load_iris(return_X_y=True)
     >>> scorer = make_permutation_scorer(accuracy_score, n_permutations=99, random_state=0)
     >>> cross_validate(KNeighborsClassifier(), X, y, cv=3, scoring=scorer)["test_score"].tolist()
-    [0.01, 0.01, 0.01]
+    [2.0, 2.0, 2.0]
     """
     if not callable(metric):
         raise TypeError(f"metric must be callable, got {metric!r}.")

@@ -8,6 +8,7 @@ import numpy as np
 
 from skeval._inference.interval import Limits
 from skeval._inference.subgroups import LargestDifference, find_largest_difference
+from skeval.utils._checks import is_missing
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText, align_text
 
@@ -151,19 +152,11 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
         got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
         raise ValueError(f"by must hold a subgroup for each of {n_samples} samples, got {got}.")
-    values = ["missing" if _is_missing(value) else value for value in list(by)]
+    values = ["missing" if is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]
     names, codes = np.unique(np.array(values), return_inverse=True)
     return names.tolist(), [codes == code for code in range(len(names))]
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a value is None, nan, or what pandas has in their place."""
-    if value is None:
-        return True
-    same = value == value
-    return not isinstance(same, bool | np.bool_) or not bool(same)
 
 
 def compare_subgroups(

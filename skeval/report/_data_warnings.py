@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.stats import rankdata
 
 from skeval._resampling.target import Target
 from skeval.report._cautions import Caution
+from skeval.report._row_order import are_alike
 from skeval.report._suspected_groups import warn_of_groups, warn_of_repeated_values
 
-__all__ = ["write_data_warnings"]
+__all__ = ["name_columns", "write_data_warnings"]
 
 LARGEST_TABLE = 5 * 10**6
 """Cells of a table that is looked through; the checks of a larger one would take seconds."""
@@ -22,6 +24,8 @@ TIMES_CHANCE = 10
 CHANCE = 1e-3
 ROUNDING = 1e-9
 FEW = 3
+LEAST_COUNTED = 8
+"""Fewer numbers count the rows by chance, in one of a few thousand tables of a feature."""
 
 
 def write_data_warnings(
@@ -35,42 +39,51 @@ def write_data_warnings(
 
     Where the samples are no rows of a table there are only those.
     """
-    columns = _encode_columns(X)
-    if columns is None:
+    if not _is_table(X):
         return list(warn_of_repeated_values({}, left_out, target, groups))
-    names = feature_names or [f"x{position}" for position in range(columns.shape[1])]
+    columns, named = _encode_columns(X), name_columns(X, feature_names)
+    names = feature_names or list(named)
     with np.errstate(all="ignore"):  # of infinite and of missing values
         copies = _warn_of_copies(columns, groups)
-        named = {} if copies else _name_columns(X, names)  # of copies every column is an identifier
+        named = {} if copies else named  # of copies every column is an identifier
         found = [
             copies,
             warn_of_groups(columns) if groups is None else None,
             _warn_of_answers(columns, target, names),
             *warn_of_repeated_values(named, left_out, target, groups),
-            _warn_of_row_numbers(columns, names),
+            _warn_of_row_numbers(columns, target, names),
             _warn_of_constants(columns, names),
         ]
     return [sentence for sentence in found if sentence]
 
 
-def _encode_columns(X: Any) -> np.ndarray | None:
-    """Return a table as floats, columns of texts as numbers that stand for them, or None.
+def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
+    """Return the columns of a table as they are, by name; none where the samples are no rows."""
+    if not _is_table(X):
+        return {}
+    columns = np.asarray(X).T
+    names = feature_names or [f"x{position}" for position in range(len(columns))]
+    return dict(zip(names, columns, strict=True))
+
+
+def _is_table(X: Any) -> bool:
+    """Whether the samples are rows of a dense table that is not too large to be looked through.
 
     A symmetric matrix is no table: it holds the kernel or the distances of the samples.
     """
     shape: Sequence[int] = np.shape(X) if hasattr(X, "shape") else ()
     if issparse(X) or len(shape) != 2 or not 0 < shape[0] * shape[1] <= LARGEST_TABLE:
-        return None
+        return False
+    table = np.asarray(X)
+    return not (shape[0] == shape[1] and np.array_equal(table, table.T))
+
+
+def _encode_columns(X: Any) -> np.ndarray:
+    """Return a table as floats, columns of texts as numbers that stand for them."""
     table = np.asarray(X)
     if table.dtype.kind in "biuf":
-        symmetric = shape[0] == shape[1] and np.array_equal(table, table.T)
-        return None if symmetric else table.astype(float)
+        return table.astype(float)
     return np.column_stack([_encode_column(column) for column in table.T])
-
-
-def _name_columns(X: Any, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the columns of a table as they are, by name."""
-    return {str(name): column for name, column in zip(names, np.asarray(X).T, strict=True)}
 
 
 def _encode_column(column: np.ndarray) -> np.ndarray:
@@ -200,18 +213,28 @@ def _chance_of_telling(codes: np.ndarray, n_features: int) -> float:
     return float(n_features * np.exp(lgamma(len(sizes) + 1) - orders))
 
 
-def _warn_of_row_numbers(columns: np.ndarray, names: Sequence[str]) -> Caution | None:
-    """Say which features rise from row to row in whole numbers, as an index does."""
-    if len(columns) < 4:
+def _warn_of_row_numbers(
+    columns: np.ndarray, target: Target, names: Sequence[str]
+) -> Caution | None:
+    """Say which features count the rows, in their order or in another, as an index does.
+
+    Where the targets of neighbouring numbers are alike, the rule learns the order of a file.
+    """
+    if len(columns) < LEAST_COUNTED:
         return None
     whole = np.all(columns == np.floor(columns), axis=0)
     rising = np.all(np.diff(columns, axis=0) > 0, axis=0)
-    found = np.flatnonzero(whole & rising).tolist()
+    gapless = np.all(np.diff(np.sort(columns, axis=0), axis=0) == 1, axis=0)
+    found = np.flatnonzero(whole & (rising | gapless)).tolist()
     if not found:
         return None
+    y = rankdata(target.y) if target.classes is None else target.codes
+    telling = [column for column in found if are_alike(y[np.argsort(columns[:, column])])]
+    headline = f"{_list_features(telling, names)} counts the rows, whose order tells the target"
     return Caution(
         "row-number",
-        f"{_list_features(found, names)} rises from sample to sample in whole numbers: it looks "
-        "like a row number or an identifier, which tells the order of the file and nothing of new "
-        "samples. Leave it out unless it is a measurement.",
+        f"{_list_features(found, names)} counts the samples in whole numbers: it looks like a row "
+        "number or an identifier, which tells the order of the file and nothing of new samples. "
+        "Leave it out unless it is a measurement.",
+        headline[0].lower() + headline[1:] if telling else "",
     )

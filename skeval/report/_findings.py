@@ -24,12 +24,13 @@ from skeval.report._choices import (
     Counts,
     count_classes,
 )
-from skeval.report._data_warnings import write_data_warnings
+from skeval.report._data_warnings import name_columns, write_data_warnings
 from skeval.report._predictions import (
     name_rows,
     summarize_predictions,
     warn_of_scores,
 )
+from skeval.report._row_order import warn_of_order
 from skeval.report._sentences import compare_with_guess, find_quoted
 from skeval.report._steps import Selection, Steps, ends_in_linear_svc
 from skeval.report._warnings import write_warnings
@@ -54,6 +55,9 @@ def find_all(
     answer, found = steps.answer(questions)
     about = name_rows(steps.X), by, steps.confidence_level
     summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    if not steps.ordered:
+        where = name_columns(steps.X, names), left_out, name_rows(steps.X)
+        notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
     tests = _run_tests(steps, counts, names, say, notes)
     return {

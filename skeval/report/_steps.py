@@ -29,7 +29,7 @@ from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
-from skeval._resampling.weights import weight_parameters
+from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
     SelectionBias,
@@ -194,7 +194,7 @@ class Steps:
             cv=self.splitter,
             scoring=scoring,
             n_permutations=n_permutations,
-            params=self._params,
+            params=self._params_of(self.estimator),
             groups=self.groups,
             confidence_level=self.confidence_level,
             random_state=self.seed,
@@ -212,14 +212,12 @@ class Steps:
             return Selection(None, None, None)
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
-        outside = clone(head).fit(self.X, self.target.given).transform(self.X)
+        given = {**self._params_of(head), **group_parameters(head, self.groups)}
+        outside = clone(head).fit(self.X, self.target.given, **given).transform(self.X)
         parts = ((tail, outside), (self.estimator, self.X))
         cv1, cv2 = (
             fold_errors(
-                *part,
-                self.target,
-                plan,
-                self.options | {"params": weight_parameters(part[0], self.weight) or None},
+                *part, self.target, plan, self.options | {"params": self._params_of(part[0])}
             )
             for part in parts
         )
@@ -229,7 +227,8 @@ class Steps:
             bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
         task = head, self.X, self.target, plan
         read = partial(read_selected, feature_names=feature_names)
-        fits = resampled_fits(*task, read, adapted=False, **self.options)
+        options = self.options | {"params": self._params_of(head)}
+        fits = resampled_fits(*task, read, adapted=False, **options)
         aligned = align_selections([found for fitted in fits for found in fitted.findings])
         if aligned is None:
             return Selection(bias, None, None)
@@ -237,11 +236,9 @@ class Steps:
         stability = selection_stability(supports, confidence_level=self.confidence_level)
         return Selection(bias, stability, names)
 
-    @property
-    def _params(self) -> dict[str, Any] | None:
-        """The weights as arguments of `fit`."""
-        weights = weight_parameters(self.estimator, self.weight)
-        return weights or None
+    def _params_of(self, estimator: Any) -> dict[str, np.ndarray]:
+        """Return the weights as arguments of `fit`."""
+        return weight_parameters(estimator, self.weight)
 
     def _error_options(self) -> dict[str, Any]:
         return {

@@ -21,6 +21,7 @@ __all__ = [
     "check_count",
     "check_data",
     "check_flag",
+    "check_groups",
     "check_jobs",
     "check_methods",
     "check_option",
@@ -28,7 +29,9 @@ __all__ = [
     "check_targets",
     "check_weights",
     "check_y",
+    "find_missing",
     "give_nan",
+    "is_missing",
     "naming",
     "native_labels",
     "share_dtype",
@@ -145,9 +148,63 @@ def check_same_length(**arrays: Any) -> None:
 
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
+    if getattr(y, "dtype", None) == np.dtype(object) or hasattr(y, "iloc"):
+        objects = np.asarray(y)
+        missing = find_missing(objects.reshape(-1))
+        if missing.any():
+            raise ValueError(
+                f"{name} must hold no missing values, got {missing.sum()} among "
+                f"{len(missing)}, the first at position {missing.argmax()}."
+            )
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     with naming(name):
         return native_labels(name, column_or_1d(y))
+
+
+def check_groups(groups: Any, n_samples: int) -> np.ndarray | None:
+    """Return the groups of samples as a 1-D array, None for none; raise where one is missing.
+
+    Samples whose group is not known are not one group. A column of shape (n_samples, 1) will do.
+    """
+    if groups is None:
+        return None
+    with naming("groups"):
+        n_given = num_samples(groups)
+    if n_given != n_samples:
+        raise ValueError(
+            f"groups must hold a group for each of the {n_samples} samples, got {n_given}."
+        )
+    values = np.asarray(groups)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
+    missing = find_missing(values)
+    if isinstance(groups, np.ma.MaskedArray):
+        missing |= np.ma.getmaskarray(groups).reshape(-1)
+    if missing.any():
+        raise ValueError(
+            f"groups must name the group of each sample, {missing.sum()} of {n_samples} are "
+            f"missing, the first at position {missing.argmax()}; leave these samples out, or give "
+            "each a name of its own if it belongs to no other."
+        )
+    return check_y("groups", values)
+
+
+def find_missing(values: np.ndarray) -> np.ndarray:
+    """Return which values of a vector are missing: nan, NaT, None or pandas.NA."""
+    if values.dtype.kind != "O":
+        unequal: np.ndarray = values != values
+        return unequal
+    return np.array([is_missing(value) for value in values], dtype=bool)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, nan, or what pandas has in their place."""
+    if value is None:
+        return True
+    same = value == value  # pandas.NA compares as itself, which is no boolean
+    return not isinstance(same, bool | np.bool_) or not bool(same)
 
 
 def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:

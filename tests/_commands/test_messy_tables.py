@@ -122,7 +122,7 @@ def test_what_is_wrong_is_said_in_one_line(people, words, message, capsys):
 
 def test_a_sorted_number_of_the_rows_is_suspected(people, capsys):
     assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *QUICK]) == 0
-    assert "Feature 'No' rises from sample to sample" in capsys.readouterr().out
+    assert "Feature 'No' counts the samples" in capsys.readouterr().out
 
 
 def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):

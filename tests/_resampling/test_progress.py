@@ -7,9 +7,31 @@ import joblib
 import numpy as np
 import pytest
 from helpers.long_runs import RUNS, Logged, X, y
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
+from skeval._resampling.progress import progress_lines
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
+
+
+class Stopped(ClassifierMixin, BaseEstimator):
+    """A classifier whose fit raises, after some that do not."""
+
+    n_fits = 0
+
+    def __init__(self, error=None):
+        self.error = error
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        Stopped.n_fits += 1
+        if self.error is not None and Stopped.n_fits == 3:
+            raise self.error("stop")
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
 
 STEPS = [
     "resubstitution",
@@ -99,3 +121,29 @@ def test_a_sequential_test_stops_with_its_bar(capsys):
     result = permutation_test(Logged(), X, labels, cv=3, verbose=1, **options)
     ((done, total),) = last_counts(capsys.readouterr().err)
     assert 3 * result.n_permutations < done < total == 3 * 501  # blocks may overshoot
+
+
+@pytest.mark.parametrize("verbose", [0, 1, 2])
+@pytest.mark.parametrize("bar", [False, True])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ArithmeticError])
+def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
+    if not bar:
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    Stopped.n_fits = 0
+    with pytest.raises(error, match="stop"):
+        bootstrap_error(Stopped(error), X, y, n_resamples=9, verbose=verbose)
+    # a test that needs no more fits closes the rest
+    options = {"n_permutations": 99, "max_exceedances": 2, "random_state": 0, "verbose": verbose}
+    assert permutation_test(Stopped(), X, y, cv=3, **options).stopped
+
+
+def test_the_clock_of_progress_starts_with_the_first_fit(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("skeval._resampling.progress.monotonic", lambda: now[0])
+    with progress_lines(10):
+        now[0] = 1000  # imports, and reading a table
+        bootstrap()
+        assert capsys.readouterr().err == ""
+        now[0] = 1011
+        bootstrap()
+    assert "fits of this step, 11 s" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
+    RFECV,
     SelectFdr,
     SelectFromModel,
     SelectKBest,
@@ -390,3 +391,39 @@ def test_weights_that_leave_nothing_tested():
         perturbation_interval(
             GaussianNB(), X, y, cv=[(np.arange(60), test)], sample_weight=weights, n_resamples=5
         )
+
+
+@pytest.mark.parametrize("kind", ["SelectFromModel", "RFE", "search"])
+def test_weights_reach_what_a_selector_or_a_search_hands_them_on_to(kind):
+    rng = np.random.default_rng(0)
+    y, heavy = np.tile([0, 1], 40), np.arange(80) >= 40
+    weights, X = np.where(heavy, 5.0, 0.01), rng.normal(size=(80, 20))
+    X[~heavy, 0] += 3 * y[~heavy]  # the feature of the samples that count for nothing
+    X[heavy, 1] += 2 * y[heavy]
+    rule = LogisticRegression()
+    selector = {
+        "SelectFromModel": SelectFromModel(rule, max_features=1, threshold=-np.inf),
+        "RFE": RFE(rule, n_features_to_select=1),
+        "search": SelectKBest(k=20),
+    }[kind]
+    classifier = GridSearchCV(rule, {"C": [1.0]}, cv=2) if kind == "search" else rule
+    folds = list(StratifiedKFold(4).split(X, y))
+    model = CV2FeatureSelectionPipeline(selector, classifier, cv=folds)
+    model.fit(X, y, sample_weight=weights)
+    if kind != "search":
+        assert model.get_support(indices=True).tolist() == [1]
+    wrong = np.zeros(80)
+    for train, test in folds:
+        given = {"sample_weight": weights[train]}
+        fitted = clone(selector).fit(X[train], y[train], **({} if kind == "search" else given))
+        tail = clone(rule).fit(fitted.transform(X[train]), y[train], **given)
+        wrong[test] = tail.predict(fitted.transform(X[test])) != y[test]
+    assert model.cv2_error_ == pytest.approx(np.average(wrong, weights=weights))
+
+
+def test_weights_that_do_not_reach_the_selector_are_told():
+    X, y = np.random.default_rng(0).normal(size=(30, 4)), np.tile([0, 1], 15)
+    rule = LogisticRegression()
+    model = CV2FeatureSelectionPipeline(RFECV(rule, cv=3), rule, cv=None)
+    with pytest.warns(UserWarning, match="does not reach the LogisticRegression .*RFECV"):
+        model.fit(X, y, sample_weight=np.ones(30))

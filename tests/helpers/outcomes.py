@@ -14,6 +14,13 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+
+def without_progress(text):
+    """Return what a command wrote on standard error, less how far it has come on a slow machine."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if " fits of this step, " not in line)
+
+
 # scikit-learn's own words where it does not name the argument.
 NAMELESS = (
     "inconsistent numbers of samples",

@@ -126,7 +126,7 @@ def test_numeric_loss_of_strings(loss):
         ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
         ({"stratify": True, "groups": Y}, "stratify=True cannot be combined with groups"),
         ({"groups": np.zeros(30)}, r"groups must hold at least two groups, got one: .*0\.0"),
-        ({"groups": Y[1:]}, "X and y and groups must have the same length, got 30 and 30 and 29"),
+        ({"groups": Y[1:]}, "groups must hold a group for each of the 30 samples, got 29"),
         ({"indices": np.zeros((2, 29), int)}, r"shape \(n_resamples, 30\), got \(2, 29\)"),
         ({"indices": np.zeros((0, 30), int)}, r"shape \(n_resamples, 30\), got \(0, 30\)"),
         ({"indices": np.zeros((2, 30))}, "indices must be integers from 0 to 29"),

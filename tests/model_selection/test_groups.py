@@ -1,19 +1,63 @@
 """Samples that belong together are not so many independent ones."""
 
+import inspect
 import math
+import warnings
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from helpers.public_modules import MODULES
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupShuffleSplit, LeaveOneGroupOut, RepeatedKFold
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    RepeatedKFold,
+    StratifiedKFold,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval.model_selection import compare_classifiers, cross_val_error, resubstitution_error
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.metrics import (
+    NetBenefitDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+    error_rate,
+    net_benefit,
+    precision_recall_curve_band,
+    roc_curve_band,
+)
+from skeval.model_selection import (
+    BootstrapSplit,
+    bootstrap_error,
+    compare_classifiers,
+    compare_predictions,
+    cross_val_error,
+    error_interval,
+    metric_interval,
+    permutation_test,
+    perturbation_interval,
+    resubstitution_error,
+    score_interval,
+    tuning_optimism,
+)
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat([f"patient {g}" for g in range(12)], RNG.integers(1, 9, 12))
@@ -135,3 +179,270 @@ def test_reports_of_groups():
     assert report["hold-out (1/3)"].n_groups == 4
     assert report.to_dict()["estimates"][0]["n_groups"] == 12
     assert any("12 groups of samples are too few" in sentence for sentence in report.warnings)
+
+
+N = 48
+UNITS, LABELS, TRUTH = np.repeat(np.arange(12), 4), np.tile([0, 1], 24), np.tile([0, 0, 1, 1], 12)
+WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
+# a sample tells its group and its weight, so that a fit can see whether it is given its own
+TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
+FEW = {"cv": 3, "random_state": 0}
+QUICK = {"n_bootstraps": 2, "n_permutations": 2, "n_resamples": 0, "leave_one_out": False}
+
+
+def fit_all(estimator, **given):
+    """The calls of every public function that fits an estimator and takes groups."""
+    model = GaussianNB()
+    weighted = {name: value for name, value in given.items() if name == "sample_weight"}
+    groups = {name: value for name, value in given.items() if name == "groups"}
+    by_name = groups | ({"params": weighted} if weighted else {})
+    task = estimator, TABLE, LABELS
+    cases = {
+        "evaluate": (evaluate, task, QUICK | {"random_state": 0} | given),
+        "error_interval": (error_interval, task, {"n_folds": 3, "n_repeats": 2} | given),
+        "cross_val_error": (cross_val_error, task, FEW | given),
+        "resubstitution_error": (resubstitution_error, task, given),
+        "bootstrap_error": (bootstrap_error, task, {"n_resamples": 3, "random_state": 0} | given),
+        "perturbation_interval": (perturbation_interval, task, {"n_resamples": 2} | FEW | given),
+        "permutation_test": (permutation_test, task, {"n_permutations": 2} | FEW | by_name),
+        "tuning_optimism": (tuning_optimism, task, FEW | by_name),
+    }
+    if not weighted:
+        cases |= {
+            "score_interval": (score_interval, task, {"n_repeats": 3} | groups),
+            "compare_classifiers": (
+                compare_classifiers,
+                (estimator, model, *task[1:]),
+                FEW | groups,
+            ),
+            "selection_bias": (
+                selection_bias,
+                (SelectKBest(lambda X, y: np.arange(4), k=2), *task),
+                FEW | groups,
+            ),
+        }
+    return cases
+
+
+def take_groups():
+    """The calls of every public function that takes groups, for groups to be given."""
+    task = GaussianNB(), TABLE, LABELS
+    score = np.linspace(0, 1, N)
+    pair = TRUTH, score
+    searched = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2)
+    folds = list(StratifiedKFold(2).split(TABLE, LABELS))
+    found = cross_validate(GaussianNB(), TABLE, LABELS, cv=folds, return_estimator=True,
+                           return_indices=True)  # fmt: skip
+    cases = {name: case for name, case in fit_all(task[0]).items() if name != "tuning_optimism"}
+    cases |= {
+        "tuning_optimism": (tuning_optimism, (searched, TABLE, LABELS), FEW),
+        "CV2FeatureSelectionPipeline.fit": (
+            CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
+            (TABLE, LABELS),
+            {},
+        ),
+        "BootstrapSplit.split": (
+            lambda *data, groups: list(BootstrapSplit(3, random_state=0).split(*data, groups)),
+            (TABLE, LABELS),
+            {},
+        ),
+        "metric_interval": (
+            metric_interval,
+            (error_rate, TRUTH, LABELS),
+            {"n_resamples": 9, "method": "percentile", "random_state": 0},
+        ),
+        "compare_predictions": (
+            compare_predictions,
+            (TRUTH, LABELS, 1 - TRUTH),
+            {"method": "permutation", "n_resamples": 9, "metric": error_rate, "random_state": 0},
+        ),
+        "roc_curve_band": (roc_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
+        "precision_recall_curve_band": (
+            precision_recall_curve_band,
+            pair,
+            {"n_resamples": 9, "random_state": 0},
+        ),
+        "net_benefit": (net_benefit, pair, {}),
+    }
+    for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
+        name = display.__name__
+        cases[f"{name}.from_predictions"] = display.from_predictions, pair, {}
+        cases[f"{name}.from_cv_results"] = display.from_cv_results, (found, TABLE, LABELS), {}
+    return cases
+
+
+def test_every_public_function_with_groups_has_a_case():
+    names = set()
+    for module in map(import_module, MODULES):
+        for name in module.__all__:
+            public = getattr(module, name)
+            parts = {name: public}
+            if inspect.isclass(public):
+                parts = {f"{name}.{key}": getattr(public, key) for key in dir(public)}
+            for key, part in parts.items():
+                helper = key.rpartition(".")[2].startswith(("_", "set_", "get_"))
+                if inspect.isroutine(part) and not helper:
+                    names |= {key} if "groups" in inspect.signature(part).parameters else set()
+    # these hand groups on to a band, or refuse them
+    bandless = {f"{name}Display.from_cv_results" for name in ("BreakEven", "CostCurve")}
+    assert names - bandless == set(take_groups())
+
+
+BAD_GROUPS = {
+    "nan": np.where(UNITS == 3, np.nan, UNITS),
+    "None": np.where(UNITS == 3, None, UNITS.astype(str)),
+    "pandas": pd.Series(UNITS).where(UNITS != 3).astype("Int64"),
+    "NaT": np.where(UNITS == 3, np.datetime64("NaT"), UNITS.astype("M8[D]")),
+    "mask": np.ma.masked_array(UNITS, UNITS == 3),
+    "two columns": np.c_[UNITS, UNITS],
+    "too few": UNITS[:-1],
+}
+
+
+@pytest.mark.parametrize("bad", BAD_GROUPS)
+@pytest.mark.parametrize("name", take_groups())
+def test_bad_groups_are_refused_by_name(name, bad):
+    function, arguments, options = take_groups()[name]
+    message = "groups must" if bad in ("two columns", "too few") else "4 of 48 are missing"
+    with pytest.raises(ValueError, match=message):
+        function(*arguments, groups=BAD_GROUPS[bad], **options)
+
+
+@pytest.mark.parametrize("name", fit_all(None))
+def test_a_column_of_groups_is_a_vector(name):
+    function, arguments, options = take_groups()[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vector, column = (
+            function(*arguments, groups=each, **options | {"random_state": 0})
+            if name != "resubstitution_error"
+            else function(*arguments, groups=each, **options)
+            for each in (UNITS, pd.DataFrame({"patient": UNITS}))
+        )
+    assert str(vector) == str(column)
+
+
+class Seen:
+    """What fits were given that is their own, over clones."""
+
+    def __init__(self):
+        self.groups = self.weights = 0
+
+
+SEEN = Seen()
+
+
+class GroupSearch(GridSearchCV):
+    """A search that checks that it is given the groups of its samples."""
+
+    def fit(self, X, y=None, **params):
+        assert_array_equal(params["groups"], np.asarray(X)[:, -2])
+        SEEN.groups += 1
+        return super().fit(X, y, **params)
+
+
+class WeighedBayes(GaussianNB):
+    """A classifier that checks that it is given the weights of its samples."""
+
+    def fit(self, X, y, sample_weight=None):
+        ratio = sample_weight / np.asarray(X)[:, -1]
+        assert_allclose(ratio, ratio[0])
+        SEEN.weights += 1
+        return super().fit(X, y, sample_weight)
+
+
+SMOOTHING = {"var_smoothing": [1e-9]}
+
+
+def make_weighed(routed):
+    model = WeighedBayes()
+    if routed:
+        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    return GridSearchCV(model, SMOOTHING, cv=2, error_score="raise")
+
+
+@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("behind", [0, 1, 2])
+@pytest.mark.parametrize("name", fit_all(None))
+def test_a_search_that_splits_by_groups_is_given_those_of_its_samples(name, behind, routed):
+    if name == "perturbation_interval" and routed:
+        return  # it asks for weights, which the classifier does not
+    if name == "evaluate" and behind != 1:
+        return  # it makes some hundred fits
+    with config_context(enable_metadata_routing=routed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = GroupSearch(GaussianNB(), SMOOTHING, cv=GroupKFold(2))
+        for _ in range(behind):
+            search = make_pipeline("passthrough", search)
+        function, arguments, options = fit_all(search, groups=UNITS)[name]
+        SEEN.groups = 0
+        function(*arguments, **options)
+    assert SEEN.groups > 0
+
+
+@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("kind", ["search", "pipeline", "pipeline in search", "search in pipeline"])
+@pytest.mark.parametrize("name", fit_all(None, sample_weight=WEIGHTS))
+def test_weights_reach_the_classifier_in_a_search_or_a_pipeline(name, kind, routed):
+    if name == "perturbation_interval":
+        return  # the weights of a perturbation are random
+    if name == "evaluate" and kind != "pipeline in search":
+        return  # it makes some hundred fits
+    if name in ("permutation_test", "tuning_optimism") and not routed and "pipeline" in kind:
+        return  # arguments by name are those of fit, as in cross_validate
+    if name == "tuning_optimism" and kind == "pipeline":
+        return  # no search
+    with config_context(enable_metadata_routing=routed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = make_weighed(routed)
+        model = {
+            "search": search,
+            "pipeline": make_pipeline("passthrough", search.estimator),
+            "pipeline in search": GridSearchCV(
+                make_pipeline("passthrough", search.estimator),
+                {"weighedbayes__var_smoothing": [1e-9]}, cv=2, error_score="raise",
+            ),
+            "search in pipeline": make_pipeline("passthrough", search),
+        }[kind]  # fmt: skip
+        function, arguments, options = fit_all(model, sample_weight=WEIGHTS)[name]
+        SEEN.weights = 0
+        function(*arguments, **options)
+    assert SEEN.weights > 0
+
+
+@pytest.mark.parametrize(
+    "around", ["SelectFromModel", "RFE", "TransformedTargetRegressor", "Voting"]
+)
+def test_weights_pass_what_hands_them_on(around):
+    y = TABLE[:, 0] + TABLE[:, 1]
+    model = {
+        "SelectFromModel": make_pipeline(SelectFromModel(Ridge()), Ridge()),
+        "RFE": RFE(Ridge()),
+        "TransformedTargetRegressor": TransformedTargetRegressor(Ridge()),
+        "Voting": VotingRegressor([("ridge", Ridge())]),
+    }[around]
+    folds = list(KFold(3).split(TABLE))
+    weights = np.where(np.arange(N) % 3, 1.0, 1e-9)
+    expected = []
+    for train, test in folds:
+        steps = getattr(model, "named_steps", [])
+        given = {f"{step}__sample_weight": weights[train] for step in steps}
+        fitted = clone(model).fit(
+            TABLE[train], y[train], **given or {"sample_weight": weights[train]}
+        )
+        losses = (fitted.predict(TABLE[test]) - y[test]) ** 2
+        expected.append(np.average(losses, weights=weights[test]))
+    found = cross_val_error(model, TABLE, y, cv=folds, sample_weight=weights)
+    assert_allclose(found.fold_errors, expected)
+
+
+def test_what_takes_no_weights_is_named():
+    search = GridSearchCV(make_pipeline(StandardScaler(), KNeighborsClassifier()), {}, cv=2)
+    for function in (cross_val_error, error_interval, bootstrap_error, evaluate):
+        with pytest.raises(TypeError, match=r"last step 'kneighborsclassifier' .* does not"):
+            function(search, TABLE, LABELS, sample_weight=WEIGHTS)
+        with (
+            config_context(enable_metadata_routing=True),
+            pytest.raises(TypeError, match="must ask for sample_weight by set_fit_request"),
+        ):
+            function(search, TABLE, LABELS, sample_weight=WEIGHTS)

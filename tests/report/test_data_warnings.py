@@ -102,9 +102,29 @@ def test_a_linear_copy_of_numbers():
 def test_row_numbers(noise):
     X, y = noise
     frame = pd.DataFrame(X, columns=list("abc")).assign(id=np.arange(1000, 1050))
-    (sentence,) = warnings_of(frame, y, names=list(frame))
-    assert sentence.startswith("Feature 'id' rises from sample to sample in whole numbers")
-    assert warnings_of(frame.sample(frac=1, random_state=0), y, names=list(frame)) == []
+    mixed = frame.sample(frac=1, random_state=0)
+    for table in (frame, mixed):
+        (sentence,) = warnings_of(table, y, names=list(frame))
+        assert sentence.startswith("Feature 'id' counts the samples in whole numbers")
+        assert not sentence.headline
+    (sentence,) = warnings_of(frame.assign(id=7 * frame["id"]), y, names=list(frame))
+    assert sentence.code == "row-number"
+    assert warnings_of(mixed.assign(id=7 * mixed["id"]), y, names=list(frame)) == []
+
+
+@pytest.mark.parametrize("order", [np.arange(50), np.random.default_rng(0).permutation(50)])
+def test_row_numbers_that_tell_the_target_forbid_to_quote(noise, order):
+    X, y = (
+        np.column_stack([noise[0], np.arange(50)])[order],
+        np.repeat([0, 1, 0, 1], [20, 9, 3, 18]),
+    )
+    (sentence,) = warnings_of(X, y[order])
+    assert sentence.headline == "feature 'x3' counts the rows, whose order tells the target"
+    numbers = np.arange(50) + noise[0][:, 0]
+    (sentence,) = write_data_warnings(
+        X, Target(numbers[order], None, numbers[order]), None, None, {}
+    )
+    assert sentence.headline
 
 
 def test_what_is_no_table_is_left_alone(noise):
