@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from skeval.cluster._choose import GapStatistic, NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
-from skeval.cluster._structure import StructureTest
+from skeval.cluster._stability import DISSOLVED, VERDICTS
 from skeval.utils._plotting import (
-    axes_and_figure,
+    Display,
     column_of_axes,
     mark_integers,
     place_names,
     put_legend_above,
-    read_fields,
     shorten_name,
 )
 
@@ -33,7 +30,7 @@ __all__ = [
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StabilityDisplay:
+class StabilityDisplay(Display):
     """Stability against the number of clusters, with that of the reference and the choice.
 
     It is recommended to use `from_result` to create a display.
@@ -88,37 +85,8 @@ class StabilityDisplay:
     limits: np.ndarray
     method: str
 
-    @classmethod
-    def from_result(cls, choice: NClustersChoice, *, ax: Any = None) -> StabilityDisplay:
-        """Draw the result of `choose_n_clusters`.
-
-        Parameters
-        ----------
-        choice : NClustersChoice
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-        """
-        return cls(**read_fields(cls, choice)).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw both curves with their error bars, the limits and the choice.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        StabilityDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any) -> None:
+        """Draw both curves with their error bars, the limits and the choice."""
         style = {"marker": "o", "capsize": 3}
         self.errorbar_ = ax.errorbar(
             self.candidates, self.values, yerr=self.standard_errors, label="data", **style
@@ -139,11 +107,10 @@ class StabilityDisplay:
         ax.set_xlabel("number of clusters")
         ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")
         put_legend_above(ax, 0.22, ncols=2)
-        return self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapDisplay:
+class GapDisplay(Display):
     """The gap statistic against the number of clusters, with the choice.
 
     It is recommended to use `from_result` to create a display.
@@ -191,37 +158,8 @@ class GapDisplay:
     limits: np.ndarray
     n_clusters: int
 
-    @classmethod
-    def from_result(cls, result: GapStatistic, *, ax: Any = None) -> GapDisplay:
-        """Draw the result of `gap_statistic`.
-
-        Parameters
-        ----------
-        result : GapStatistic
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        GapDisplay
-        """
-        return cls(**read_fields(cls, result)).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> GapDisplay:
-        """Draw the gap with its error bars, the limits and the choice.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        GapDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any) -> None:
+        """Draw the gap with its error bars, the limits and the choice."""
         self.errorbar_ = ax.errorbar(
             self.candidates, self.gap, yerr=self.standard_errors, marker="o", capsize=3, label="gap"
         )
@@ -238,11 +176,10 @@ class GapDisplay:
         ax.set_xlabel("number of clusters")
         ax.set_ylabel("gap statistic")
         ax.legend()
-        return self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClusterStabilityDisplay:
+class ClusterStabilityDisplay(Display):
     """The stability of each cluster as a bar, with every resample as a point.
 
     It is recommended to use `from_result` to create a display.
@@ -288,37 +225,8 @@ class ClusterStabilityDisplay:
     replicates: np.ndarray
     verdicts: tuple[str, ...]
 
-    @classmethod
-    def from_result(cls, result: ClusterStability, *, ax: Any = None) -> ClusterStabilityDisplay:
-        """Draw the result of `cluster_stability`.
-
-        Parameters
-        ----------
-        result : ClusterStability
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        ClusterStabilityDisplay
-        """
-        return cls(**read_fields(cls, result)).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> ClusterStabilityDisplay:
-        """Draw the bars, the points and the limits of the verdicts.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        ClusterStabilityDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any) -> None:
+        """Draw the bars, the points and the limits of the verdicts."""
         place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
         self.bars_ = ax.barh(place, self.mean_jaccard, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
@@ -338,14 +246,13 @@ class ClusterStabilityDisplay:
         ax.set_xlim(0, 1.02)
         ax.set_xlabel("Jaccard coefficient (mean and resamples)")
         ax.set_ylabel("cluster (samples)")
-        return self
 
 
 N_BINS = 30
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class StructureTestDisplay:
+class StructureTestDisplay(Display):
     """The index of the data and the distribution of that of data without structure.
 
     It is recommended to use `from_result` to create a display.
@@ -390,37 +297,8 @@ class StructureTestDisplay:
     null_distribution: np.ndarray
     pvalue: float
 
-    @classmethod
-    def from_result(cls, result: StructureTest, *, ax: Any = None) -> StructureTestDisplay:
-        """Draw the result of `structure_test`.
-
-        Parameters
-        ----------
-        result : StructureTest
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        StructureTestDisplay
-        """
-        return cls(**read_fields(cls, result)).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> StructureTestDisplay:
-        """Draw the histogram and the value of the data.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        StructureTestDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any) -> None:
+        """Draw the histogram and the value of the data."""
         null = self.null_distribution
         defined = null[~np.isnan(null)]
         label = f"{len(null)} draws without structure"
@@ -433,7 +311,6 @@ class StructureTestDisplay:
         ax.set(xlabel=self.index.replace("_", " "), ylabel="draws")
         mark_integers(ax)
         ax.legend()
-        return self
 
 
 def label_axis(index: str, greater_is_better: bool) -> str:
@@ -449,7 +326,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IndicesDisplay:
+class IndicesDisplay(Display):
     """Indices of several clusterings against their number of clusters.
 
     It is recommended to use `from_result` to create a display.
@@ -512,7 +389,7 @@ class IndicesDisplay:
         -------
         IndicesDisplay
         """
-        return cls(**read_fields(cls, comparison)).plot(axes=axes)
+        return super().from_result(comparison, ax=axes)
 
     def plot(self, axes: Any = None) -> IndicesDisplay:
         """Draw one panel for each index; the clusterings of the front are filled.
@@ -552,7 +429,7 @@ class IndicesDisplay:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ParetoDisplay:
+class ParetoDisplay(Display):
     """Two indices of several clusterings, with the Pareto front of these two.
 
     It is recommended to use `from_result` to create a display.
@@ -644,20 +521,8 @@ class ParetoDisplay:
             greater_is_better=[comparison.greater_is_better[column] for column in columns],
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> ParetoDisplay:
-        """Draw the clusterings by name, those of the front filled and joined.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        ParetoDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any) -> None:
+        """Draw the clusterings by name, those of the front filled and joined."""
         (x, y), front = self.values.T, self.front
         order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)
@@ -667,4 +532,3 @@ class ParetoDisplay:
         ax.margins(0.15)  # room for the names
         put_legend_above(ax, 0.12, ncols=2)
         place_names(ax, self.names, self.values)
-        return self

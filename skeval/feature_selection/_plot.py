@@ -10,10 +10,9 @@ import numpy as np
 
 from skeval._inference.interval import ConfidenceInterval
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
-from skeval.feature_selection._selection_bias import SelectionBias
 from skeval.feature_selection._stability import SelectionStability, check_supports
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import axes_and_figure, read_fields, shorten_name
+from skeval.utils._plotting import Display, shorten_name
 
 __all__ = [
     "SelectionBiasDisplay",
@@ -25,7 +24,7 @@ ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SelectionBiasDisplay:
+class SelectionBiasDisplay(Display):
     """CV1 against CV2, and the selection bias with its interval.
 
     It is recommended to use `from_result` to create a display.
@@ -69,37 +68,11 @@ class SelectionBiasDisplay:
     bias: float
     interval: ConfidenceInterval
 
-    @classmethod
-    def from_result(cls, result: SelectionBias, *, ax: Any = None) -> SelectionBiasDisplay:
-        """Draw the result of `selection_bias`.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, 2.8
 
-        Parameters
-        ----------
-        result : SelectionBias
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        SelectionBiasDisplay
-        """
-        return cls(**read_fields(cls, result)).plot(ax=ax)
-
-    def plot(self, ax: Any = None) -> SelectionBiasDisplay:
-        """Draw both errors, each repeat faintly, and the bias with its interval.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        SelectionBiasDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 2.8))
+    def _draw(self, ax: Any) -> None:
+        """Draw both errors, each repeat faintly, and the bias with its interval."""
         errors = (self.cv1_errors, self.cv2_errors)
         if len(self.cv1_errors) > 1:
             repeats = np.concatenate(errors)
@@ -119,14 +92,13 @@ class SelectionBiasDisplay:
         ax.set_yticks(range(3), ROWS)
         ax.set(xlabel="error rate", ylim=(2.5, -0.6))
         ax.legend(fontsize="small")
-        return self
 
 
 BESIDE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SelectionFrequencyDisplay:
+class SelectionFrequencyDisplay(Display):
     """The features selected most often, and the fraction of the rounds that selected them.
 
     It is recommended to use `from_result` to create a display.
@@ -210,26 +182,19 @@ class SelectionFrequencyDisplay:
             ax=ax, n_top=n_top
         )
 
-    def plot(self, ax: Any = None, *, n_top: int = 20) -> SelectionFrequencyDisplay:
-        """Draw a bar for each of the features selected most often.
+    def _find_size(self, *, n_top: int = 20, **_: Any) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.24 * len(self._find_top(n_top))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        n_top : int, default=20
-            How many features to draw at most; those never selected are not drawn.
-
-        Returns
-        -------
-        SelectionFrequencyDisplay
-            The display itself.
-        """
+    def _find_top(self, n_top: int) -> np.ndarray:
+        """Return the features selected most often, of those that were selected at all."""
         check_count("n_top", n_top)
         ever = np.count_nonzero(self.frequency)
-        self.top_ = np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
+        return np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
+
+    def _draw(self, ax: Any, *, n_top: int = 20) -> None:
+        """Draw a bar for each of the features selected most often."""
+        self.top_, ever = self._find_top(n_top), np.count_nonzero(self.frequency)
         rows = np.arange(len(self.top_))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.24 * len(rows)))
         self.bars_ = ax.barh(rows, self.frequency[self.top_], color="C0")
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
@@ -237,7 +202,6 @@ class SelectionFrequencyDisplay:
         ax.set_xlabel(f"share of the {self.n_rounds} rounds")
         shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
-        return self
 
 
 def read_supports(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from inspect import signature
 from typing import Any, ClassVar, Self
@@ -19,14 +19,13 @@ from skeval.metrics._cost import CostCurve, cost_curve
 from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._net_benefit import NetBenefit, net_benefit
 from skeval.metrics._precision_recall_band import (
-    PrecisionRecallCurveBand,
     precision_recall_curve_band,
 )
 from skeval.metrics._ranking import break_even_point
-from skeval.metrics._roc_band import RocCurveBand, roc_curve_band
+from skeval.metrics._roc_band import roc_curve_band
 from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
-from skeval.utils._plotting import axes_and_figure
+from skeval.utils._plotting import Display
 from skeval.utils._text import name_estimators
 
 __all__ = [
@@ -92,7 +91,7 @@ def _check_cv_results(cv_results: Any) -> None:
         )
 
 
-class ScoreDisplay:
+class ScoreDisplay(Display):
     """A display of the score of a classifier of two classes, made by its `from_predictions`."""
 
     _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
@@ -210,7 +209,103 @@ def draw_bands(ax: Any, x: np.ndarray, band: Any, color: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class RocCurveDisplay(ScoreDisplay):
+class BandDisplay(ScoreDisplay):
+    """A curve of a score, its intervals and its band: what ROC and precision-recall share.
+
+    A subclass says what computes the band, which of its fields are the horizontal axis and the area
+    under the curve, what the area is called, and how the axes are named.
+    """
+
+    band: Any
+    _: KW_ONLY
+    name: str | None = None
+
+    _compute: ClassVar[Callable[..., Any]]
+    _across: ClassVar[str]
+    _area: ClassVar[str]
+    _short: ClassVar[str]
+    _axes: ClassVar[dict[str, str]]
+    _style: ClassVar[dict[str, Any]] = {}
+    _corner: ClassVar[str] = "best"
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        pos_label: object = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 1000,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a score.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True classes, two.
+        y_score : array-like of shape (n_samples,)
+            Larger says more surely positive.
+        pos_label : int, float, bool or str, default=None
+            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The share of each sample in the rates.
+        groups : array-like of shape (n_samples,), default=None
+            For samples that belong together.
+        confidence_level : float, default=0.95
+            Coverage of the interval at each point, of the band and of the interval of the area.
+        n_resamples : int, default=1000
+            Curves that are simulated for the band of the whole.
+        random_state : int, RandomState, Generator or None, default=None
+            Draws the simulated curves.
+        name : str, default=None
+            What the legend calls the curve.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.plot` for the curve.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        band = cls._compute(
+            y_true,
+            y_score,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            groups=groups,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+        return cls(band, name=name).plot(ax, **kwargs)
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the curve, its bands, and a score without information."""
+        band = self.band
+        area, ends = getattr(band, self._area), getattr(band, f"{self._area}_interval")
+        self._draw_chance(ax, color="0.5", linewidth=1, linestyle="--")
+        label = (
+            f"{self.name or 'score'} ({self._short} {area:.3f}, {ends.low:.3f} to {ends.high:.3f})"
+        )
+        (self.line_,) = ax.plot(*band.points.T, **{"label": label, **self._style, **kwargs})
+        draw_bands(ax, getattr(band, self._across), band, self.line_.get_color())
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", **self._axes)
+        ax.legend(loc=self._corner, fontsize="small")
+
+    def _draw_chance(self, ax: Any, **style: Any) -> None:
+        """Draw the curve of a score without information."""
+        raise NotImplementedError
+
+
+class RocCurveDisplay(BandDisplay):
     """ROC curve with its interval at each point and the band of the whole curve.
 
     Parameters
@@ -241,97 +336,16 @@ class RocCurveDisplay(ScoreDisplay):
     0.75
     """
 
-    band: RocCurveBand
-    _: KW_ONLY
-    name: str | None = None
+    _compute = staticmethod(roc_curve_band)
+    _across, _area, _short = "false_positive_rate", "area", "AUC"
+    _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
+    _corner = "lower right"
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        n_resamples: int = 1000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> RocCurveDisplay:
-        """Draw the ROC curve of a score.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two.
-        y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The share of each sample in the rates.
-        groups : array-like of shape (n_samples,), default=None
-            For samples that belong together.
-        confidence_level : float, default=0.95
-            Coverage of the interval at each point, of the band and of the interval of the area.
-        n_resamples : int, default=1000
-            Curves that are simulated for the band of the whole.
-        random_state : int, RandomState, Generator or None, default=None
-            Draws the simulated curves.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : RocCurveDisplay
-        """
-        band = roc_curve_band(
-            y_true,
-            y_score,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        return cls(band, name=name).plot(ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> RocCurveDisplay:
-        """Draw the curve, its bands, and a score without information.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        self : RocCurveDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
-        band, ends = self.band, self.band.area_interval
-        self.ax_.plot([0, 1], [0, 1], color="0.5", linewidth=1, linestyle="--", label="chance")
-        label = f"{self.name or 'score'} (AUC {band.area:.3f}, {ends.low:.3f} to {ends.high:.3f})"
-        (self.line_,) = self.ax_.plot(*band.points.T, **{"label": label, **kwargs})
-        draw_bands(self.ax_, band.false_positive_rate, band, self.line_.get_color())
-        self.ax_.set(xlabel="False-positive rate", ylabel="True-positive rate", aspect="equal")
-        self.ax_.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        self.ax_.legend(loc="lower right", fontsize="small")
-        return self
+    def _draw_chance(self, ax: Any, **style: Any) -> None:
+        ax.plot([0, 1], [0, 1], label="chance", **style)
 
 
-@dataclass(eq=False, repr=False)
-class PrecisionRecallDisplay(ScoreDisplay):
+class PrecisionRecallDisplay(BandDisplay):
     """Precision-recall curve with its interval at each recall and the band of the whole curve.
 
     Parameters
@@ -363,99 +377,13 @@ class PrecisionRecallDisplay(ScoreDisplay):
     0.8333
     """
 
-    band: PrecisionRecallCurveBand
-    _: KW_ONLY
-    name: str | None = None
+    _compute = staticmethod(precision_recall_curve_band)
+    _across, _area, _short = "recall", "average_precision", "AP"
+    _axes: ClassVar = {"xlabel": "Recall", "ylabel": "Precision"}
+    _style: ClassVar = {"drawstyle": "steps-pre"}
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        n_resamples: int = 1000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> PrecisionRecallDisplay:
-        """Draw the precision-recall curve of a score.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two.
-        y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The share of each sample in the rates.
-        groups : array-like of shape (n_samples,), default=None
-            For samples that belong together.
-        confidence_level : float, default=0.95
-            Coverage of the interval at each recall, of the band and of the interval of the area.
-        n_resamples : int, default=1000
-            Curves that are simulated for the band of the whole.
-        random_state : int, RandomState, Generator or None, default=None
-            Draws the simulated curves.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : PrecisionRecallDisplay
-        """
-        band = precision_recall_curve_band(
-            y_true,
-            y_score,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        return cls(band, name=name).plot(ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> PrecisionRecallDisplay:
-        """Draw the curve, its bands, and the prevalence.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        self : PrecisionRecallDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
-        band, ends = self.band, self.band.average_precision_interval
-        chance = f"prevalence {band.prevalence:.3f}"
-        self.ax_.axhline(band.prevalence, color="0.5", linewidth=1, linestyle="--", label=chance)
-        label = (
-            f"{self.name or 'score'} (AP {band.average_precision:.3f}, "
-            f"{ends.low:.3f} to {ends.high:.3f})"
-        )
-        (self.line_,) = self.ax_.plot(
-            *band.points.T, **{"label": label, "drawstyle": "steps-pre", **kwargs}
-        )
-        draw_bands(self.ax_, band.recall, band, self.line_.get_color())
-        self.ax_.set(xlabel="Recall", ylabel="Precision", aspect="equal")
-        self.ax_.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        self.ax_.legend(loc="best", fontsize="small")
-        return self
+    def _draw_chance(self, ax: Any, **style: Any) -> None:
+        ax.axhline(self.band.prevalence, label=f"prevalence {self.band.prevalence:.3f}", **style)
 
 
 @dataclass(eq=False, repr=False)
@@ -555,40 +483,24 @@ class BreakEvenDisplay(ScoreDisplay):
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> BreakEvenDisplay:
-        """Draw the curve, its break-even point on the diagonal, and the prevalence.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        self : BreakEvenDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the curve, its break-even point on the diagonal, and the prevalence."""
         faint: dict[str, Any] = {"color": "0.6", "linewidth": 1}
-        self.ax_.plot([0, 1], [0, 1], linestyle=":", label="precision = recall", **faint)
-        self.ax_.axhline(
+        ax.plot([0, 1], [0, 1], linestyle=":", label="precision = recall", **faint)
+        ax.axhline(
             self.prevalence, linestyle="--", label=f"prevalence {self.prevalence:.3f}", **faint
         )
         label = f"{self.name or 'score'} (AP {self.average_precision:.3f})"
-        (self.line_,) = self.ax_.plot(self.recall, self.precision, **{"label": label, **kwargs})
-        (self.point_,) = self.ax_.plot(
+        (self.line_,) = ax.plot(self.recall, self.precision, **{"label": label, **kwargs})
+        (self.point_,) = ax.plot(
             self.break_even,
             self.break_even,
             "o",
             color=self.line_.get_color(),
             label=f"break-even {self.break_even:.3f}",
         )
-        self.ax_.set(
-            xlabel="Recall", ylabel="Precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal"
-        )
-        self.ax_.legend(loc="best")
-        return self
+        ax.set(xlabel="Recall", ylabel="Precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+        ax.legend(loc="best")
 
 
 @dataclass(eq=False, repr=False)
@@ -697,35 +609,20 @@ class CostCurveDisplay(ScoreDisplay):
             )
         return cls(curve, band=band, name=name).plot(ax, lines=lines, **kwargs)
 
-    def plot(self, ax: Any = None, *, lines: bool = False, **kwargs: Any) -> CostCurveDisplay:
-        """Draw the curve, its band, and the two trivial classifiers.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        lines : bool, default=False
-            Draw the line of every threshold as well.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        self : CostCurveDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
+    def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
+        """Draw the curve, its band, and the two trivial classifiers."""
         difference = self.band is not None and self.band.is_difference
         if difference:
-            self.ax_.axhline(0, color="0.5", linewidth=1, linestyle="--")
+            ax.axhline(0, color="0.5", linewidth=1, linestyle="--")
         else:
             trivial: dict[str, Any] = {"color": "0.5", "linewidth": 1, "linestyle": "--"}
-            self.ax_.plot([0, 0.5, 1], [0, 0.5, 0], label="better trivial classifier", **trivial)
+            ax.plot([0, 0.5, 1], [0, 0.5, 0], label="better trivial classifier", **trivial)
         if lines and self.curve is not None:
             ends = self.curve.lines.T
-            self.ax_.plot([0, 1], ends, color="0.85", linewidth=0.5, zorder=0)
-        (self.line_,) = self.ax_.plot(*self._points(), **{"label": self._label(), **kwargs})
+            ax.plot([0, 1], ends, color="0.85", linewidth=0.5, zorder=0)
+        (self.line_,) = ax.plot(*self._points(), **{"label": self._label(), **kwargs})
         if self.band is not None:
-            self.ax_.fill_between(
+            ax.fill_between(
                 self.band.probability_cost,
                 self.band.low,
                 self.band.high,
@@ -735,11 +632,10 @@ class CostCurveDisplay(ScoreDisplay):
                 label=f"{100 * self.band.confidence_level:g} % interval at each point",
             )
         what = "Difference of normalised expected cost" if difference else None
-        self.ax_.set(xlabel="P(+)cost", ylabel=what or "Normalised expected cost", xlim=(0, 1))
+        ax.set(xlabel="P(+)cost", ylabel=what or "Normalised expected cost", xlim=(0, 1))
         if not difference:
-            self.ax_.set_ylim(0, 0.52)
-        self.ax_.legend(loc="best")
-        return self
+            ax.set_ylim(0, 0.52)
+        ax.legend(loc="best")
 
     def _points(self) -> tuple[np.ndarray, np.ndarray]:
         if self.curve is not None:
@@ -850,28 +746,15 @@ class NetBenefitDisplay(ScoreDisplay):
         )
         return cls(curve, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> NetBenefitDisplay:
-        """Draw the curve, its interval, and what treating all and none would gain.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        self : NetBenefitDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the curve, its interval, and what treating all and none would gain."""
         curve, difference = self.curve, self.curve.is_difference
         faint: dict[str, Any] = {"color": "0.5", "linewidth": 1}
         name = self.name or ("difference" if difference else "model")
-        (self.line_,) = self.ax_.plot(
+        (self.line_,) = ax.plot(
             curve.thresholds, curve.net_benefit, **{"label": name, "zorder": 3, **kwargs}
         )
-        self.ax_.fill_between(
+        ax.fill_between(
             curve.thresholds,
             curve.low,
             curve.high,
@@ -880,23 +763,22 @@ class NetBenefitDisplay(ScoreDisplay):
             linewidth=0,
             label=f"{100 * curve.confidence_level:g} % interval at each threshold",
         )
-        self.ax_.axhline(0, linestyle="--", label=None if difference else "treat none", **faint)
+        ax.axhline(0, linestyle="--", label=None if difference else "treat none", **faint)
         if not difference:
-            self.ax_.plot(curve.thresholds, curve.treat_all, label="treat all", **faint)
+            ax.plot(curve.thresholds, curve.treat_all, label="treat all", **faint)
             top = max(curve.prevalence, float(curve.high[0])) * 1.05
-            self.ax_.set_ylim(-top / 3, top)
+            ax.set_ylim(-top / 3, top)
         what = "Difference of net benefit" if difference else "Net benefit"
-        self.ax_.set(xlabel="Threshold probability", ylabel=what)
-        self.ax_.set_xlim(curve.thresholds.min(), curve.thresholds.max())
-        self.ax_.legend(loc="best", fontsize="small")
-        return self
+        ax.set(xlabel="Threshold probability", ylabel=what)
+        ax.set_xlim(curve.thresholds.min(), curve.thresholds.max())
+        ax.legend(loc="best", fontsize="small")
 
 
 _CELLS = 40  # of the histogram
 
 
 @dataclass(eq=False, repr=False)
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """Calibration curve with intervals, the band of a calibrated model, and the scores.
 
     Parameters
@@ -1084,28 +966,9 @@ class CalibrationDisplay:
         options = {"pos_label": chosen, "labels": classes, "sample_weight": weight, **kwargs}
         return cls.from_predictions(safe_indexing(y, rows), probability, **options)
 
-    def plot(
-        self, ax: Any = None, *, band: bool = True, histogram: bool = True, **kwargs: Any
-    ) -> CalibrationDisplay:
-        """Draw the points with their intervals, the diagonal, the band and the probabilities.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        band : bool, default=True
-            Draw the band of a calibrated model.
-        histogram : bool, default=True
-            Draw the probabilities at the foot.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar` for the points.
-
-        Returns
-        -------
-        self : CalibrationDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
-        curve, ax = self.curve, self.ax_
+    def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:
+        """Draw the points with their intervals, the diagonal, the band and the probabilities."""
+        curve, ax = self.curve, ax
         level = f"{100 * curve.confidence_level:g} %"
         self.band_ = self.histogram_ = None
         if histogram:
@@ -1133,7 +996,6 @@ class CalibrationDisplay:
         )
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **self._axis_labels())
         ax.legend(loc="best", fontsize="small")
-        return self
 
     def _axis_labels(self) -> dict[str, str]:
         """Return what the axes show; of which class, unless curves of several meet there."""

@@ -14,15 +14,13 @@ from skeval.model_selection._comparison_result import ClassifierComparisons
 from skeval.model_selection._datasets_result import DatasetComparison
 from skeval.model_selection._error_interval import ErrorInterval
 from skeval.model_selection._permutation import PermutationTest, PermutationTests
-from skeval.model_selection._perturbation import PerturbationInterval
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.model_selection._score_interval import ScoreInterval
 from skeval.utils._plotting import (
-    axes_and_figure,
+    Display,
     column_of_axes,
     mark_integers,
     put_legend_above,
-    read_fields,
     shorten_name,
 )
 from skeval.utils._text import mean_loss_name
@@ -43,7 +41,7 @@ AXIS, LETTER = 5.5, 0.09  # inches: the axis of ranks, and a letter of a name
 
 
 @dataclass(kw_only=True, eq=False)
-class CriticalDifferenceDisplay:
+class CriticalDifferenceDisplay(Display):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
     A bar joins classifiers that are neighbours by rank and of which no two are found different. It
@@ -120,29 +118,26 @@ class CriticalDifferenceDisplay:
             title=f"bars: not found different ({comparison.test}, {level})",
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> CriticalDifferenceDisplay:
-        """Draw the axis, the names and the bars.
+    def _measure(self) -> tuple[float, float, float, float]:
+        """Return the room that bars, names and title take below and above the axis, and beside it.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to the bars, `matplotlib.lines.Line2D`.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-            The display itself.
+        Below and above in units of the vertical axis: to the first name, to the last one, and to
+        the top; beside in inches, for the longest name and its rank.
         """
-        k = len(self.names)
         below = 0.5 + BAR * len(self.groups)
-        depth = below + ROW * ((k + 1) // 2)
+        depth = below + ROW * ((len(self.names) + 1) // 2)
         top = 0.9 if self.critical_difference is None else 1.9
-        # room beside the axis for the longest name and its rank
         beside = LETTER * (8 + max(len(shorten_name(name)) for name in self.names))
-        size = (AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=size)
+        return below, depth, top, beside
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        _, depth, top, beside = self._measure()
+        return AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8)
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the axis, the names and the bars."""
+        k = len(self.names)
+        below, depth, top, beside = self._measure()
         self._draw_axis(ax, k)
         self.bars_ = []
         for number, (first, last) in enumerate(self.groups):
@@ -154,7 +149,6 @@ class CriticalDifferenceDisplay:
         margin = beside / AXIS * (k - 1)
         ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=self.title)
         ax.axis("off")
-        return self
 
     def _draw_axis(self, ax: Any, k: int) -> None:
         ax.plot([1, k], [0, 0], color="black", lw=1)
@@ -190,7 +184,7 @@ WEAK, STRONG = 0.35, 0.9  # opacity of a cell whose interval holds 0, and of one
 
 
 @dataclass(kw_only=True, eq=False)
-class DifferencesDisplay:
+class DifferencesDisplay(Display):
     """A heat map of the differences of all pairs, the row minus the column.
 
     Each cell has the difference, and below it the ends of its interval; all intervals hold
@@ -269,24 +263,13 @@ class DifferencesDisplay:
             title=f"row minus column; {level} intervals for all together",
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> DifferencesDisplay:
-        """Draw the cells.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        cells = CELL_INCHES * len(self.names)
+        return 4.5 + cells, 3.0 + cells
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.imshow`.
-
-        Returns
-        -------
-        DifferencesDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the cells."""
         k = len(self.names)
-        size = (4.5 + CELL_INCHES * k, 3.0 + CELL_INCHES * k)
-        self.ax_, self.figure_ = ax, figure = axes_and_figure(ax, figsize=size)
         with np.errstate(invalid="ignore"):
             found = (self.lows > 0) | (self.highs < 0)
         largest = float(np.abs(self.differences).max()) or 1.0
@@ -306,16 +289,15 @@ class DifferencesDisplay:
         ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(k), labels)
         ax.set_title(self.title, fontsize="medium")
-        figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
+        ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
         self._fit_texts()
-        return self
 
     def _fit_texts(self) -> None:
         """Let the texts fit their cells; what could not be read goes, the intervals first."""
         self.figure_.canvas.figure.draw_without_rendering()  # the layout settles the cells
         for n_lines in (2, 1):
             self._keep_lines(n_lines)
-            size = self._find_size()
+            size = self._find_font_size()
             if size >= SMALLEST:
                 break
         else:
@@ -327,7 +309,7 @@ class DifferencesDisplay:
         for text in self.texts_:
             text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
 
-    def _find_size(self) -> float:
+    def _find_font_size(self) -> float:
         """Return the size in points at which the longest text fits a cell."""
         cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
         boxes = [text.get_window_extent() for text in self.texts_]
@@ -347,7 +329,7 @@ Result = ErrorInterval | ScoreInterval
 
 
 @dataclass(kw_only=True, eq=False)
-class ErrorIntervalDisplay:
+class ErrorIntervalDisplay(Display):
     """Estimates of an error, or of scores, with their confidence intervals, a row for each.
 
     It is recommended to use `from_results` to create a display.
@@ -428,23 +410,11 @@ class ErrorIntervalDisplay:
             xlabel=measured.pop(),
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> ErrorIntervalDisplay:
-        """Draw the points and bars.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, max(2.0, 0.8 + 0.35 * len(self.names))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar`.
-
-        Returns
-        -------
-        ErrorIntervalDisplay
-            The display itself.
-        """
-        size = (6.4, max(2.0, 0.8 + 0.35 * len(self.names)))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=size)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the points and bars."""
         rows = range(len(self.names))
         # a quantile interval need not hold the estimate, so the bar is drawn around its own middle
         middles = [(low + high) / 2 for low, high in zip(self.lows, self.highs, strict=True)]
@@ -454,7 +424,6 @@ class ErrorIntervalDisplay:
         ax.plot(self.estimates, rows, "o", color="C0")
         ax.set_yticks(list(rows), [shorten_name(name) for name in self.names])
         ax.set(xlabel=self.xlabel, ylim=(len(self.names) - 0.5, -0.5))
-        return self
 
 
 def name_of(result: Result) -> str:
@@ -503,7 +472,7 @@ def choose_edges(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PermutationDisplay:
+class PermutationDisplay(Display):
     """Scores of permuted labels, and the score of the true ones with its P-value.
 
     It is recommended to use `from_result` to create a display.
@@ -598,10 +567,10 @@ class PermutationDisplay:
         self.histograms_: list[Any] = []
         self.lines_: list[Any] = []
         for panel in range(len(self.metrics)):
-            self._draw(panel, kwargs)
+            self._draw_panel(panel, kwargs)
         return self
 
-    def _draw(self, panel: int, kwargs: dict[str, Any]) -> None:
+    def _draw_panel(self, panel: int, kwargs: dict[str, Any]) -> None:
         from matplotlib.ticker import MaxNLocator
 
         ax, null = self.axes_[panel], self.null_distributions[panel]
@@ -624,7 +593,7 @@ class PermutationDisplay:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PerturbationDisplay:
+class PerturbationDisplay(Display):
     """Perturbed errors and the confidence interval that they make.
 
     The histogram is of the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
@@ -684,39 +653,8 @@ class PerturbationDisplay:
     statistic: str
     loss: str
 
-    @classmethod
-    def from_result(cls, result: PerturbationInterval, *, ax: Any = None) -> PerturbationDisplay:
-        """Draw the result of `perturbation_interval`.
-
-        Parameters
-        ----------
-        result : PerturbationInterval
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        PerturbationDisplay
-        """
-        return cls(**read_fields(cls, result)).plot(ax=ax)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> PerturbationDisplay:
-        """Draw the histogram, the interval and both errors.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.hist`.
-
-        Returns
-        -------
-        PerturbationDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax)
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the histogram, the interval and both errors."""
         perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
         counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
@@ -737,7 +675,6 @@ class PerturbationDisplay:
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
         mark_integers(ax)
         ax.legend(fontsize="small")
-        return self
 
     def _interval_label(self) -> str:
         found = self.interval
@@ -750,7 +687,7 @@ CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
 
 
 @dataclass(kw_only=True, eq=False)
-class SimplexDisplay:
+class SimplexDisplay(Display):
     """Draws from the posterior of a Bayesian test, each a point of a triangle.
 
     The nearer a corner, the more probable is its answer on a next data set; in the part of a corner
@@ -819,22 +756,11 @@ class SimplexDisplay:
             rope=posterior.rope,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> SimplexDisplay:
-        """Draw the triangle and the points.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.0, 5.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.hexbin`.
-
-        Returns
-        -------
-        SimplexDisplay
-            The display itself.
-        """
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.0, 5.4))
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the triangle and the points."""
         places = self.draws @ CORNERS
         drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
         # logarithmic, so that the few hexagons that hold most do not hide the rest
@@ -853,4 +779,3 @@ class SimplexDisplay:
         ax.text(0.5, CORNERS[1, 1] + 0.03, text, va="bottom", **options)
         ax.set(xlim=(-0.25, 1.25), ylim=(-0.18, 1.0), aspect="equal")
         ax.axis("off")
-        return self

@@ -15,7 +15,7 @@ from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import find_guess
 from skeval.report._shown_clusters import ShownClusters
-from skeval.utils._plotting import axes_and_figure
+from skeval.utils._plotting import Display
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ErrorEstimatesDisplay:
+class ErrorEstimatesDisplay(Display):
     """Forest plot: each estimate of the error with its confidence interval.
 
     It is recommended to use `from_result` to create a display.
@@ -136,23 +136,12 @@ class ErrorEstimatesDisplay:
             guess=guess,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> ErrorEstimatesDisplay:
-        """Draw one row for each estimate, the first on top.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.45 * len(self.methods)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the estimates.
-
-        Returns
-        -------
-        ErrorEstimatesDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw one row for each estimate, the first on top."""
         rows = np.arange(len(self.methods))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.45 * len(rows)))
         # Lines, since error bars would have to contain the estimate, and an interval need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0", linewidths=widths)
@@ -172,7 +161,6 @@ class ErrorEstimatesDisplay:
         ax.set_ylim(len(labels) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
-        return self
 
     def _row(self, row: int) -> str:
         form = ".3f" if self.loss == "zero_one" else ".4g"
