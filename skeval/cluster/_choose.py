@@ -42,7 +42,7 @@ from skeval.utils._checks import check_option, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = [
     "GapStatistic",
@@ -518,7 +518,7 @@ class NClustersChoice(ShownAsText):
             self.limits,
             strict=True,
         ):
-            value, error, reference, limit = (f"{number:.4f}" for number in numbers)
+            value, error, reference, limit = (write_number(number) for number in numbers)
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
@@ -688,7 +688,7 @@ class GapStatistic(ShownAsText):
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
         for k, value, error in zip(self.candidates, self.gap, self.standard_errors, strict=True):
             mark = "  <- chosen" if k == self.n_clusters else ""
-            rows.append((f"k = {k}", f"{value:.4f} +/- {error:.4f}{mark}"))
+            rows.append((f"k = {k}", f"{write_number(value)} +/- {write_number(error)}{mark}"))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         return align_text(f"{self.n_clusters} {noun} by the gap statistic", rows)
 

@@ -29,7 +29,7 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
 __all__ = [
     "AGREEMENTS",
@@ -364,8 +364,8 @@ class PredictivePower(ShownAsText):
     def __str__(self) -> str:
         rows = [
             ("agreement", self.agreement),
-            ("mean", f"{self.value:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("mean", write_number(self.value)),
+            ("standard error", write_spread(self.standard_error)),
             ("repeats", f"{len(self.values)}"),
         ]
         return align_text("predictive power", rows)
@@ -572,7 +572,7 @@ def predictive_power(
     predictive power
       agreement       adjusted_rand
       mean            1.0000
-      standard error  0.0000
+      standard error  unknown
       repeats         5
     """
     X = check_points(clusterer, X)

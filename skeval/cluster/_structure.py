@@ -42,7 +42,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
     "IndexInterval",
@@ -95,10 +95,12 @@ class StructureTest(LimitsResult):
 
     def __str__(self) -> str:
         null = self.null_distribution[~np.isnan(self.null_distribution)]
-        spread = f"{null.mean():.4f} (sd {null.std():.4f})" if null.size else "undefined"
+        spread = "undefined"
+        if null.size:
+            spread = f"{write_number(null.mean())} (sd {write_number(null.std())})"
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
-            (self.index, f"{self.statistic:.4f}"),
+            (self.index, write_number(self.statistic)),
             ("without structure", spread),
             ("reference", REFERENCE_WORDS[self.reference]),
             ("P-value", f"{self.pvalue:.4g}"),
@@ -425,8 +427,8 @@ class IndexInterval(IntervalResult):
 
     def __str__(self) -> str:
         rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("samples", f"{self.n_samples}"),
             ("halves", f"{len(self.replicates)}"),

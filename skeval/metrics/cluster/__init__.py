@@ -13,6 +13,7 @@ from sklearn.metrics import (
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from skeval.metrics.cluster._centroids import (
+    ClusterDistances,
     centroid_distances,
     compactness_score,
     davies_bouldin_score,
@@ -22,7 +23,6 @@ from skeval.metrics.cluster._centroids import (
 from skeval.metrics.cluster._dbcv import dbcv_score
 from skeval.metrics.cluster._distances import (
     BetweenClusterDistances,
-    ClusterDistances,
     between_cluster_distances,
     connectivity_score,
     dunn_score,
