@@ -9,7 +9,13 @@ import numpy as np
 from skeval.cluster._reference import REFERENCE_WORDS
 from skeval.cluster._rules import GAP, SILHOUETTE
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text, write_number
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    write_number,
+    write_spread,
+    write_with_spread,
+)
 
 __all__ = ["NClustersChoice", "NClustersComparison"]
 
@@ -93,7 +99,7 @@ class NClustersChoice(ShownAsText):
         verb = "reaches" if margin >= 0 else "misses"
         return (
             f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} ({value:.3f} +/- {self.standard_errors[row]:.3f}), so other "
+            f"{abs(margin):.3f} ({write_with_spread(value, self.standard_errors[row])}), so other "
             "halvings may choose otherwise."
         )
 
@@ -114,7 +120,7 @@ class NClustersChoice(ShownAsText):
 
     def __str__(self) -> str:
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
-        for k, *numbers in zip(
+        for k, value, error, reference, least in zip(
             self.candidates,
             self.values,
             self.standard_errors,
@@ -122,9 +128,10 @@ class NClustersChoice(ShownAsText):
             self.limits,
             strict=True,
         ):
-            value, error, reference, limit = (write_number(number) for number in numbers)
+            limit = "none" if np.isneginf(least) else write_number(least)  # of the last gap
             mark = "  <- chosen" if k == self.n_clusters else ""
-            text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
+            text = f"{write_number(value)} +/- {write_spread(error)}, "
+            text += f"reference {write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         text = align_text(f"{self.n_clusters} {noun} by {self.method}", rows)

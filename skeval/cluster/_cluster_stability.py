@@ -19,7 +19,7 @@ from skeval.cluster._stability import STABILITY, Seed, check_points, seed_cluste
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_with_spread
 
 __all__ = ["DISSOLVED", "VERDICTS", "ClusterStability", "cluster_stability"]
 
@@ -98,7 +98,7 @@ class ClusterStability(ShownAsText):
             strict=True,
         )
         rows = [
-            (f"cluster {label} ({size})", f"{mean:.3f} +/- {error:.3f}  {verdict}")
+            (f"cluster {label} ({size})", f"{write_with_spread(mean, error)}  {verdict}")
             for label, size, mean, error, verdict in numbers
         ]
         title = f"mean Jaccard over {self.replicates.shape[1]} resamples ({self.method})"

@@ -28,7 +28,7 @@ from skeval.metrics.cluster import silhouette_score
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text, write_number
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["StructureTest", "structure_test"]
 
@@ -77,7 +77,7 @@ class StructureTest(LimitsResult):
         null = self.null_distribution[~np.isnan(self.null_distribution)]
         spread = "undefined"
         if null.size:
-            spread = f"{write_number(null.mean())} (sd {write_number(null.std())})"
+            spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
             (self.index, write_number(self.statistic)),

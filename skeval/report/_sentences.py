@@ -147,8 +147,8 @@ def compare_with_guess(
 def write_permutation(test: PermutationTest) -> str:
     """Say what the permutation test found."""
     return (
-        f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
-        f"labels, {test.n_exceedances} did as well as on the true ones."
+        f"P = {test.pvalue:.4g}: of {count(test.n_permutations, 'run')} of the whole procedure on "
+        f"shuffled labels, {test.n_exceedances} did as well as on the true ones."
     )
 
 
