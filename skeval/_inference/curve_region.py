@@ -11,8 +11,6 @@ counts; for all x together z is the quantile of the largest distance of a true c
 observed one (`curve_distances`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -53,7 +51,7 @@ class Steps(NamedTuple):
         """Return y where x is just not left yet: the top of a vertical step."""
         return np.interp(x + _ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
-    def swap(self) -> Steps:
+    def swap(self) -> "Steps":
         """Return the same cuts with the two classes exchanged."""
         return Steps(self.y, self.x, self.n_y, self.n_x)
 

@@ -1,7 +1,5 @@
 """Confidence intervals of a proportion or a mean: numbers in, (low, high) out."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit

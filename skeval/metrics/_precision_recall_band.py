@@ -1,7 +1,5 @@
 """Bands of a precision-recall curve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
