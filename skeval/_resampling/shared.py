@@ -6,6 +6,8 @@ be in two places it soon drops in one. Here every worker is given it when the ru
 the worker joins; the scheduler keeps a copy, so no worker holds the only one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,5 +68,5 @@ def hold(name: str, function: Callable[[Any], Any], worker: Any = None) -> None:
 
 
 def release(name: str, worker: Any = None) -> None:
-    """Forget it."""
+    """Forget a function that was kept, as the run that needed it is over."""
     _held.pop(name, None)

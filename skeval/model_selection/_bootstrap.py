@@ -33,6 +33,7 @@ from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_option
 from skeval.utils._seeds import RandomStateLike
+from skeval.utils._text import write_number
 
 __all__ = ["BootstrapErrorEstimate", "bootstrap_error", "bootstrap_estimates"]
 
@@ -72,12 +73,12 @@ class BootstrapErrorEstimate(ErrorEstimate):
         rows = [
             *super()._lines(),
             ("resamples", f"{len(self.replicates)} ({self.n_redrawn} drawn again)"),
-            ("resubstitution", f"{self.resubstitution:.4f}"),
-            ("out-of-bag", f"{self.oob:.4f} (mean over {self.average})"),
+            ("resubstitution", write_number(self.resubstitution)),
+            ("out-of-bag", f"{write_number(self.oob)} (mean over {self.average})"),
         ]
         if self.method == BOOTSTRAP_632_PLUS:
-            rows.append(("no information", f"{self.no_information:.4f}"))
-            rows.append(("relative overfitting", f"{self.relative_overfitting:.4f}"))
+            rows.append(("no information", write_number(self.no_information)))
+            rows.append(("relative overfitting", write_number(self.relative_overfitting)))
         return rows
 
 
@@ -144,7 +145,7 @@ def bootstrap_error(
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any.
+        Use these resamples instead of drawing any; with `groups` they must draw groups whole.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
@@ -177,8 +178,8 @@ def bootstrap_error(
     Raises
     ------
     ValueError
-        If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples, or
-        `stratify` is combined with `groups` or a regressor.
+        If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples or
+        split groups, or `stratify` is combined with `groups` or a regressor.
     TypeError
         If `sample_weight` is given and the estimator takes none; the step is named.
 
@@ -286,7 +287,7 @@ def bootstrap_estimates(
     if indices is None:
         plan = bootstrap_plan(units, n, random_state, target.classes, codes)
     else:
-        plan = plan_resamples(indices, len(target), codes)
+        plan = plan_resamples(indices, units, codes)
     options["params"] = params
     bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, weights, options)
     predictions = target.decode(

@@ -1,12 +1,14 @@
 """What the data sets seen say about the difference of two classifiers on a next one."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import ShownAsText, align_text, fill_text, write_probability
 
 __all__ = ["RegionPosterior"]
 
@@ -56,7 +58,8 @@ class RegionPosterior(ShownAsText):
         }
         largest = max(better, equivalent, worse)
         if largest >= 0.95:
-            return f"{said[largest]}, with probability {largest:.3f}; a single one may differ."
+            probability = write_probability(largest)
+            return f"{said[largest]}, with probability {probability}; a single one may differ."
         return (
             "Nothing is settled: no one of better, equivalent and worse has the probability 0.95. "
             "More data sets are needed."
@@ -64,9 +67,9 @@ class RegionPosterior(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            (f"{self.name_a} better", f"{self.probabilities.a_better:.3f}"),
-            (f"equivalent within {self.rope:g}", f"{self.probabilities.equivalent:.3f}"),
-            (f"{self.name_b} better", f"{self.probabilities.b_better:.3f}"),
+            (f"{self.name_a} better", write_probability(self.probabilities.a_better)),
+            (f"equivalent within {self.rope:g}", write_probability(self.probabilities.equivalent)),
+            (f"{self.name_b} better", write_probability(self.probabilities.b_better)),
         ]
         title = f"{self.method}, {self.n_datasets} data sets"
         return align_text(title, rows) + "\n" + fill_text(self.conclusion)

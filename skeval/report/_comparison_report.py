@@ -1,5 +1,7 @@
 """Several estimators evaluated on the same folds: side by side, and which is better."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,18 +12,19 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import ClassifierComparison, ClassifierComparisons
+from skeval.model_selection._comparison_checks import default_rope
 from skeval.model_selection._comparison_methods import judge_splits
-from skeval.report._metrics_table import list_main_metrics, name_metric, write_number
+from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._report import EvaluationReport
 from skeval.report._text_table import align_rows
 from skeval.report._verdict import forbid_quoting
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import write_ends, write_number, write_pvalue
 
 __all__ = ["EvaluationComparison", "compare_reports", "list_shared_metrics"]
 
 SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
-ROPE = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,10 +95,8 @@ class EvaluationComparison(WritableReport, Mapping):
         rows = [["estimator", "error", level, *map(name_metric, metrics)]]
         for name, report in self.items():
             found = dict(_read_row(report))
-            ends = "--"
-            if np.isfinite(found["low"]):
-                ends = f"[{write_number(found['low'])}, {write_number(found['high'])}]"
-            numbers = [write_number(found.get(metric, np.nan)) for metric in metrics]
+            ends = write_ends(found["low"], found["high"])
+            numbers = [write_number(found[m]) if m in found else "--" for m in metrics]
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
         if self.comparisons is not None:
@@ -138,9 +139,9 @@ def _write_pairs(pairs: ClassifierComparisons) -> list[str]:
     level = f"{100 * pairs.confidence_level:g} % interval"
     rows = [(f"difference of {pairs.scoring}", "", level, "P")]
     for row in _list_pairs(pairs):
-        ends = f"[{write_number(row['low'])}, {write_number(row['high'])}]"
+        ends = write_ends(row["low"], row["high"])
         name = f"{row['a']} - {row['b']}"
-        rows.append((name, write_number(row["difference"]), ends, f"{row['pvalue']:.3g}"))
+        rows.append((name, write_number(row["difference"]), ends, write_pvalue(row["pvalue"])))
     return align_rows(rows, left=(0, 2))
 
 
@@ -155,12 +156,12 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
     ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
-    level = first.confidence_level
+    level, rope = first.confidence_level, default_rope(scoring)
     comparisons = {}
     for a, b in combinations(range(len(names)), 2):
         with warnings.catch_warnings():  # the table shows what is undefined
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            test, details = judge_splits(scores[:, [a, b]], ratio, ROPE, "two-sided")
+            test, details = judge_splits(scores[:, [a, b]], ratio, rope, "two-sided")
         comparisons[names[a], names[b]] = ClassifierComparison(
             method="corrected_t",
             scoring=scoring,
@@ -178,7 +179,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
             **details,
         )
     means = scores.mean(axis=0)
-    settled = {"confidence_level": level, "rope": ROPE}
+    settled = {"confidence_level": level, "rope": rope}
     return ClassifierComparisons(names, "corrected_t", scoring, means, comparisons, **settled)
 
 

@@ -1,5 +1,7 @@
 """The page of an evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from itertools import starmap
@@ -27,7 +29,7 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
-from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._prediction_sections import make_beside, make_prediction_sections
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
@@ -36,6 +38,7 @@ from skeval.report._sentences import (
     write_selection,
 )
 from skeval.report._verdict import write_guess
+from skeval.utils._text import write_number, write_range, write_spread
 
 __all__ = ["make_evaluation_page"]
 
@@ -111,11 +114,9 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:
     """Return the cells of an estimate in the table of the page."""
-    form = ".4f" if estimate.loss == "zero_one" else ".4g"
-    found = estimate.interval
-    numbers = (estimate.error, found.low, found.high, estimate.standard_error)
-    error, low, high, spread = (f"{number:{form}}" for number in numbers)
-    return name, error, f"{low} to {high}", spread, found.method
+    found, error = estimate.interval, write_number(estimate.error)
+    ends = write_range(found.low, found.high)
+    return name, error, ends, write_spread(estimate.standard_error), found.method
 
 
 def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:

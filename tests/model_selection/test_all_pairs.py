@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import make_classification
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ShuffleSplit
@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
+from skeval import evaluate
 from skeval._inference.adjustment import adjust_pvalues
 from skeval._inference.equivalence import correlated_t_probabilities
 from skeval._inference.paired_tests import corrected_t, mcnemar, paired_bootstrap
@@ -117,6 +118,67 @@ def test_conclusions_say_what_is_known():
     assert "GaussianNB scores more than DummyClassifier" in clear.conclusion
     near = compare_classifiers(GaussianNB(), THREE["tree"], X, Y, cv=SPLITS, rope=0.5)
     assert "practically equivalent: within 0.5" in near.conclusion
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("wrong", [(9, 45), (45, 9), (40, 45), (40, 40)])
+@pytest.mark.parametrize("method", ["mcnemar", "bootstrap"])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_conclusions_follow_from_the_test_and_the_interval(method, wrong, alternative, level):
+    """One-sided tests say what they looked at, and no P-value above 5 % is more than chance."""
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    a, b = (np.where(rng.permutation(100) < n, 1 - y, y) for n in wrong)
+    found = compare_predictions(
+        y, a, b, method=method, alternative=alternative, confidence_level=level, random_state=0
+    )
+    said, least = found.conclusion, min(0.05, round(1 - level, 12))
+    better = "more" if found.difference > 0 else "less"
+    wanted = {"two-sided": better, "greater": "more", "less": "less"}[alternative]
+    if found.pvalue <= least:
+        assert said.startswith(f"a scores {wanted} than b: more than chance at {100 * least:.3g} %")
+        assert wanted == better
+        return
+    if alternative == "two-sided":
+        assert said.startswith("No difference is shown")
+        assert ("without 0" in said) == (0 not in found.interval)
+    else:
+        assert "No difference" not in said
+        assert said.startswith("It is not shown")
+        assert f"that a scores {wanted} than b" in said
+        reverse = found.interval.high < 0 if alternative == "greater" else found.interval.low > 0
+        assert (f"Rather it scores {better}" in said) == reverse
+    assert f"{100 * level:g} % interval" in said
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_rules_are_not_equivalent_for_the_unit_of_their_score(scale):
+    """One hundredth is little of an accuracy; of a squared error it may be more than there is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = scale * (X[:, 0] + 0.1 * rng.normal(size=60))
+    two = {"of": Ridge(), "without": DummyRegressor()}
+    found = compare_classifiers(two, X, y, scoring="neg_mean_squared_error", random_state=0)
+    pair = found["of", "without"]
+    assert pair.conclusion.startswith("of scores more than without")
+    assert "equivalent" not in pair.conclusion
+    assert (found.rope, pair.rope) == (0, 0)
+    evaluated = evaluate(two, X, y, n_bootstraps=2, n_permutations=0, random_state=0)
+    assert evaluated.comparisons.rope == 0
+
+
+def test_what_does_not_vary_cannot_be_judged():
+    X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.linspace(0, 1, 40)[:, None]
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_classifiers(
+            GaussianNB(), DummyClassifier(), X, np.repeat([0, 1], 20), cv=5, random_state=0
+        )
+    assert "the difference is 0.5000 on every split alike" in found.conclusion
+    assert "nan" not in str(found)
+    pairs = ClassifierComparisons(
+        ("a", "b"), "corrected_t", "accuracy", np.array([1, 0.5]), {("a", "b"): found}
+    )
+    assert "Whether it differs from b cannot be told" in pairs.conclusion
+    assert "not shown to differ" not in pairs.conclusion
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))

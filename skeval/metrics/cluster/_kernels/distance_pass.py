@@ -2,8 +2,11 @@
 
 Every pairwise index is a reduction of that matrix by clusters: sums, largest and smallest entries.
 A strip of rows is the unit of work; strips are gathered in order, so that the numbers do not depend
-on the number of threads. Equations: doc/derivations/distance_pass.rst.
+on the number of threads. `pass_over_rows` takes some rows of each cluster instead of all.
+Equations: doc/derivations/distance_pass.rst.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from functools import lru_cache, partial
 import numpy as np
 from joblib import Parallel, delayed
 
-from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles
+from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles, slices
 from skeval.metrics.cluster._kernels.neighbours import Nearest
 
 __all__ = [
@@ -20,17 +23,16 @@ __all__ = [
     "TILE_ROWS",
     "ClusterSums",
     "Reductions",
-    "Segments",
     "add_to_totals",
-    "cut_points",
     "distance_pass",
     "mean_between",
     "mean_within",
-    "slices",
+    "pass_over_rows",
     "sums_by_strips",
     "sums_of_matrix",
     "within_pass",
 ]
+
 
 TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
@@ -57,7 +59,7 @@ class Reductions:
     smallest: np.ndarray
     nearest: Nearest | None
 
-    def gather(self, strip: "_Strip") -> None:
+    def gather(self, strip: _Strip) -> None:
         """Add what a strip found for its rows and for all later columns (eq. 6)."""
         rows, clusters = strip.rows, strip.segments.clusters
         later = slice(rows.start, rows.start + strip.column_sums.shape[1])
@@ -88,7 +90,7 @@ class Segments:
         ends = np.append(self.offsets[1:], stop - start)
         self.runs = [slice(a, b) for a, b in zip(self.offsets, ends, strict=True)]
 
-    def common(self, other: "Segments") -> Iterator[tuple[int, slice, slice]]:
+    def common(self, other: Segments) -> Iterator[tuple[int, slice, slice]]:
         """Yield each cluster found in both, with its run in either."""
         begin = max(self.clusters.start, other.clusters.start)
         for k in range(begin, min(self.clusters.stop, other.clusters.stop)):
@@ -134,7 +136,7 @@ class _Strip:
     and nearest: eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
     """
 
-    def __init__(self, layout: "_Layout", rows: slice, stop: int, nearest: Nearest | None) -> None:
+    def __init__(self, layout: _Layout, rows: slice, stop: int, nearest: Nearest | None) -> None:
         self.layout, self.rows = layout, rows
         self.segments = layout.segments(rows.start, rows.stop)
         n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), layout.n_clusters
@@ -146,7 +148,7 @@ class _Strip:
 
     def reduce(
         self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
-    ) -> "_Strip":
+    ) -> _Strip:
         for part in columns:
             tile, others = strip(part), self.layout.segments(part.start, part.stop)
             if sums:
@@ -333,7 +335,39 @@ def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     return total, largest
 
 
-def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Cut start:stop into slices of `step`, the last one shorter."""
-    for begin in range(start, stop, step):
-        yield slice(begin, min(begin + step, stop))
+def pass_over_rows(
+    tiles: Tiles,
+    starts: np.ndarray,
+    sampled: list[slice],
+    cluster: np.ndarray,
+    zero: np.ndarray,
+    L: int,
+    *,
+    n_jobs: int | None,
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbours.
+
+    The weights are those of the neighbours in another cluster, among the L nearest; distances up
+    to zero (n,) count as 0.
+    """
+    cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
+    columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
+    segments = [Segments(starts, part.start, part.stop) for part in columns]
+
+    def reduce(rows: slice) -> tuple[slice, np.ndarray, np.ndarray]:
+        strip, own = tiles(rows), np.arange(rows.start, rows.stop)
+        sums, found = (
+            np.zeros((len(own), len(starts))),
+            Nearest(cluster[rows], L, zero[rows], other=cluster),
+        )
+        for part, runs in zip(columns, segments, strict=True):
+            tile = strip(part)
+            sums[:, runs.clusters] += runs.sum_columns(tile.distances)  # eq. 1
+            met = own[(own >= part.start) & (own < part.stop)]
+            tile.distances[met - rows.start, met - part.start] = np.inf
+            found.look(tile.distances, slice(0, len(own)), part, tile.lowest)
+        return rows, sums.T, found.foreign_weights()
+
+    strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
+    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
+    yield from parallel(delayed(reduce)(rows) for rows in strips)

@@ -1,3 +1,0 @@
-"""Displays of what selecting features does."""
-
-__all__: list[str] = []

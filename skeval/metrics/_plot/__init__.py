@@ -1,3 +1,0 @@
-"""Displays of the metrics."""
-
-__all__: list[str] = []

@@ -1,3 +1,0 @@
-"""Displays of partitions."""
-
-__all__: list[str] = []

@@ -1,3 +1,0 @@
-"""Displays of intervals and P-values."""
-
-__all__: list[str] = []

@@ -1,3 +1,0 @@
-"""Displays of several estimates side by side."""
-
-__all__: list[str] = []
