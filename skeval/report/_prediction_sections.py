@@ -203,9 +203,10 @@ def _make_tuning_section(report: EvaluationReport) -> Iterator[Section]:
 def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield the samples that are wrong again and again."""
     hard = report.hard_samples
-    if not hard.always:
-        return
     numbers = report.class_sizes is None
+    sentences = write_hard_samples(hard, numbers)
+    if not sentences:
+        return
     rows: Sequence[Sequence[str]] = [
         (
             row["name"],
@@ -219,6 +220,6 @@ def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     head.append("usual residual" if numbers else "wrong in")
     yield Section(
         "Samples to look at",
-        sentences=[write_hard_samples(hard, numbers)],
+        sentences=sentences,
         tables=[Table("The worst predicted.", head, rows)],
     )

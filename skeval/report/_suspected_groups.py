@@ -36,34 +36,46 @@ def _varies(column: np.ndarray) -> bool:
     return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
 
 
-def warn_of_groups(columns: np.ndarray) -> Caution | None:
+def warn_of_groups(columns: np.ndarray, target: Target) -> Caution | None:
     r"""Say how many samples have close companions, and then nothing for a long way.
 
     Where samples are spread evenly in `d` dimensions, the distances :math:`r_k` to the k-th
     neighbour fulfil :math:`P(r_k / r_{k+1} < q) = q^{kd}`, whatever the density, and
-    :math:`(r_k / r_{2k})^d` has median 1/2, which tells `d`.
+    :math:`(r_k / r_{2k})^d` has median 1/2, which tells `d`. It is grave where companions nearly
+    share their target, and the neighbours after them do not: then classes do not explain it.
     """
     table = columns[:, [_varies(column) for column in columns.T]]
-    table = np.unique(table, axis=0)  # copies have a check of their own
+    table, rows = np.unique(table, axis=0, return_index=True)  # copies have a check of their own
     if not LEAST_SAMPLES <= len(table) <= MOST_SAMPLES or table.shape[1] < LEAST_COLUMNS:
         return None
     table = table / np.abs(table).max(axis=0)  # squares of tiny numbers are 0
     table = (table - table.mean(axis=0)) / table.std(axis=0)
-    distances = NearestNeighbors(n_neighbors=2 * FAR).fit(table).kneighbors()[0]
+    distances, neighbours = NearestNeighbors(n_neighbors=2 * FAR).fit(table).kneighbors()
     ratios = distances[:, :-1] / distances[:, 1:]
     middle = float(np.median(distances[:, FAR - 1] / distances[:, 2 * FAR - 1]))
     if not 0 < middle < 1 or np.mean(ratios == 1) > TIES:
         return None
     dimension = np.log(0.5) / np.log(middle)
-    shares = [np.mean(ratios[:, k - 1] < CHANCE ** (1 / (k * dimension))) for k in SIZES]
-    most = int(np.argmax(shares))
-    if shares[most] < SHARE:
+    close = [ratios[:, k - 1] < CHANCE ** (1 / (k * dimension)) for k in SIZES]
+    k = SIZES[int(np.argmax([near.mean() for near in close]))]
+    near = close[SIZES.index(k)]
+    if near.mean() < SHARE:
         return None
+    targets = _spread_target(target)[rows]
+    unlike = np.sum((targets[near, None] - targets[neighbours[near, : 2 * k]]) ** 2, axis=(0, 2))
+    within, beyond = unlike[:k].sum(), unlike[k:].sum()
+    by_chance = 2 * targets.var(axis=0).sum() * near.sum() * k
+    grave = within < (1 - NEARLY_CONSTANT) * by_chance and within < beyond / 2
+    share = f"{100 * near.mean():.0f} % of the samples"
     return Caution(
         "groups",
-        f"{100 * shares[most]:.0f} % of the samples have {SIZES[most]} close neighbours and then "
-        "none for a long way, which chance explains for one in 200: they may be measurements of "
-        "one object. If they are, name the object in groups=, or every error here is too low.",
+        f"{share} have {k} close neighbours and then none for a long way, which chance explains "
+        "for one in 200: they may be measurements of one object. If they are, name the object in "
+        "groups=, or every error here is too low.",
+        f"{share} lie together with {k} others that share their target, as measurements of one "
+        "object do (name it in groups)"
+        if grave
+        else "",
     )
 
 

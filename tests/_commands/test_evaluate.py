@@ -20,7 +20,7 @@ import skeval
 from skeval.__main__ import main
 from skeval._commands._estimators import CLASSIFIERS
 
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
+QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
 
 
 def test_module_runs_and_names_data_size_and_classes():
@@ -113,7 +113,7 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
     [
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
-        (["iris", "--folds", "99"], "cv=99 folds need a class of at least 99 members"),
+        (["iris", "--cv", "99"], "cv=99 folds need a class of at least 99 members"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),

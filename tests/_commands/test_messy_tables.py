@@ -18,7 +18,7 @@ import skeval
 from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
+QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
 
 
 def draw_people(n=80):
