@@ -1,10 +1,15 @@
 """Coverage of the intervals of metrics of out-of-fold predictions, as `evaluate` shows them.
 
-Two Gaussian classes in p dimensions, of which the first tells them apart; the truth is the metric
-of the rule fitted to the whole sample, on a large test sample.
+Two Gaussian classes in p dimensions, of which the first tells them apart, or numbers that the
+first feature moves; the truth is the metric of the rule fitted to the whole sample, on a large
+test sample. An area of .5, or an effect of 0, is a cell without signal.
 
     python benchmarks/coverage_out_of_fold.py --sets 200 --out results/coverage_out_of_fold.csv
+    python benchmarks/coverage_out_of_fold.py --sets 150 --n 80 --rates 0.5 0.1 --areas 0 0.5 \\
+        --estimators lda nb knn tree dummy lasso ridge ols --out results/coverage_without_signal.csv
 """
+
+from __future__ import annotations
 
 import argparse
 import csv
@@ -15,19 +20,22 @@ from pathlib import Path
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.base import is_regressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.answers import Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_repeats import repeated_scheme
@@ -39,7 +47,11 @@ ESTIMATORS = {
     "svm": SVC(kernel="linear"),
     "nb": GaussianNB(),
     "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "knn": KNeighborsClassifier(),
     "ridge": Ridge(),
+    "ols": LinearRegression(),
+    "lasso": Lasso(alpha=0.1),
+    "dummy": DummyRegressor(),
 }
 
 
@@ -73,7 +85,7 @@ def measure(estimator, X, y, seed):
         options,
     )
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
-    answers = list(p.answers(scheme, Questions({})))
+    answers = list(p.answers(scheme, Questions()))
     return measure_metrics(collect_answers(p, answers, 10), 0.95)
 
 
@@ -96,7 +108,7 @@ def truth(estimator, X, y, test):
 
 def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
     rng = np.random.default_rng([seed, n, int(1000 * rate), int(1000 * area), p])
-    numbers = name == "ridge"
+    numbers = is_regressor(ESTIMATORS[name])
     shift = np.sqrt(2) * norm.ppf(area)
     make = (draw_numbers, (area, p)) if numbers else (draw, (rate, shift, p))
     test = make[0](rng, n_test, *make[1])

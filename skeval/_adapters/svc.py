@@ -27,9 +27,9 @@ from skeval._adapters.svc_problems import (
     make_boxes,
     make_column_steps,
 )
-from skeval._resampling.adapters import Adapter, Decisions, Unserved, adapter_for
+from skeval._resampling.adapters import Adapter, Unserved, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._solvers.kernel_svm import KernelForm, is_positive
 
@@ -162,7 +162,7 @@ class SVCAdapter:
         shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
         return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
-    def __call__(self, block: PlanBlock) -> Decisions | Responses:
+    def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of two classes, or the votes of more."""
         box = self.boxes(block)
         if self._n_classes > 2:
@@ -170,7 +170,7 @@ class SVCAdapter:
         codes = self._codes(block)
         rows = np.arange(len(self.target))
         values, solved = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
-        return Decisions(values, solved)
+        return FitOutput.of_decisions(block, values, solved)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
         """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
@@ -183,7 +183,7 @@ class SVCAdapter:
         tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
         return values, self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
 
-    def _vote(self, block: PlanBlock, box: np.ndarray) -> Responses:
+    def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and let them vote."""
         codes, classes = self._codes(block), range(self._n_classes)
         present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
@@ -198,14 +198,16 @@ class SVCAdapter:
             solved &= settled
             values.append(found[block.test])
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
-        return count_votes(np.stack(values, 1)[answered], self.pipeline[-1], solved)
+        votes = count_votes(np.stack(values, 1)[answered], self.pipeline[-1])
+        return FitOutput(block.test, ~solved, *votes)
 
 
-def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Responses:
-    """Return what SVC makes of the decision values (n_answers, n_pairs), which favour the first.
+def count_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes and decision values that SVC makes of those of pairs, which favour the first.
 
-    Of classes with as many votes the first is predicted; `break_ties` looks at the sums of the
-    values, which decision values of one against the rest have in them, less than half a vote.
+    The values have the shape (n_answers, n_pairs). Of classes with as many votes the first is
+    predicted; `break_ties` looks at the sums of the values, which decision values of one against
+    the rest have in them, less than half a vote.
     """
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
     votes, sums = np.zeros((2, len(values), n_classes))
@@ -217,7 +219,7 @@ def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Resp
     rest = votes + sums / (3.0 * (np.abs(sums) + 1.0))
     one_to_rest = classifier.decision_function_shape == "ovr"
     ranked = rest if classifier.break_ties and one_to_rest else votes
-    return Responses(ranked.argmax(axis=1), solved, rest if one_to_rest else values)
+    return ranked.argmax(axis=1), rest if one_to_rest else values
 
 
 def shape_of(X: Any) -> tuple[int, ...]:

@@ -116,9 +116,13 @@ class IntervalResult(ShownAsText):
 
 @dataclass(frozen=True, eq=False)
 class LimitsResult(IntervalResult):
-    """A result that is given the ends of its interval by method, as functions of the level."""
+    """A result that is given the ends of its interval by method, as functions of the level.
+
+    No interval ends beyond `bounds`, the smallest and the largest value that there can be.
+    """
 
     limits: LimitsByMethod = field(kw_only=True, repr=False)
+    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -126,7 +130,8 @@ class LimitsResult(IntervalResult):
         return tuple(self.limits)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        return self.limits[method](confidence_level)
+        low, high = np.clip(self.limits[method](confidence_level), *self.bounds).tolist()
+        return low, high
 
 
 class WithEnds:

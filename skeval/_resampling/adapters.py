@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses, SolvedFits
 from skeval._resampling.target import Target
 from skeval._resampling.weights import is_routed
 from skeval.utils._compat import has_valid_parameters
@@ -17,7 +17,6 @@ from skeval.utils._compat import has_valid_parameters
 __all__ = [
     "Adapter",
     "CostedAdapter",
-    "Decisions",
     "PlannedAdapter",
     "Unserved",
     "adapter_for",
@@ -29,9 +28,6 @@ __all__ = [
 SERVING = "skeval._adapters"
 """The floor above that registers adapters as it is imported, before the first is asked for."""
 
-DECIMALS = 9
-"""Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
-
 FITS_OF_BLOCK = 256
 """Fits that a solver is given at once at least: it gains little from more, where samples are many.
 
@@ -40,34 +36,6 @@ Fewer would not do: the pilots that tell which samples matter are the same for a
 
 BLOCK_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
-
-
-class Decisions(NamedTuple):
-    """The decision values that a solver finds for the fits of a block.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_fits, n_samples)
-        Decision values of all samples; the second class is predicted where they are >= 0.
-    solved : bool ndarray of shape (n_fits,)
-        The fits that they hold for; the estimator itself does the others.
-    """
-
-    values: np.ndarray
-    solved: np.ndarray
-
-    def answers(self, block: PlanBlock) -> np.ndarray:
-        """Return the codes predicted for the tested samples of the solved fits, fit after fit."""
-        positive = self.values[block.test & self.solved[:, None]] >= 0
-        return positive.astype(np.intp)  # codes: as a mask, booleans would select
-
-    def each_fit(self, block: PlanBlock) -> SolvedFits:
-        """Yield the responses of each solved fit; 0 is the second class, as in libsvm."""
-        for r in np.flatnonzero(self.solved):
-            rows = np.flatnonzero(block.test[r])
-            values = np.round(self.values[r, rows], DECIMALS)
-            predicted = (values >= 0).astype(np.intp)
-            yield int(r), rows, {"predict": predicted, "decision_function": values}
 
 
 class Unserved(NamedTuple):
@@ -82,8 +50,8 @@ class Adapter(Protocol):
     It answers each of predict, decision_function and predict_proba that its estimator has.
     """
 
-    def __call__(self, block: PlanBlock) -> Decisions | Responses:
-        """Return the decisions of two classes, or the responses of any estimator."""
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return the answers of the fits; those that it calls failed, the estimator does."""
 
 
 @runtime_checkable

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.callbacks import fit_task
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
 from skeval.feature_selection._consensus import consensus_support
@@ -263,19 +264,18 @@ class CV2FeatureSelectionPipeline(
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
-        fits = resampled_fits(
+        fits = fit_plan(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
             plan,
-            read_round,
-            adapted=False,
+            Questions((), note=read_round),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
             params={name: value for name, value in given.items() if value is not None},
         )
-        rounds = [finding for fitted in fits for finding in fitted.findings]
+        rounds = [found for _, output in fits for found in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _store_rounds(

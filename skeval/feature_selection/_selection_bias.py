@@ -11,10 +11,10 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval, row_means
 from skeval._inference.paired_tests import corrected_error
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import group_parameters
 from skeval.feature_selection._cv2 import check_selector
@@ -222,8 +222,8 @@ def fold_errors(
     """Return the 0-1 error of each fold of a plan."""
     loss_fn = resolve_loss("zero_one", target)
     parts = [
-        (row_means(loss_fn.of_block(target, block, predictions)), block.train, block.test)
-        for block, predictions, _ in resampled_predictions(estimator, X, target, plan, **options)
+        (row_means(loss_fn.of_output(target, block, output)), block.train, block.test)
+        for block, output in fit_plan(estimator, X, target, plan, **options)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))

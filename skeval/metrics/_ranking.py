@@ -14,6 +14,7 @@ from skeval.utils._compat import validate_params
 __all__ = ["SCORE_CONSTRAINTS", "break_even_point", "cumulative_counts", "ranking_loss"]
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 SCORE_CONSTRAINTS: dict[str, list[object]] = {
     "y_true": ["array-like"],
@@ -143,9 +144,10 @@ def break_even_point(
     Notes
     -----
     Where tied scores hide that cut, the value is found on the straight line between the two
-    neighbouring (recall, precision) points. Before the first cut, where precision is 0/0, the
-    precision of the first cut is used: a constant score has the prevalence. (The point (0, 1) that
-    `precision_recall_curve` adds there would give it ``1 / (2 - prevalence)``.)
+    neighbouring (recall, precision) points. Where the first of them has no true positives, so that
+    precision is 0/0 or 0, the precision of the second is the value: a constant score has the
+    prevalence. (The point (0, 1) that `precision_recall_curve` adds there would give it
+    ``1 / (2 - prevalence)``.) Weights are compared but for rounding: their unit does not matter.
 
     References
     ----------
@@ -164,8 +166,12 @@ def break_even_point(
         return give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
     recall, precision = tp[1:] / tp[-1], tp[1:] / predicted
-    after = int(np.searchsorted(predicted, tp[-1]))  # the first cut with P <= R
-    start = (recall[after - 1], precision[after - 1]) if after else (0.0, precision[0])
+    # The first cut with P <= R. Sums of the same weights in another order differ by rounding.
+    after = int(np.argmax(predicted >= tp[-1] * (1 - _ROUNDING)))
+    # P = R = 0 of a cut without true positives says nothing: it is as if there were none.
+    start = (0.0, precision[after])
+    if after and recall[after - 1] > 0:
+        start = (recall[after - 1], precision[after - 1])
     return _diagonal_crossing(start, (recall[after], precision[after]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -53,12 +54,87 @@ __all__ = [
     "get_scorer",
     "get_scorer_names",
     "make_clustering_scorer",
+    "range_of",
+    "range_of_metric",
 ]
 
 Scorer = Callable[..., float]
 SCORES = ("decision_function", "predict_proba")
 PARTITION = "partition"
 NOISE = -1
+
+
+SHARE = re.compile(
+    r"(accuracy|balanced_accuracy|top_k_accuracy|f1|fbeta|precision|recall|jaccard|roc_auc|"
+    r"average_precision|break_even_point|bleu|class_f_measure|pair_fbeta|pair_jaccard|purity|"
+    r"inverse_purity|error_rate|zero_one|hamming|ranking|rand|fowlkes_mallows|ndcg|"
+    r"normalized_mutual_info|homogeneity|completeness|v_measure|"
+    r"(macro|micro|weighted)_fbeta|label_ranking_average_precision)"
+    r"(_score|_loss)?(_macro|_micro|_weighted|_samples)?(_ov[or](_weighted)?)?"
+)
+"""Names of what lies between 0 and 1."""
+RANGES = {
+    "adjusted_mutual_info": (-np.inf, 1.0),
+    "adjusted_rand": (-1.0, 1.0),
+    "cohen_kappa": (-1.0, 1.0),
+    "d2_absolute_error": (-np.inf, 1.0),
+    "d2_brier": (-np.inf, 1.0),
+    "d2_log_loss": (-np.inf, 1.0),
+    "d2_pinball": (-np.inf, 1.0),
+    "d2_tweedie": (-np.inf, 1.0),
+    "error_norm": (0.0, np.inf),
+    "explained_variance": (-np.inf, 1.0),
+    "log_bleu": (-np.inf, 0.0),
+    # The largest of the losses of scikit-learn, which takes no probability for smaller than eps.
+    "log": (0.0, -float(np.log(np.finfo(float).eps))),
+    "matthews_corrcoef": (-1.0, 1.0),
+    "max_error": (0.0, np.inf),
+    "mean_absolute_error": (0.0, np.inf),
+    "mean_absolute_percentage_error": (0.0, np.inf),
+    "mean_gamma_deviance": (0.0, np.inf),
+    "mean_pinball": (0.0, np.inf),
+    "mean_poisson_deviance": (0.0, np.inf),
+    "mean_squared_error": (0.0, np.inf),
+    "mean_squared_log_error": (0.0, np.inf),
+    "median_absolute_error": (0.0, np.inf),
+    "minkowski": (0.0, np.inf),
+    "mutual_info": (0.0, np.inf),
+    "negative_likelihood_ratio": (0.0, np.inf),
+    "positive_likelihood_ratio": (0.0, np.inf),
+    "r2": (-np.inf, 1.0),
+    "root_mean_squared_error": (0.0, np.inf),
+    "root_mean_squared_log_error": (0.0, np.inf),
+}
+"""Of the other metrics, by name without "_loss" or "_score" at the end."""
+RESCALED = {"adjusted", "normalize", "scale_by_half"}
+"""Keywords that give a metric another range."""
+
+
+def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
+    """Return the smallest and the largest value of a metric or scorer of this name.
+
+    Infinite where they are not known: every interval of a metric ends within them. The Brier score
+    of two classes is at most 1, that of more 2, as where their number is not known.
+    """
+    if name.startswith("neg_"):
+        low, high = range_of(name[4:], n_classes)
+        return 0.0 - high, 0.0 - low
+    short = name.removesuffix("_loss").removesuffix("_score")
+    if short == "brier":
+        return 0.0, 1.0 if n_classes == 2 else 2.0
+    return (0.0, 1.0) if SHARE.fullmatch(name) else RANGES.get(short, (-np.inf, np.inf))
+
+
+def range_of_metric(
+    metric: Callable[..., float], n_classes: int | None = None
+) -> tuple[float, float]:
+    """Return the range of a function of scikit-learn or of this package; infinite of others."""
+    function = metric.func if isinstance(metric, partial) else metric
+    fixed = metric.keywords if isinstance(metric, partial) else {}
+    package = str(getattr(function, "__module__", "")).split(".")[0]
+    if package not in ("skeval", "sklearn") or RESCALED & set(fixed):
+        return -np.inf, np.inf
+    return range_of(getattr(function, "__name__", ""), n_classes)
 
 
 class ScorerRow(NamedTuple):

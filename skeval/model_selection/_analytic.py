@@ -11,10 +11,10 @@ from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval import metrics
+from skeval._inference.clustered_rates import area_error, class_size
 from skeval._inference.confusion import delta_error, score_form
-from skeval._inference.delong import delong
 from skeval._inference.interval import Limits, LimitsByMethod
-from skeval._inference.means import mean_interval, normal_interval
+from skeval._inference.means import mean_interval, normal_interval, normal_quantile
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,
@@ -68,7 +68,7 @@ def list_analytic_methods(
             methods = tuple(name for name in methods if name not in _DELTA)
     if sample.weight is None and sample.groups is None:
         return methods
-    return ("score",) if "score" in methods and function not in _RANKINGS else ()
+    return ("score",) if "score" in methods else ()
 
 
 Forms = dict[str, tuple[Callable[[float], Limits], float]]
@@ -156,15 +156,38 @@ def _take_root_of_interval(losses: Floats, method: str, confidence_level: float)
 
 
 def _use_area(function: Function, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of an area: of samples of one weight with the variance of DeLong."""
     pos_label = arguments.get("pos_label")
     if function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true)[-1].item()
-    positive, score, _ = check_binary_scores(sample.y_true, sample.y_pred, pos_label, None)
-    sizes = int(positive.sum()), int((~positive).sum())
-    enough = min(sizes) >= 2
-    error = float(np.sqrt(delong(positive, score[None, :])[1][0, 0])) if enough else np.nan
-    by_score = partial(area_interval, sample.estimate, error, sizes), error
+    checked = check_binary_scores(sample.y_true, sample.y_pred, pos_label, sample.weight)
+    seen = checked[2] > 0
+    positive, score, weight = (column[seen] for column in checked)
+    group, n_groups = None, None
+    if sample.groups is not None:
+        group = np.unique(np.asarray(sample.groups)[seen], return_inverse=True)[1].reshape(-1)
+        n_groups = int(group.max()) + 1
+        if n_groups == 1:
+            return {}
+    error = area_error(positive, score, weight, group)
+    sizes = [
+        class_size(score[own], weight[own], None if group is None else group[own])
+        for own in (positive, ~positive)
+    ]
+    by_score = partial(_area_limits, sample.estimate, error, (sizes[0], sizes[1]), n_groups), error
     return {"score": by_score} | _use_normal(sample.estimate, error, "delong")
+
+
+def _area_limits(
+    area: float,
+    error: float,
+    sizes: tuple[float, float],
+    n_groups: int | None,
+    confidence_level: float,
+) -> Limits:
+    """Return the score interval of an area, by Student's quantile of the number of groups."""
+    widening = normal_quantile(confidence_level, n_groups) / normal_quantile(confidence_level)
+    return area_interval(area, error * widening, sizes, confidence_level)
 
 
 _AVERAGED_OR_BINARY = (sk.precision_score, sk.recall_score, sk.f1_score, sk.fbeta_score)

@@ -16,9 +16,9 @@ from skeval._inference.influence import (
 )
 from skeval._inference.means import row_means
 from skeval._inference.point632 import METHODS, combine
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.loss import Loss, LossLike, resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.units import (
     DrawingUnits,
@@ -334,9 +334,8 @@ def sum_out_of_bag(
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
     odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
-        losses = loss_fn.of_block(target, block, predictions)
-        losses[failed] = np.nan
+    for block, output in fit_plan(estimator, X, target, plan, **options):
+        losses, failed = loss_fn.of_output(target, block, output), output.failed
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)
         tests += np.isfinite(losses).sum(axis=0)

@@ -25,9 +25,9 @@ from skeval._inference.procedure_intervals import INFLATION
 from skeval._inference.proportions import area_interval, log_interval, wilson_interval
 from skeval._inference.tested import Tested, mean_loss, variance_of_mean
 from skeval._resampling.out_of_fold import OutOfFold
+from skeval.metrics._scorers import range_of
 from skeval.model_selection._analytic import give_no_limits
 from skeval.model_selection._metric_estimate import MetricEstimate
-from skeval.model_selection._score_interval import range_of
 from skeval.model_selection._table_interval import count_confusion_table
 
 __all__ = ["METRICS", "measure_metrics"]
@@ -71,7 +71,11 @@ def measure_metrics(
         made = list(measure(found))
         known = {fields["metric"] for fields in made if fields["label"] is None}
         made += [fields for fields in measure_scorers(found) if fields["metric"] not in known]
-        return tuple(MetricEstimate(**fields | settled) for fields in made)
+        n_classes = None if found.target.classes is None else len(found.target.classes)
+        return tuple(
+            MetricEstimate(**fields | settled, bounds=range_of(fields["metric"], n_classes))
+            for fields in made
+        )
 
 
 Fields = dict[str, Any]
@@ -256,8 +260,9 @@ def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
         error = np.nan
         if len(values) > 1:
             error = corrected_error(values, 1 / max(1, found.n_folds - 1))
-        options: dict[str, Any] = {"bounds": range_of(name), "n_units": len(values)}
-        limits: Callable[[float], Limits] = partial(normal_interval, mean, error, **options)
+        limits: Callable[[float], Limits] = partial(
+            normal_interval, mean, error, n_units=len(values)
+        )
         if len(values) < 2:
             limits = give_no_limits
         yield describe(name, mean, ("corrected_t", limits, error), found.n_tested)

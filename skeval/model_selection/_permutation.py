@@ -17,9 +17,9 @@ from sklearn.metrics import check_scoring
 from skeval._inference.interval import ConfidenceInterval, Limits, LimitsResult
 from skeval._inference.proportions import exact_interval
 from skeval._inference.ties import exceedances
+from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.scores import Scores, resampled_scores
 from skeval._resampling.shuffles import check_orders, draw_orders
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
@@ -364,7 +364,7 @@ def compute_scores(
         scorer = check_scoring(estimator, options["scoring"])
     scores: list[Scores] = []
     first = None if max_exceedances is None else 1 + max_exceedances
-    for part in resampled_scores(estimator, X, target, plan, scorer, first_block=first, **options):
+    for part in score_plan(estimator, X, target, plan, scorer, first_block=first, **options):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break

@@ -8,10 +8,10 @@ import numpy as np
 
 from skeval._inference.draws import check_enough_draws, interval_of_draws
 from skeval._inference.interval import IntervalResult, Limits, WithEnds
+from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import Loss, LossLike, resolve_loss
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.predictions import PredictedBlock, resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested
 from skeval.model_selection._results import NON_NEGATIVE, bounds_of
@@ -305,7 +305,7 @@ def perturbation_interval(
 
     def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
         plan = make_weighted_plan(base, n, draw, sample_weight)
-        results = resampled_predictions(estimator, X, target, plan, **options)
+        results = fit_plan(estimator, X, target, plan, **options)
         return compute_mean_losses(results, target, loss_fn, plan.fits_per_repetition)
 
     errors, sizes = {}, {}
@@ -379,12 +379,13 @@ def make_weighted_plan(
 
 
 def compute_mean_losses(
-    results: Iterable[PredictedBlock], target: Target, loss_fn: Loss, fits_per_repetition: int
+    results: Outputs, target: Target, loss_fn: Loss, fits_per_repetition: int
 ) -> Iterator[np.ndarray]:
     """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
-    for block, predictions, _ in results:
-        losses = loss_fn.of_block(target, block, predictions)
-        losses = losses.reshape(-1, fits_per_repetition, len(target))
+    for block, output in results:
+        losses = loss_fn.of_output(target, block, output).reshape(
+            -1, fits_per_repetition, len(target)
+        )
         tests = np.isfinite(losses).sum(axis=1)
         with np.errstate(invalid="ignore"):
             yield np.nansum(losses, axis=1) / tests

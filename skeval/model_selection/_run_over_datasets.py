@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, SeedSequence
 
+from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.scores import resampled_scores
 from skeval._resampling.target import check_task
 from skeval.model_selection._comparison_checks import (
     check_estimators,
@@ -216,7 +216,7 @@ class _Run:
             for estimator_name, estimator in self.estimators.items():
                 at = f"{estimator_name!r} on the data set {name!r}"
                 data = (X, target, plan, self.scorer)
-                blocks = resampled_scores(estimator, *data, scoring=self.scoring, **self.options)
+                blocks = score_plan(estimator, *data, scoring=self.scoring, **self.options)
                 scores[estimator_name] = np.array([score for block in blocks for score in block])
         except Exception as error:
             error.add_note(f"run_over_datasets was at work {at}.")

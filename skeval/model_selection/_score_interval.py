@@ -16,6 +16,7 @@ from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import check_task
+from skeval.metrics._scorers import range_of
 from skeval.model_selection._interval_folds import BY_MEANS, FOLD_METHODS
 from skeval.model_selection._interval_parts import (
     Outcome,
@@ -34,7 +35,6 @@ __all__ = [
     "PER_SAMPLE",
     "ScoreInterval",
     "label_parts",
-    "range_of",
     "score_interval",
 ]
 
@@ -51,39 +51,6 @@ PER_SAMPLE = {
     "neg_mean_squared_error": MeanLoss("squared", 0.0),
     "neg_mean_absolute_error": MeanLoss("absolute", 0.0),
 }
-SHARES = (
-    "balanced_accuracy",
-    "top_k_accuracy",
-    "average_precision",
-    "roc_auc",
-    "f1",
-    "precision",
-    "recall",
-    "jaccard",
-    "rand_score",
-    "fowlkes_mallows",
-    "normalized_mutual_info",
-    "homogeneity",
-    "completeness",
-    "v_measure",
-)
-"""How the names of scores between 0 and 1 begin."""
-
-
-def range_of(scoring: str) -> tuple[float, float]:
-    """Return the smallest and the largest value of a score that scikit-learn names."""
-    if scoring.endswith("()"):
-        return -np.inf, np.inf
-    if scoring.startswith(SHARES):
-        return 0.0, 1.0
-    if scoring.startswith("neg_"):
-        return -np.inf, 0.0
-    if scoring in ("matthews_corrcoef", "adjusted_rand_score"):
-        return -1.0, 1.0
-    if scoring in ("positive_likelihood_ratio", "mutual_info_score"):
-        return 0.0, np.inf
-    best_is_one = scoring in ("r2", "explained_variance", "adjusted_mutual_info_score")
-    return -np.inf, 1.0 if best_is_one or scoring.startswith("d2_") else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +84,8 @@ class ScoreInterval(IntervalResult):
         Of Student's quantile; infinity where it is the normal one.
     parameters : dict
         The parameters of the method.
+    bounds : tuple of float
+        The smallest and the largest value of the score, within which every interval ends.
     interval : ConfidenceInterval
         The interval by the first of `interval_methods`.
     confidence_level : float
@@ -135,6 +104,7 @@ class ScoreInterval(IntervalResult):
     n_undefined: int
     degrees_of_freedom: float
     parameters: dict[str, Any]
+    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
 
     @property
     def _mean_loss(self) -> MeanLoss:
@@ -154,7 +124,7 @@ class ScoreInterval(IntervalResult):
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         """Return the limits of the score: of a mean loss where it is one."""
         loss, best = self._mean_loss
-        bounds = bounds_of(loss) if loss else range_of(self.scoring)
+        bounds = bounds_of(loss) if loss else self.bounds
         low, high = finding_limits(self._finding, method, confidence_level, bounds)
         return (best - high, best - low) if loss else (low, high)
 
@@ -433,5 +403,6 @@ def score_result(
         n_undefined=n_undefined,
         degrees_of_freedom=found.degrees_of_freedom,
         parameters=settings,
+        bounds=range_of(label, None if p.target.classes is None else len(p.target.classes)),
         confidence_level=confidence_level,
     )

@@ -12,9 +12,10 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval
 from skeval._inference.paired_tests import corrected_error
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import Params
 from skeval.model_selection._searches import tuning_bias
@@ -253,10 +254,9 @@ def tuning_optimism(
     plan = add_all_samples(plan)
     found: list[Searched] = []
     sizes: list[np.ndarray] = []
-    for block, _, findings in resampled_fits(
-        search, X, target, plan, read_search, adapted=False, params=params, **options
-    ):
-        found += findings
+    questions = Questions((), note=read_search)
+    for block, output in fit_plan(search, X, target, plan, questions, params=params, **options):
+        found += output.notes or []
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from reference import metric_intervals as reference
+from sklearn.metrics import roc_auc_score
 
 from skeval._inference.clustered_rates import area_error, class_size, independent_size
 from skeval._inference.delong import delong
@@ -50,6 +52,18 @@ def test_weights_count_by_their_ratios():
     assert_allclose(independent_size(weight), independent_size(7 * weight))
     half = np.r_[np.ones(40), np.zeros(40) + 1e-9]
     assert_allclose(independent_size(half), 40)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.repeat([True, False], [9, 16]))
+    score, weight = rng.integers(0, 6, 25).astype(float), rng.exponential(size=25)
+    for group in (rng.integers(0, 7, 25), np.arange(25)):
+        sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
+        area, variance = reference.clustered_area_variance(*sample)
+        assert_allclose(area_error(positive, score, weight, group) ** 2, variance, rtol=1e-10)
+        assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
 
 
 def test_a_class_of_one_has_no_error():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.strategies import scored
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import ranking as reference
 from sklearn.exceptions import UndefinedMetricWarning
@@ -36,6 +37,27 @@ def test_only_the_order_of_scores_counts(problem):
         assert_allclose(turned, value, rtol=1e-12)
     flipped = ranking_loss(1 - y, -score, sample_weight=weight)
     assert_allclose(flipped, ranking_loss(y, score, sample_weight=weight), atol=1e-15)
+
+
+@given(scored(), st.sampled_from([0.1, 1 / 3, 1e-3, 7.0]), st.sampled_from([10, 7]))
+def test_the_unit_of_the_weights_does_not_matter(problem, unit, parts):
+    y, score, whole = problem
+    weight = whole / parts  # not representable, so that sums in another order differ
+    value = break_even_point(y, score, sample_weight=weight)
+    assert_allclose(value, reference.break_even_point(y == 1, score, weight), atol=1e-9)
+    assert_allclose(value, break_even_point(y, score, sample_weight=whole), atol=1e-9)
+    assert_allclose(value, break_even_point(y, score, sample_weight=unit * weight), atol=1e-9)
+    loss = ranking_loss(y, score, sample_weight=unit * weight)
+    assert_allclose(loss, ranking_loss(y, score, sample_weight=whole), atol=1e-12)
+
+
+def test_a_cut_without_true_positives_is_no_break_even_point():
+    weight = np.array([0.2, 0.1, 0.4, 0.3])
+    for unit in (1, 10, 0.1):
+        value = break_even_point([0, 0, 1, 1], [2, 1, 1, 0], sample_weight=unit * weight)
+        assert_allclose(value, 4 / 7)
+    # A negative alone at the top says nothing of where three positives and three negatives lie.
+    assert break_even_point([0, 1, 1, 1, 0, 0, 0], [2, 1, 1, 1, 1, 1, 1]) == 3 / 7
 
 
 def test_break_even_point_is_precision_and_recall_where_no_tie_hides_it():

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.coverage import consistent_with
 from joblib import parallel_config
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
@@ -244,6 +245,55 @@ def test_stratified_bca_equals_scipy_with_a_sample_for_each_class():
     parts = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
     expected = scipy_interval(parts, statistic, result.replicates, 0.95)
     assert_allclose([result.interval.low, result.interval.high], expected, rtol=1e-10)
+
+
+def test_weights_and_groups_of_an_area_take_the_closed_form():
+    y, score = binary(n=60)
+    weight, groups = np.random.default_rng(1).exponential(size=60), np.arange(60) // 3
+
+    def ends(result):
+        return result.interval.low, result.interval.high
+
+    plain = metric_interval(roc_auc_score, y, score)
+    alike = metric_interval(roc_auc_score, y, score, sample_weight=np.full(60, 0.3))
+    assert alike.method == plain.method == "score"
+    assert_allclose(alike.standard_error, plain.standard_error)
+    assert_allclose(ends(alike), ends(plain), rtol=1e-9)
+    for options in ({"sample_weight": weight}, {"groups": groups}):
+        found = metric_interval(roc_auc_score, y, score, **options)
+        assert found.replicates is None
+        loss = metric_interval(ranking_loss, y, score, **options)
+        assert_allclose([1 - found.interval.high, 1 - found.interval.low], ends(loss), rtol=1e-8)
+    given = np.concatenate([weight, np.zeros(5)])  # what weighs nothing is not there
+    more = metric_interval(
+        roc_auc_score, np.r_[y, [0, 1, 0, 1, 1]], np.r_[score, np.arange(5)], sample_weight=given
+    )
+    found = metric_interval(roc_auc_score, y, score, sample_weight=weight)
+    assert_allclose(ends(more), ends(found), rtol=1e-8)
+    counted = (groups == 0).astype(float)  # one group that weighs something has no spread
+    with pytest.warns(UndefinedMetricWarning):
+        found = metric_interval(roc_auc_score, y, score, groups=groups, sample_weight=counted)
+    assert np.isnan(found.interval.low)
+
+
+def coverage_of_clustered_area(n_data_sets, n_groups=20, area=0.8):
+    """Groups of 6 samples of one class each, whose scores are correlated."""
+    rng, group = np.random.default_rng(0), np.repeat(np.arange(n_groups), 6)
+    y, hits = (group % 2), 0
+    for _ in range(n_data_sets):
+        shared, own = rng.normal(size=n_groups)[group], rng.normal(size=len(y))
+        score = np.sqrt(0.5) * (shared + own) + np.sqrt(2) * stats.norm.ppf(area) * y
+        hits += area in metric_interval(roc_auc_score, y, score, groups=group).interval
+    return hits
+
+
+def test_coverage_of_the_area_of_groups():
+    assert consistent_with(coverage_of_clustered_area(150), 150)
+
+
+@pytest.mark.slow
+def test_coverage_of_the_area_of_groups_long():
+    assert consistent_with(coverage_of_clustered_area(2000), 2000)
 
 
 def test_replicates_are_the_metric_on_resamples():

@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 from skeval._resampling.cases import cases_of
 from skeval._resampling.schemes import halves_scheme, subsample_scheme
 from skeval._resampling.target import check_task
+from skeval.metrics._scorers import range_of
 from skeval.model_selection import ScoreInterval, error_interval, score_interval
 from skeval.model_selection._interval_folds import FOLD_METHODS
-from skeval.model_selection._score_interval import range_of
 from skeval.utils._seeds import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)

@@ -1,11 +1,13 @@
 """Intervals of errors: never a point where something is uncertain, never outside the range."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import metrics as sk
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
@@ -15,16 +17,31 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.draws import interval_of_draws
 from skeval._inference.proportions import jeffreys_interval, wilson_interval
+from skeval._resampling.cases import cases_of
+from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.target import check_task
 from skeval.feature_selection import selection_bias
+from skeval.metrics import (
+    break_even_point,
+    error_norm,
+    error_rate,
+    get_scorer,
+    get_scorer_names,
+    ranking_loss,
+)
+from skeval.metrics._scorers import range_of, range_of_metric
 from skeval.model_selection import (
     ErrorEstimate,
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
     holdout_error,
+    metric_interval,
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.utils._compat import metric_of_scorer
 
 MANY = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 RNG = np.random.default_rng(0)
@@ -199,3 +216,140 @@ def test_hold_out():
     for priors, y_pred in ((None, y), (None, y + 1), ([1.0], y), ([1.0], y + 1)):
         interval = holdout_error(y, y_pred, priors=priors).confidence_interval()
         assert interval.high - interval.low > 0.1
+
+
+def predict_out_of_fold(y, response, predicted, estimator):
+    """Return repeated folds, each sample its own, in which a model answered as it is told."""
+    n_repeats, n = response.shape[:2]
+    _, target, _ = check_task(estimator, np.arange(n)[:, None], y)
+    fold = np.tile(np.arange(n) % 2, n_repeats)
+    return OutOfFold(
+        target=target,
+        cases=cases_of(target),
+        weight=np.ones(n),
+        row=np.tile(np.arange(n), n_repeats),
+        repeat=np.repeat(np.arange(n_repeats), n),
+        fold=fold,
+        predicted=predicted.ravel(),
+        loss=np.zeros(n_repeats * n),
+        response=None if target.classes is None else response.reshape(n_repeats * n, -1),
+        scores={} if target.classes is None else {"neg_brier_score": RNG.normal(size=4)},
+        noted=[],
+        n_folds=2,
+        n_fits=2 * n_repeats,
+    )
+
+
+@pytest.mark.parametrize(("seed", "n", "n_classes"), [(0, 4, 2), (1, 9, 2), (2, 5, 3)])
+@pytest.mark.parametrize("surely", [0.8, 1])
+def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely):
+    rng = np.random.default_rng(seed)
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
+    answer = rng.integers(0, n_classes, (2, n))  # some are surely wrong
+    response = np.where(answer[..., None] == np.arange(n_classes), surely, 1 - surely)
+    response = response / response.sum(axis=2, keepdims=True)
+    found = predict_out_of_fold(y, response, answer, DecisionTreeClassifier())
+    numbers = rng.choice([-1e6, 0.0, 1.0, 1e6], (2, n))
+    regressed = predict_out_of_fold(
+        y + 0.5 * rng.random(n), numbers[..., None], numbers, DecisionTreeRegressor()
+    )
+    for each in (*measure_metrics(found, 0.99), *measure_metrics(regressed, 0.99)):
+        low, high = range_of(each.metric, n_classes)
+        assert each.bounds == (low, high)
+        assert np.isfinite([low, high]).any(), each.metric
+        if each.metric not in found.scores:  # these are not what they are called
+            assert np.isnan(each.estimate) or low <= each.estimate <= high, each.metric
+        interval = each.interval
+        assert np.isnan(interval.low) or low <= interval.low <= interval.high <= high
+
+
+OF_PREDICTIONS = (
+    sk.accuracy_score,
+    sk.balanced_accuracy_score,
+    sk.f1_score,
+    sk.precision_score,
+    sk.recall_score,
+    sk.jaccard_score,
+    sk.matthews_corrcoef,
+    sk.cohen_kappa_score,
+    sk.zero_one_loss,
+    sk.hamming_loss,
+    error_rate,
+)
+OF_SCORES = (
+    sk.brier_score_loss,
+    sk.log_loss,
+    sk.roc_auc_score,
+    sk.average_precision_score,
+    ranking_loss,
+    break_even_point,
+)
+OF_NUMBERS = (
+    sk.r2_score,
+    sk.explained_variance_score,
+    sk.mean_squared_error,
+    sk.mean_absolute_error,
+    sk.root_mean_squared_error,
+    sk.median_absolute_error,
+    sk.max_error,
+    error_norm,
+)
+
+
+@pytest.mark.parametrize(
+    "metric", OF_PREDICTIONS + OF_SCORES + OF_NUMBERS, ids=lambda metric: metric.__name__
+)
+@pytest.mark.parametrize("method", ["auto", "basic", "percentile"])
+@pytest.mark.parametrize("wrong", [1, 4, 7])
+def test_every_metric_ends_within_its_range(metric, method, wrong):
+    y = np.arange(8) % 2
+    answer = np.where(np.arange(8) < wrong, 1 - y, y).astype(float)
+    if metric in OF_NUMBERS:
+        y, answer = y + RNG.random(8) / 4, 10.0 * answer
+    low, high = range_of_metric(metric, 2)
+    assert np.isfinite([low, high]).any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = metric_interval(metric, y, answer, method=method, n_resamples=50, random_state=0)
+        assert low <= found.estimate <= high
+        for name in found.interval_methods:
+            ends = found.confidence_interval(0.99, name)
+            assert np.isnan(ends.low) or low <= ends.low <= ends.high <= high
+
+
+def test_the_range_is_that_of_the_classes_and_of_the_arguments():
+    assert range_of("brier_score", 2) == (0, 1)
+    assert range_of("neg_brier_score", 3) == range_of("neg_brier_score") == (-2, 0)
+    assert range_of("neg_log_loss")[0] == pytest.approx(-36.0437, abs=1e-4)
+    worst = sk.log_loss([0, 1], [[0.0, 1.0], [1.0, 0.0]])
+    assert worst == pytest.approx(range_of("log_loss")[1])
+    assert range_of_metric(partial(sk.accuracy_score, normalize=False)) == (-np.inf, np.inf)
+    assert range_of("f1_times_100") == range_of("my_recall") == (-np.inf, np.inf)
+    assert range_of_metric(lambda y, p: 7.0) == (-np.inf, np.inf)
+    three = np.arange(60) % 3
+    wrong = np.eye(3)[(three + 1) % 3]
+    if sk.brier_score_loss(three[:3], wrong[:3]) == 2:
+        wrong[0] = np.eye(3)[0]
+        found = metric_interval(sk.brier_score_loss, three, wrong, n_resamples=50, random_state=0)
+        assert 1 < found.estimate <= found.interval.high <= 2
+
+
+OF_LABELS = [name for name in get_scorer_names() if hasattr(get_scorer(name), "_score_func")]
+
+
+@pytest.mark.parametrize("name", OF_LABELS)
+def test_every_scorer_lies_in_its_range(name):
+    """The worst and the best that there are, of labels, scores and numbers."""
+    low, high = range_of(name, 2)
+    row = metric_of_scorer(get_scorer(name))
+    sign = 1 if row[2] else -1
+    for wrong in (0, 1, 3, 5, 6):
+        y = np.arange(6) % 2
+        given = np.where(np.arange(6) < wrong, 1 - y, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                value = sign * row[0](y, given, **row[1])
+            except (ValueError, TypeError):
+                continue
+        assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12

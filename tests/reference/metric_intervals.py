@@ -26,6 +26,32 @@ def delong(positive_scores, negative_scores):
     return area, covariance
 
 
+def clustered_area_variance(positive, score, weight, group):
+    """Obuchowski (1997): the variance between groups of the area over all weighted pairs.
+
+    The deviation of a sample is its part in the sum over its own pairs, and that of a group the sum
+    of those of its samples of both classes.
+    """
+    n = len(score)
+    total = {
+        one: sum(w for w, p in zip(weight, positive, strict=True) if p == one)
+        for one in (True, False)
+    }
+    pairs = [
+        (i, j, weight[i] * weight[j] / (total[True] * total[False]), kernel(score[i], score[j]))
+        for i in range(n)
+        for j in range(n)
+        if positive[i] and not positive[j]
+    ]
+    area = sum(share * win for _, _, share, win in pairs)
+    deviation = dict.fromkeys(group, 0.0)
+    for i, j, share, win in pairs:
+        deviation[group[i]] += share * (win - area)
+        deviation[group[j]] += share * (win - area)
+    n_groups = len(deviation)
+    return area, n_groups / (n_groups - 1) * sum(d**2 for d in deviation.values())
+
+
 def f_beta(precision, recall, beta):
     return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 

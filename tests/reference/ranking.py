@@ -1,5 +1,7 @@
 """Metrics over pairs and over every threshold."""
 
+from fractions import Fraction
+
 
 def ranking_loss(positive, score, weight):
     loss = total = 0.0
@@ -16,7 +18,7 @@ def cuts(positive, score, weight):
     """(threshold, true positives, false positives) for every threshold, the empty cut first."""
     points = [(float("inf"), 0.0, 0.0)]
     for threshold in sorted(set(score), reverse=True):
-        tp = fp = 0.0
+        tp = fp = 0
         for is_positive, s, w in zip(positive, score, weight, strict=True):
             if s >= threshold:
                 tp, fp = (tp + w, fp) if is_positive else (tp, fp + w)
@@ -25,18 +27,22 @@ def cuts(positive, score, weight):
 
 
 def break_even_point(positive, score, weight):
-    """Walk along the (recall, precision) points until precision is no more above recall."""
+    """Walk along the (recall, precision) points until precision is no more above recall.
+
+    Weights are taken as the fractions that they stand for, .1 as 1/10: nothing is rounded.
+    """
+    weight = [Fraction(float(w)).limit_denominator(10**6) for w in weight]
     total = sum(w for is_positive, w in zip(positive, weight, strict=True) if is_positive)
-    points = [(tp / total, tp / (tp + fp)) for _, tp, fp in cuts(positive, score, weight)[1:]]
-    wanted = [tp + fp >= total for _, tp, fp in cuts(positive, score, weight)[1:]]
-    r0, p0 = 0.0, points[0][1]
-    for (r1, p1), reached in zip(points, wanted, strict=True):
-        if reached:
-            if p1 == r1:
-                return p1
-            t = (p0 - r0) / ((p0 - r0) + (r1 - p1))
-            return p0 + t * (p1 - p0)
-        r0, p0 = r1, p1
+    before = None
+    for _, tp, fp in cuts(positive, score, weight)[1:]:
+        recall, precision = tp / total, tp / (tp + fp)
+        if tp + fp >= total:
+            if precision == recall or before is None:
+                return float(precision)
+            above, below = before[1] - before[0], recall - precision
+            return float(before[1] + above / (above + below) * (precision - before[1]))
+        if tp > 0:
+            before = recall, precision
     raise AssertionError("the last cut predicts everything")
 
 
