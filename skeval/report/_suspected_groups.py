@@ -82,9 +82,11 @@ def warn_of_groups(columns: np.ndarray, target: Target) -> Caution | None:
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 LEAST_VALUES, MOST_ROWS = 8, 20
 """Values of an identifier, and rows that share one in the mean: "site" with 3 values names none."""
-SHARE_OF_REPEATED = 0.1
-NEARLY_CONSTANT = 0.8
-"""Share of the variance of the target that values explain, beyond what they would by chance."""
+SHARE_OF_REPEATED, LEAST_REPEATED = 0.1, 5
+"""Share of the rows whose value is not theirs alone, and how many values repeat: 0 alone may."""
+NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
+"""Share of the variance of the target that values explain, beyond what they would by chance: from
+which a feature, or a column that is none anyway, is an identifier."""
 N_SHUFFLES = 199
 RARE = 0.005
 """P-value, by shuffled targets, from which values and targets have to do with each other."""
@@ -159,7 +161,8 @@ def _find_repeats(
     codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)[1:]
     n, m = len(codes), len(sizes)
     n_repeated = int(sizes[sizes > 1].sum())
-    if n_repeated < SHARE_OF_REPEATED * n or not max(LEAST_VALUES, n / MOST_ROWS) <= m < n:
+    few = n_repeated < SHARE_OF_REPEATED * n or np.sum(sizes > 1) < LEAST_REPEATED
+    if few or not max(LEAST_VALUES, n / MOST_ROWS) <= m < n:
         return None
     agreement = _measure_agreement(codes, sizes, targets)
     if m <= targets.shape[1] or agreement < least or not agreement > 0:
@@ -205,18 +208,19 @@ def _name_identifier(name: str, found: Repeats, left_out: bool, classes: bool) -
     shared = f"{found.n_repeated} of {found.n_samples} samples share their value of {name!r}"
     values = f"{shared} with others ({found.n_values} values)"
     cure = f"pass it as groups (--groups {name} on the command line, groups= in Python)"
-    if found.agreement < NEARLY_CONSTANT:
+    if found.agreement < (MOSTLY_CONSTANT if left_out else NEARLY_CONSTANT):
         return Caution(
             "identifier",
             f"{values}, and those that share it have more alike a {label} than chance explains: "
             f"they are not independent. Where it names what is measured more than once, {cure}.",
         )
-    nearly = "" if found.agreement > 1 - 1e-9 else "nearly "
+    how = "nearly always" if found.agreement >= NEARLY_CONSTANT else "mostly"
+    how = "always" if found.agreement > 1 - 1e-9 else how
     feature = "" if left_out else "; as a feature it tells nothing of new ones, either"
     return Caution(
         "identifier",
-        f"{values}, and {nearly}always their {label} with it, as samples of one patient or object "
+        f"{values}, and {how} their {label} with it, as samples of one patient or object "
         "do. Folds put one into training and the next into the test, so that knowing the object "
         f"again is counted as success: {cure}{feature}.",
-        f"{shared} and {nearly}always their {label} with others (use --groups {name})",
+        f"{shared} and {how} their {label} with others (use --groups {name})",
     )
