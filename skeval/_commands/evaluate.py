@@ -101,7 +101,8 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     add(
         "--quick",
         action="store_true",
-        help="fewer resamples and permutations, no leave-one-out, seconds instead of minutes",
+        help="fewer resamples and permutations, no leave-one-out, and less still where that would "
+        f"take more than {QUICK_BUDGET:g} s",
     )
 
 
@@ -154,7 +155,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         verbose=progress_level(),
         memory=options.memory,
     )
-    deliver(report, options, table, procedure, [*notes, *told, *found])
+    deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
@@ -277,12 +278,23 @@ def _choose_sizes(
     told: list[str] = []
     if budget is not None:
         work, told = fit_to_budget(work, budget * workers, frozenset(given))
-        told = [f"note: left out to keep within {budget:g} s: {', '.join(told)}."] if told else []
-    if work.seconds / workers > WORTH_TELLING:
-        print(
-            f"skeval: a fit takes {fit:.2g} s, so all will take about "
-            f"{work.seconds / workers:.0f} s, much less where a solver does many fits at once; "
-            "--budget SECONDS does with fewer.",
-            file=sys.stderr,
-        )
+    seconds = work.seconds / workers
+    _tell_seconds(seconds, fit, budget)
+    if budget is not None and told:
+        aim = "keep within" if seconds <= budget else "come nearer to"
+        told = [f"note: left out to {aim} {budget:g} s: {', '.join(told)}."]
     return {name: getattr(work, name) for name in sizes}, told
+
+
+def _tell_seconds(seconds: float, fit: float, budget: float | None) -> None:
+    """Say how long all fits will take, where that is long, and what can be done about it."""
+    if seconds <= WORTH_TELLING:
+        return
+    advice = "--budget SECONDS does with fewer"
+    if budget is not None and seconds > budget:
+        advice = f"{budget:g} s are too few, for fewer fits would tell too little"
+    print(
+        f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where a "
+        f"solver does many fits at once; {advice}.",
+        file=sys.stderr,
+    )

@@ -1,5 +1,7 @@
 """What hands the fits of an estimator to a solver, where one serves it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cache, singledispatch
 from importlib import import_module

@@ -1,5 +1,7 @@
 """Selection and classifier as one estimator, selection refitted in every round."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -47,7 +49,7 @@ DEFAULT_N_FEATURES = 20
 def classifier_has(method: str) -> Callable[[Any], bool]:
     """Return whether the classifier of a pipeline, fitted or not, has a method."""
 
-    def check(pipeline: "CV2FeatureSelectionPipeline") -> bool:
+    def check(pipeline: CV2FeatureSelectionPipeline) -> bool:
         return hasattr(getattr(pipeline, "classifier_", pipeline._classifier()), method)
 
     return check
@@ -173,7 +175,7 @@ class CV2FeatureSelectionPipeline(
     @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> "CV2FeatureSelectionPipeline":
+    ) -> CV2FeatureSelectionPipeline:
         """Run the rounds, then select the final features and fit the classifier on them.
 
         Parameters

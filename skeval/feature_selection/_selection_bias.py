@@ -1,5 +1,7 @@
 """The error that selecting features outside the cross-validation hides."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,7 +23,7 @@ from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
@@ -69,10 +71,10 @@ class SelectionBias(WithEnds, LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("CV1, selected outside the loop", f"{self.cv1_error:.4f}"),
-            ("CV2, selected inside the loop", f"{self.cv2_error:.4f}"),
-            ("bias", f"{self.bias:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("CV1, selected outside the loop", write_number(self.cv1_error)),
+            ("CV2, selected inside the loop", write_number(self.cv2_error)),
+            ("bias", write_number(self.bias)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("repeats", f"{len(self.cv1_errors)}"),
         ]

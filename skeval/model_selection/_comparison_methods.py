@@ -1,5 +1,7 @@
 """The tests of `compare_classifiers`: what each needs of the estimators, and how it judges two."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

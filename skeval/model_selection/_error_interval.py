@@ -29,7 +29,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, mean_loss_name
+from skeval.utils._text import align_text, mean_loss_name, write_number, write_spread
 
 __all__ = [
     "AUTO",
@@ -140,9 +140,9 @@ class ErrorInterval(IntervalResult):
     def __str__(self) -> str:
         level, ends = self._interval_row()
         rows = [
-            (mean_loss_name(self.loss), f"{self.error:.4f}"),
+            (mean_loss_name(self.loss), write_number(self.error)),
             (level, f"{ends} ({self.interval.method})"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("standard error", write_spread(self.standard_error)),
         ]
         if self.effective_n_samples is not None:
             rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))

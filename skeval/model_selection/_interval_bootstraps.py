@@ -1,5 +1,7 @@
 """Methods of `error_interval` that draw the data again: bootstraps and perturbation."""
 
+from __future__ import annotations
+
 from itertools import islice
 from typing import Any, NamedTuple
 

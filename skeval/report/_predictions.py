@@ -1,5 +1,7 @@
 """What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace

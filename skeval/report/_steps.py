@@ -1,5 +1,7 @@
 """The steps of an evaluation: each estimates the error of one estimator in one way."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
