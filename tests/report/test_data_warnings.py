@@ -180,7 +180,7 @@ def test_identifiers_by_kind_of_column():
 
 def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     rng = np.random.default_rng(0)
-    name, y = patients(rng, 200, flipped=0.15)
+    name, y = patients(rng, 200, flipped=0.25)
     X = rng.normal(size=(len(y), 2))
     target = check_task(DecisionTreeClassifier(), X, y, None)[1]
     (found,) = write_data_warnings(X, target, None, None, {"patient": name})
