@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skeval.cluster import NClustersChoice
-from skeval.cluster._agreements import PREDICTION_STRENGTH
+from skeval.cluster._stability import PREDICTION_STRENGTH
 from skeval.report._clustering_table import MEASURES
 
 __all__ = ["FRONT", "ORIENTATION", "PRESUMES", "write_choice"]

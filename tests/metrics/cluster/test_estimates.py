@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 from sklearn.datasets import make_blobs
 
 from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._estimates import allocate, stratified_mean
-from skeval.metrics.cluster._partition import make_partition
+from skeval.metrics.cluster._internal import allocate, stratified_mean
+from skeval.metrics.cluster._samples import make_partition
 
 SIZES = [400, 200, 100, 30, 1]
 N = sum(SIZES)
@@ -68,7 +68,7 @@ def test_a_sample_of_all_rows_but_few_is_nearly_exact(metric):
 def test_each_row_counts_with_its_exact_value(monkeypatch, truth):
     """With every row sampled the estimate is the index, and the interval has its width 0."""
     monkeypatch.setattr(
-        "skeval.metrics.cluster._estimates.allocate", lambda partition, _: partition.sizes
+        "skeval.metrics.cluster._internal.allocate", lambda partition, _: partition.sizes
     )
     found = estimate(100)
     for name in NAMES:
