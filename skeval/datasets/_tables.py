@@ -12,7 +12,6 @@ import numpy as np
 from skeval.datasets._files import Columns, read_file
 from skeval.datasets._values import (
     DASHES,
-    DATE,
     DECIMAL_COMMA,
     LARGEST_EXACT,
     MISSING,
@@ -381,16 +380,14 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
     name, values = found.names[position], found.values[position]
     numbers = _read_numbers(found, position)
     if numbers is None:
-        if read_times(values):
-            return np.array(values, dtype=object), f"holds dates (--time {name} goes by them)"
         different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
         n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
+        if read_times(values):
+            many = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows"
+            return texts, f"{many} (--time {name} goes by them),"
         if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
             return texts, None
-        if all(map(DATE.fullmatch, different)):
-            said = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows,"
-            return texts, said
         many = f"holds {n_distinct} different texts in {found.n_rows} rows"
         return texts, f"{many}, as names and free texts do,"
     if np.isinf(numbers).any():

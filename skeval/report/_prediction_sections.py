@@ -206,10 +206,9 @@ def _make_tuning_section(report: EvaluationReport) -> Iterator[Section]:
 def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     """Yield the samples that are wrong again and again."""
     hard = report.hard_samples
-    numbers = report.class_sizes is None
-    sentences = write_hard_samples(hard, numbers)
-    if not sentences:
+    if not hard.always:
         return
+    numbers = report.class_sizes is None
     rows: Sequence[Sequence[str]] = [
         (
             row["name"],
@@ -223,6 +222,6 @@ def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     head.append("usual residual" if numbers else "wrong in")
     yield Section(
         "Samples to look at",
-        sentences=sentences,
+        sentences=write_hard_samples(hard, numbers),
         tables=[Table("The worst predicted.", head, rows)],
     )
