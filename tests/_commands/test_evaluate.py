@@ -306,7 +306,7 @@ def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised
     monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 10.0)
     monkeypatch.setattr("skeval._commands.evaluate.QUICK_BUDGET", budget)
     monkeypatch.setattr("skeval._commands.evaluate.time_fits", lambda *task: (1.0, 1.0))
-    assert main(["evaluate", str(path), "--task", "numbers", "--quick", "--folds", "3"]) == 0
+    assert main(["evaluate", str(path), "--task", "numbers", "--quick", "--cv", "3"]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
