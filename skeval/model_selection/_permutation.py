@@ -298,7 +298,7 @@ def permutation_test(
         check_exchangeable(splitter, [] if drawn else list(splitter.split(X)), len(target))
     plan = make_permutation_plan(splitter, X, target, groups, orders, n)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    options |= {"scoring": scoring, "params": params}
+    options |= {"scoring": scoring, "several": True, "params": params}
     scores = compute_scores(estimator, X, target, plan, max_exceedances, options)
     settings = max_exceedances, confidence_level
     if not isinstance(scores[0], dict):
