@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses, SolvedFits
+from skeval._resampling.responses import Responses, SolvedFits, tie_values
 from skeval._resampling.target import Target
 from skeval._resampling.weights import is_routed
 from skeval.utils._compat import has_valid_parameters
@@ -28,9 +28,6 @@ __all__ = [
 
 SERVING = "skeval._adapters"
 """The floor above that registers adapters as it is imported, before the first is asked for."""
-
-DECIMALS = 9
-"""Decision values, in units of the margin, are known to so many decimals: what agrees is tied."""
 
 FITS_OF_BLOCK = 256
 """Fits that a solver is given at once at least: it gains little from more, where samples are many.
@@ -51,10 +48,13 @@ class Decisions(NamedTuple):
         Decision values of all samples; the second class is predicted where they are >= 0.
     solved : bool ndarray of shape (n_fits,)
         The fits that they hold for; the estimator itself does the others.
+    noise : ndarray of shape (n_fits,) or None
+        How large the rounding errors of the values are, where that is known.
     """
 
     values: np.ndarray
     solved: np.ndarray
+    noise: np.ndarray | None = None
 
     def answers(self, block: PlanBlock) -> np.ndarray:
         """Return the codes predicted for the tested samples of the solved fits, fit after fit."""
@@ -65,9 +65,17 @@ class Decisions(NamedTuple):
         """Yield the responses of each solved fit; 0 is the second class, as in libsvm."""
         for r in np.flatnonzero(self.solved):
             rows = np.flatnonzero(block.test[r])
-            values = np.round(self.values[r, rows], DECIMALS)
-            predicted = (values >= 0).astype(np.intp)
-            yield int(r), rows, {"predict": predicted, "decision_function": values}
+            values, noise = self.values[r, rows], 0.0 if self.noise is None else self.noise[r]
+            responses = {
+                "predict": (values >= 0).astype(np.intp),
+                "decision_function": tie_values(values, noise),
+            }
+            yield int(r), rows, responses
+
+    def keep_tested(self, block: PlanBlock) -> Responses:
+        """Return the values of the tested samples alone, which are fewer."""
+        values = self.values[block.test & self.solved[:, None]]
+        return Responses(self.answers(block), self.solved, decision=values, noise=self.noise)
 
 
 class Unserved(NamedTuple):

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from skeval._resampling.fits import FAILED, FittedBlock, resampled_fits
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.replay import ReplayedEstimator
-from skeval._resampling.responses import Responses
+from skeval._resampling.responses import Responses, tie_values
 from skeval._resampling.scores import takes_responses
 from skeval._resampling.target import Target
 
@@ -117,12 +117,9 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
 
 def keep_tested(fitted: FittedBlock) -> FittedBlock:
     """Return a block with the decision values of the tested samples alone, which are fewer."""
-    decisions, block = fitted.decisions, fitted.block
-    if isinstance(decisions, Responses):
+    if isinstance(fitted.decisions, Responses):
         return fitted
-    values = decisions.values[block.test & decisions.solved[:, None]]
-    kept = Responses(decisions.answers(block), decisions.solved, decision=values)
-    return fitted._replace(decisions=kept)
+    return fitted._replace(decisions=fitted.decisions.keep_tested(fitted.block))
 
 
 def read_answer(
@@ -133,6 +130,8 @@ def read_answer(
     if method is not None:
         try:
             response = align_response(getattr(model, method)(X), method, model, target)
+            if method == "decision_function" and response is not None:
+                response = tie_values(response)
         except Exception:  # the error needs no scores; who reads the answer says what is missing
             response = None
     scores = score_model(questions, model, X, y)
