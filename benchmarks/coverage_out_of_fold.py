@@ -31,11 +31,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.answers import Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_repeats import repeated_scheme
@@ -85,7 +85,7 @@ def measure(estimator, X, y, seed):
         options,
     )
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
-    answers = list(p.answers(scheme, Questions({})))
+    answers = list(p.answers(scheme, Questions()))
     return measure_metrics(collect_answers(p, answers, 10), 0.95)
 
 

@@ -12,8 +12,9 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from skeval._adapters.label_free import LabelMap, Outcome, Part, label_free_adapter
+from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers.label_free import EPSILON, Discriminant, decide
 
@@ -130,7 +131,7 @@ class DiscriminantMap:
         """Return how many numbers it holds."""
         return self.solver.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_trained) of codes."""
         values, bound, solved = self.solver.solve(labels)
         noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
@@ -139,4 +140,4 @@ class DiscriminantMap:
             certain &= bound * (ROOM * self.tolerance) ** 2 < 1
         probability = expit(values)
         shares = np.stack([1 - probability, probability], axis=-1)
-        return Outcome(predicted, certain & solved, values, shares)
+        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

@@ -33,12 +33,12 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from skeval._resampling.outputs import FitOutput, place_outputs
 from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval.utils._compat import safe_split
 
-__all__ = ["LabelFreeAdapter", "LabelMap", "Learn", "Outcome", "Part", "label_free_adapter"]
+__all__ = ["LabelFreeAdapter", "LabelMap", "Learn", "Part", "label_free_adapter"]
 
 FEWEST_REPETITIONS = 10
 """From so many label vectors on, one map for all of them takes less time than fits to each."""
@@ -92,25 +92,6 @@ class Part(NamedTuple):
     example: np.ndarray
 
 
-class Outcome(NamedTuple):
-    """What a training part predicts under some label vectors.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (n_fits, n_tested)
-        Codes or numbers.
-    certain : bool ndarray of shape (n_fits,)
-        The fits in which rounding decides on no label. The others are left to the estimator.
-    decision : ndarray of shape (n_fits, n_tested) or (n_fits, n_tested, n_classes), or None
-    probability : ndarray of shape (n_fits, n_tested, n_classes) or None
-    """
-
-    predicted: np.ndarray
-    certain: np.ndarray
-    decision: np.ndarray | None = None
-    probability: np.ndarray | None = None
-
-
 class LabelMap(Protocol):
     """What a training part gives: the predictions of its test part under any labels of it."""
 
@@ -118,8 +99,11 @@ class LabelMap(Protocol):
     def size(self) -> int:
         """Return how many numbers it holds."""
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
-        """Return the predictions under label vectors (n_fits, n_trained) of codes or numbers."""
+    def __call__(self, labels: np.ndarray) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_trained) of codes or numbers.
+
+        A fit in which rounding decides on a label has failed: it is left to the estimator.
+        """
 
 
 Learn = Callable[[Any, Part, Target], LabelMap | None]
@@ -182,10 +166,13 @@ class LabelFreeAdapter:
         width = self.X.shape[1] if len(getattr(self.X, "shape", ())) == 2 else m
         return len(parts) * m * min(m, width + 1) <= KEPT_ELEMENTS
 
-    def __call__(self, block: PlanBlock) -> Responses:
-        """Return the responses of a block."""
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return the answers of a block."""
+        return place_outputs(block.test, self._solve(block))
+
+    def _solve(self, block: PlanBlock) -> Iterator[tuple[np.ndarray, FitOutput]]:
+        """Yield the fits of each training part that has a map, and their answers."""
         labels = block.order_labels(self.labels)  # (n_fits, n)
-        answers = Answers(block.test)
         for key, fits in group_fits(block):
             train = block.train[fits[0]]
             rows = np.repeat(np.arange(len(train)), train)
@@ -197,8 +184,7 @@ class LabelFreeAdapter:
                 continue
             label_map = self._find_map(key, rows, np.flatnonzero(block.test[fits[0]]), given[0])
             if label_map is not None:
-                answers.write(fits, label_map(given))
-        return answers.collect()
+                yield fits, label_map(given)
 
     def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
         """Return which label vectors hold every class; the others are left to the estimator."""
@@ -240,41 +226,6 @@ def holds_repetitions(plan: ResamplingPlan) -> bool:
     """Whether each block holds so many repetitions that maps need not be kept."""
     fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
     return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
-
-
-class Answers:
-    """The predictions of a block, fit after fit, which are written part by part."""
-
-    def __init__(self, test: np.ndarray) -> None:
-        self._sizes = test.sum(axis=1)
-        self._starts = np.cumsum(self._sizes) - self._sizes
-        self._solved = np.zeros(len(test), dtype=bool)
-        self._found: dict[str, np.ndarray] = {}
-
-    def write(self, fits: np.ndarray, outcome: Outcome) -> None:
-        """Write the predictions of some fits, which are tested on the same samples."""
-        at = (self._starts[fits][:, None] + np.arange(self._sizes[fits[0]])).ravel()
-        for name in ("predicted", "decision", "probability"):
-            values = getattr(outcome, name)
-            if values is None:
-                continue
-            values = values.reshape(len(at), *values.shape[2:])
-            if name not in self._found:
-                n_answers = int(self._sizes.sum())
-                self._found[name] = np.zeros((n_answers, *values.shape[1:]), values.dtype)
-            self._found[name][at] = values
-        self._solved[fits] = outcome.certain
-
-    def collect(self) -> Responses:
-        """Return the predictions of the fits that are solved."""
-        if not self._solved.any():
-            return Responses(np.empty(0), self._solved)
-        if self._solved.all():
-            return Responses(solved=self._solved, **self._found)
-        kept = np.repeat(self._solved, self._sizes)
-        return Responses(
-            solved=self._solved, **{name: values[kept] for name, values in self._found.items()}
-        )
 
 
 def compact(target: Target) -> np.ndarray:

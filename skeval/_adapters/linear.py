@@ -15,8 +15,9 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
-from skeval._adapters.label_free import LabelMap, Outcome, Part, label_free_adapter
+from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers.label_free import EPSILON, Smoother, class_signs, decide, find_basis
 
@@ -149,13 +150,14 @@ class LinearMap:
         """Return how many numbers it holds."""
         return self.predict.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_trained)."""
         values = self.values(labels)
         if not self.n_classes:
-            return Outcome(values, np.isfinite(values).all(axis=1))
+            return FitOutput.of_same_samples(values, np.isfinite(values).all(axis=1))
         predicted, certain = decide(values, self.noise)
-        return Outcome(predicted, certain, values if values.ndim == 2 else values.swapaxes(1, 2))
+        by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
+        return FitOutput.of_same_samples(predicted, certain, by_sample)
 
     def values(self, labels: np.ndarray) -> np.ndarray:
         """Return numbers or decision values (n_fits, n_tested), or those of each class.

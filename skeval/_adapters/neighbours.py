@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from skeval._adapters.label_free import LabelMap, Outcome, Part, label_free_adapter
+from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
 from skeval._solvers.label_free import Neighbours, average, count_votes, weigh_votes
 
@@ -86,11 +87,11 @@ class NeighboursMap:
         """Return how many numbers it holds."""
         return 2 * self.neighbours.indices.size
 
-    def __call__(self, labels: np.ndarray) -> Outcome:
+    def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_trained)."""
         certain = np.ones(len(labels), dtype=bool)
         if not self.n_classes:
-            return Outcome(average(labels, self.neighbours), certain)
+            return FitOutput.of_same_samples(average(labels, self.neighbours), certain)
         vote = count_votes if self.neighbours.weights is None else weigh_votes
         predicted, shares = vote(labels, self.neighbours, self.n_classes)
-        return Outcome(predicted, certain, probability=shares)
+        return FitOutput.of_same_samples(predicted, certain, probability=shares)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
 from skeval._adapters.svc_problems import Boxes, ColumnSteps, is_served_scaler, take_block
-from skeval._resampling.adapters import Decisions
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.f_statistics import TwoClassF
@@ -75,14 +75,14 @@ class SelectedSVCAdapter:
         shape = FitShape(n, p, int(self.selector.k), selects=True, scaled=scaled)
         return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
-    def __call__(self, block: PlanBlock) -> Decisions:
+    def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of a block."""
         trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         values = np.full(block.train.shape, np.nan)
         if solved.any():
             values[solved] = self._solve(take_block(block, solved), positive[solved])
-        return Decisions(values, solved & ~np.isnan(values).any(axis=1))
+        return FitOutput.of_decisions(block, values, solved & ~np.isnan(values).any(axis=1))
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""

@@ -28,9 +28,9 @@ from skeval._adapters.svc_problems import (
     make_boxes,
     make_column_steps,
 )
-from skeval._resampling.adapters import Adapter, Decisions, Unserved, adapter_for
+from skeval._resampling.adapters import Adapter, Unserved, adapter_for
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.responses import Responses
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
@@ -171,28 +171,29 @@ class SVCAdapter:
         shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
         return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
 
-    def __call__(self, block: PlanBlock) -> Decisions | Responses:
+    def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of two classes, or the votes of more."""
         box = self.boxes(block)
         if self._n_classes > 2:
             return self._vote(block, box)
         codes = self._codes(block)
         rows = np.arange(len(self.target))
-        return self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
         """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
         codes = self.target.codes
         return codes if block.order is None else codes[block.order]
 
-    def _solve(self, problems: PairProblems) -> Decisions:
-        """Return decision values of all samples, and which fits they hold for."""
+    def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return decision values of all samples, which fits they hold for, and their noise."""
         values, alpha = self.solver.solve(problems)
         tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
         solved = self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
-        return Decisions(values, solved, find_noise(problems, values, alpha))
+        return values, solved, find_noise(problems, values, alpha)
 
-    def _vote(self, block: PlanBlock, box: np.ndarray) -> Responses:
+    def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and let them vote."""
         codes, classes = self._codes(block), range(self._n_classes)
         present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
@@ -203,13 +204,13 @@ class SVCAdapter:
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
             pair_box = np.where(member, box, 0.0)[:, rows]
-            found = self._solve(PairProblems(block, rows, signs, pair_box))
-            solved &= found.solved
-            values.append(found.values[block.test])
-            noise += found.noise
+            found, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
+            solved &= settled
+            values.append(found[block.test])
+            noise += off
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
-        votes = count_votes(np.stack(values, 1)[answered], self.pipeline[-1], solved)
-        return replace(votes, noise=noise)
+        votes = count_votes(np.stack(values, 1)[answered], self.pipeline[-1])
+        return FitOutput(block.test, ~solved, *votes, noise=noise)
 
 
 def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -227,11 +228,12 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     return np.minimum(ROUNDED * worst, LARGEST_NOISE)
 
 
-def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Responses:
-    """Return what SVC makes of the decision values (n_answers, n_pairs), which favour the first.
+def count_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes and decision values that SVC makes of those of pairs, which favour the first.
 
-    Of classes with as many votes the first is predicted; `break_ties` looks at the sums of the
-    values, which decision values of one against the rest have in them, less than half a vote.
+    The values have the shape (n_answers, n_pairs). Of classes with as many votes the first is
+    predicted; `break_ties` looks at the sums of the values, which decision values of one against
+    the rest have in them, less than half a vote.
     """
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
     votes, sums = np.zeros((2, len(values), n_classes))
@@ -243,7 +245,7 @@ def count_votes(values: np.ndarray, classifier: SVC, solved: np.ndarray) -> Resp
     rest = votes + sums / (3.0 * (np.abs(sums) + 1.0))
     one_to_rest = classifier.decision_function_shape == "ovr"
     ranked = rest if classifier.break_ties and one_to_rest else votes
-    return Responses(ranked.argmax(axis=1), solved, rest if one_to_rest else values)
+    return ranked.argmax(axis=1), rest if one_to_rest else values
 
 
 def shape_of(X: Any) -> tuple[int, ...]:

@@ -1,5 +1,7 @@
 """What hands the fits of an estimator to a solver, where one serves it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cache, singledispatch
 from importlib import import_module
@@ -8,8 +10,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses, SolvedFits, tie_values
 from skeval._resampling.target import Target
 from skeval._resampling.weights import is_routed
 from skeval.utils._compat import has_valid_parameters
@@ -17,7 +19,6 @@ from skeval.utils._compat import has_valid_parameters
 __all__ = [
     "Adapter",
     "CostedAdapter",
-    "Decisions",
     "PlannedAdapter",
     "Unserved",
     "adapter_for",
@@ -39,45 +40,6 @@ BLOCK_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
 
 
-class Decisions(NamedTuple):
-    """The decision values that a solver finds for the fits of a block.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_fits, n_samples)
-        Decision values of all samples; the second class is predicted where they are >= 0.
-    solved : bool ndarray of shape (n_fits,)
-        The fits that they hold for; the estimator itself does the others.
-    noise : ndarray of shape (n_fits,) or None
-        How large the rounding errors of the values are, where that is known.
-    """
-
-    values: np.ndarray
-    solved: np.ndarray
-    noise: np.ndarray | None = None
-
-    def answers(self, block: PlanBlock) -> np.ndarray:
-        """Return the codes predicted for the tested samples of the solved fits, fit after fit."""
-        positive = self.values[block.test & self.solved[:, None]] >= 0
-        return positive.astype(np.intp)  # codes: as a mask, booleans would select
-
-    def each_fit(self, block: PlanBlock) -> SolvedFits:
-        """Yield the responses of each solved fit; 0 is the second class, as in libsvm."""
-        for r in np.flatnonzero(self.solved):
-            rows = np.flatnonzero(block.test[r])
-            values, noise = self.values[r, rows], 0.0 if self.noise is None else self.noise[r]
-            responses = {
-                "predict": (values >= 0).astype(np.intp),
-                "decision_function": tie_values(values, noise),
-            }
-            yield int(r), rows, responses
-
-    def keep_tested(self, block: PlanBlock) -> Responses:
-        """Return the values of the tested samples alone, which are fewer."""
-        values = self.values[block.test & self.solved[:, None]]
-        return Responses(self.answers(block), self.solved, decision=values, noise=self.noise)
-
-
 class Unserved(NamedTuple):
     """What stands for an adapter where there is none, and why."""
 
@@ -90,8 +52,8 @@ class Adapter(Protocol):
     It answers each of predict, decision_function and predict_proba that its estimator has.
     """
 
-    def __call__(self, block: PlanBlock) -> Decisions | Responses:
-        """Return the decisions of two classes, or the responses of any estimator."""
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return the answers of the fits; those that it calls failed, the estimator does."""
 
 
 @runtime_checkable

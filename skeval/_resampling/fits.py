@@ -1,11 +1,14 @@
-"""The one loop over fits: a plan in, what is read off each fitted model out, block by block."""
+"""The one loop over fits: a plan in, what every fit answers out, block by block."""
+
+from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -14,113 +17,70 @@ from sklearn.utils import get_tags
 
 from skeval._resampling.adapters import (
     Adapter,
-    Decisions,
     PlannedAdapter,
     adapter_of_steps,
     count_fits_of_block,
     find_adapter,
 )
-from skeval._resampling.jobs import open_jobs
+from skeval._resampling.jobs import Jobs, open_jobs
+from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.plan import Fit, PlanBlock, ResamplingPlan
-from skeval._resampling.responses import Responses
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.weights import Params, check_params, fit_arguments
 from skeval.utils._checks import check_jobs, warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
-__all__ = [
-    "FAILED",
-    "Finish",
-    "FittedBlock",
-    "NoFitLeftError",
-    "Read",
-    "make_no_decisions",
-    "resampled_fits",
-]
+__all__ = ["NoFitLeftError", "Outputs", "Scores", "fit_plan", "mean_scores", "score_plan"]
 
-FAILED = None
-"""What stands for a fit that raised, under ``error_score=numpy.nan``."""
+Outputs = Iterator[tuple[PlanBlock, FitOutput]]
+"""The blocks of a plan, each with what its fits answer."""
 
-Read = Callable[[Any, Any, Any], Any]
-"""``read(model, X_test, y_test)`` takes what is wanted from a fitted model, in the worker."""
+Scores = float | dict[str, float]
 
 
-class FittedBlock(NamedTuple):
-    """The fits of one block.
-
-    Attributes
-    ----------
-    block : PlanBlock
-    decisions : Decisions or Responses
-        Of the fits that a solver did.
-    findings : list of length n_fits
-        What was read off the models of the other fits; `FAILED` where they failed.
-    """
-
-    block: PlanBlock
-    decisions: Decisions | Responses
-    findings: list[Any]
-
-    @property
-    def failed(self) -> np.ndarray:
-        """The fits that failed, shape (n_fits,)."""
-        missing = np.array([finding is FAILED for finding in self.findings], dtype=bool)
-        return missing & ~self.decisions.solved
-
-
-Finish = Callable[[FittedBlock], FittedBlock]
-"""Leaves of a block of which a solver did some fits what is wanted, in the worker."""
-
-
-def resampled_fits(
+def fit_plan(
     estimator: Any,
     X: Any,
     target: Target,
     plan: ResamplingPlan,
-    read: Read,
+    questions: Questions | None = None,
     *,
-    adapted: bool = True,
-    finish: Finish | None = None,
     first_block: int | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
     params: Params = None,
-) -> Iterator[FittedBlock]:
-    """Yield every fit of a plan.
+) -> Outputs:
+    """Yield the blocks of a plan with what each fit answers; predictions are what is asked first.
 
     The generic path clones, fits and reads through `joblib.Parallel` with no backend forced.
-    Where an adapter serves the estimator, and decision values are enough (`adapted`), a solver
-    does each block at once and agrees with it; `finish`, if given, leaves there what is wanted of
-    the decisions. A caller that may stop early gives the number of repetitions of the
-    `first_block`; the number then doubles.
+    Where an adapter serves the estimator, and the questions need no model, a solver does each
+    block at once and agrees with it. A caller that may stop early gives the number of repetitions
+    of the `first_block`; the number then doubles.
     """
+    questions = Questions() if questions is None else questions
     check_error_score(error_score)
     check_jobs(n_jobs, verbose)
     check_params(params, len(target))
     adapter = None
     tell = tell_path if verbose and plan.n_fits > 1 else str
-    if not adapted or params:
+    if params or not questions.need_no_model(estimator, target):
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
     else:
         adapter = find_adapter(estimator, X, target, plan, tell)
-    fitter = Fitter(clone(estimator), X, target.given, params, target.groups, read, error_score)
+    fitter = Fitter(clone(estimator), X, target, params, questions, error_score)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    if adapter is None:
-        found = fit_each(fitter, plan, first_block, options)
+    if isinstance(adapter, PlannedAdapter):
+        found = solve_here(adapter, fitter, plan, first_block, options)
     else:
-        solver = Solver(fitter, target, finish)
-        solver.adapter = adapter
-        if isinstance(adapter, PlannedAdapter):
-            found = solve_here(solver, adapter.max_fits, plan, first_block, options)
-        else:
-            found = solve_blocks(solver, plan, first_block, options)
+        found = send_fits(adapter, fitter, plan, first_block, options)
     n_failed = n_done = 0
-    for fitted in found:
-        n_failed += int(fitted.failed.sum())
-        n_done += len(fitted.block)
-        yield fitted
+    for block, output in found:
+        n_failed += int(output.failed.sum())
+        n_done += len(output)
+        yield block, output
     report_failures(n_failed, n_done)
 
 
@@ -129,94 +89,92 @@ def tell_path(what: str) -> None:
     print(f"skeval does {what}", file=sys.stderr)
 
 
-def fit_each(
-    fitter: "Fitter", plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
-) -> Iterator[FittedBlock]:
-    """Yield the fits of a plan, each of which is a job."""
-    with open_jobs(fitter, total=plan.n_fits, **options) as run:
-        for block, findings in run.stream(plan.blocks(first=first_block)):
-            yield FittedBlock(block, make_no_decisions(block), findings)
-
-
-def solve_here(
-    solver: "Solver",
-    max_fits: int | None,
+def send_fits(
+    adapter: Adapter | None,
+    fitter: Fitter,
     plan: ResamplingPlan,
     first_block: int | None,
     options: dict[str, Any],
-) -> Iterator[FittedBlock]:
-    """Yield the fits of a plan, of which a solver does in this process all that it can.
-
-    Each of the others is a job.
-    """
-    solve = partial(solve_block, solver.adapter)
-    with open_jobs(solver.fitter, total=plan.n_fits, **options) as run:
-        limits = [size for size in (run.max_fits, max_fits) if size]
-        for block in plan.blocks(min(limits, default=None), first_block):
-            decisions = run.do_here(solve, block)
-            run.advance(int(decisions.solved.sum()))
-            unsolved = np.flatnonzero(~decisions.solved).tolist()
-            findings = run(block[r] for r in unsolved)
-            yield solver.complete(block, decisions, dict(zip(unsolved, findings, strict=True)))
-
-
-def solve_blocks(
-    solver: "Solver", plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
-) -> Iterator[FittedBlock]:
-    """Yield the fits of a plan, of which a solver does a block in each job.
+) -> Outputs:
+    """Yield the fits of a plan: each is a job, or with an adapter each block is one.
 
     Blocks depend on the data alone: a solution may depend, in its last digits, on what is solved
     with it.
     """
-    size = count_fits_of_block(plan)
-    if plan.n_fits <= size:
-        options = options | {"n_jobs": 1}
-    blocks = ([block] for block in plan.blocks(size, first_block))
-    # Jobs that are threads of this process would undo each other's limit but for this one.
-    limit = threadpool_controller().limit(limits=1, user_api="blas")
-    with limit, open_jobs(solver, total=plan.n_fits, blocks=True, **options) as run:
-        for (block,), (found,) in run.stream(blocks):
-            yield FittedBlock(block, *found)
+    if adapter is None:
+        job: Any = fitter
+        blocks, limit = plan.blocks(first=first_block), nullcontext()
+    else:
+        size = count_fits_of_block(plan)
+        job, blocks = Solver(fitter), plan.blocks(size, first_block)
+        job.adapter = adapter
+        # Jobs that are threads of this process would undo each other's limit but for this one.
+        limit = threadpool_controller().limit(limits=1, user_api="blas")
+        if plan.n_fits <= size:
+            options = options | {"n_jobs": 1}
+    whole = adapter is not None
+    with limit, open_jobs(job, total=plan.n_fits, blocks=whole, **options) as run:
+        batches = ([block] for block in blocks) if whole else blocks
+        for batch, found in run.stream(batches):
+            yield (batch[0] if whole else batch), join_outputs(found)
 
 
-def make_no_decisions(block: PlanBlock) -> Decisions:
-    """Return the decisions of a block of which no fit is solved."""
-    return Decisions(np.empty((len(block), 0)), np.zeros(len(block), dtype=bool))
+def solve_here(
+    adapter: Any,
+    fitter: Fitter,
+    plan: ResamplingPlan,
+    first_block: int | None,
+    options: dict[str, Any],
+) -> Outputs:
+    """Yield the fits of a plan, of which a solver does in this process all that it can.
+
+    Each of the others is a job.
+    """
+    with open_jobs(fitter, total=plan.n_fits, **options) as run:
+        limits = [size for size in (run.max_fits, adapter.max_fits) if size]
+        solver = Solver(fitter)
+        solver.adapter = adapter
+        for block in plan.blocks(min(limits, default=None), first_block):
+            output = run.do_here(solver.solve, block)
+            run.advance(int(np.sum(~output.failed)))
+            yield block, complete(fitter, output, block, run)
 
 
 @dataclass(eq=False, repr=False)
 class Fitter:
-    """Fits clones of an estimator and reads what is wanted off them; `FAILED` if that raises."""
+    """Fits clones of an estimator and asks them; under ``error_score=numpy.nan`` fits may fail."""
 
     estimator: Any
     X: Any
-    y: Any
+    target: Target
     params: Params
-    groups: np.ndarray | None
-    read: Read
+    questions: Questions
     error_score: float | str
 
-    def __call__(self, fit: Fit) -> Any:
+    def __call__(self, fit: Fit) -> FitOutput:
         rows, tested = fit.training_rows, np.flatnonzero(fit.test)
-        labels = permute_labels(self.y, fit.order)
+        labels = permute_labels(self.target.given, fit.order)
         model = clone(self.estimator)
         train, train_labels = self._split(labels, rows)
         test, test_labels = self._split(labels, tested, rows)
-        arguments = fit_arguments(model, self.X, self.params, fit.weights, self.groups, rows)
+        arguments = fit_arguments(model, self.X, self.params, fit.weights, self.target.groups, rows)
         try:
             model.fit(train, train_labels, **arguments)
-            return self.read(model, test, test_labels)
+            found = self.questions.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
                 # for whoever knows the plan to say which fit it was
                 vars(error)["training_rows"] = rows
                 raise
-            return FAILED
+            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
+        if "predicted" in found:
+            found["predicted"] = self.target.encode(found["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **found)
 
     @cached_property
     def _plain(self) -> bool:
         """Whether rows of samples are rows of an array, of which nothing need be asked."""
-        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.y) is np.ndarray
+        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
         return arrays and not get_tags(self.estimator).input_tags.pairwise
 
     def _split(
@@ -243,13 +201,11 @@ class Solver:
     """
 
     fitter: Fitter
-    target: Target
-    finish: Finish | None
 
     @cached_property
     def adapter(self) -> Adapter:
         """What solves blocks."""
-        adapter = adapter_of_steps(self.fitter.estimator, self.fitter.X, self.target)
+        adapter = adapter_of_steps(self.fitter.estimator, self.fitter.X, self.fitter.target)
         if adapter is None:
             raise RuntimeError("no adapter serves in this process what is served in the main one.")
         return adapter
@@ -257,28 +213,73 @@ class Solver:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "adapter"}
 
-    def __call__(self, block: PlanBlock) -> tuple[Decisions | Responses, list[Any]]:
-        decisions = solve_block(self.adapter, block)
-        unsolved = np.flatnonzero(~decisions.solved).tolist()
-        fitted = self.complete(block, decisions, {r: self.fitter(block[r]) for r in unsolved})
-        return fitted.decisions, fitted.findings
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        return complete(self.fitter, self.solve(block), block)
 
-    def complete(
-        self, block: PlanBlock, decisions: Decisions | Responses, found: dict[int, Any]
-    ) -> FittedBlock:
-        """Return a block, of which `found` is read off the models that the solver left."""
-        findings = [found.get(r, FAILED) for r in range(len(block))]
-        fitted = FittedBlock(block, decisions, findings)
-        if self.finish is not None and decisions.solved.any():
-            fitted = self.finish(fitted)
-        return fitted
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return what the adapter answers of what is asked for."""
+        fitter, output = self.fitter, solve_block(self.adapter, block)
+        if output.failed.all():
+            return FitOutput(block.test, output.failed)
+        return fitter.questions.keep(output, block, fitter.estimator, fitter.target)
 
 
 # The many matrix products of a block are too small to gain from several threads.
 @limit_threads(limits=1, user_api="blas")
-def solve_block(adapter: Adapter, block: PlanBlock) -> Decisions | Responses:
-    """Return the decisions, or the responses, of a block."""
+def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers."""
     return adapter(block)
+
+
+def complete(
+    fitter: Fitter, output: FitOutput, block: PlanBlock, run: Jobs | None = None
+) -> FitOutput:
+    """Return the output of a block with the fits that a solver left, done one by one."""
+    left = np.flatnonzero(output.failed).tolist()
+    if not left:
+        return output
+    fits = [block[r] for r in left]
+    fitted = dict(zip(left, map(fitter, fits) if run is None else run(fits), strict=True))
+    return join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+
+
+def score_plan(
+    estimator: Any,
+    X: Any,
+    target: Target,
+    plan: ResamplingPlan,
+    scorer: Any,
+    *,
+    scoring: Any = None,
+    **options: Any,
+) -> Iterator[list[Scores]]:
+    """Yield, block by block, the mean score over the fits of each repetition, by metric.
+
+    `scorer` is what `scoring` names; `options` are those of `fit_plan`.
+    """
+    questions = Questions((), scorer, scoring)
+    for _, output in fit_plan(estimator, X, target, plan, questions, **options):
+        yield mean_scores(output, plan.fits_per_repetition)
+
+
+def mean_scores(output: FitOutput, fits_per_repetition: int) -> list[Scores]:
+    """Return the mean over the fits of each repetition, of each metric if there are several.
+
+    It is over the fits that did not fail, and nan where all did.
+    """
+    scores = output.scores or [None] * len(output)
+    starts = range(0, len(scores), fits_per_repetition)
+    return [mean_score(scores[start : start + fits_per_repetition]) for start in starts]
+
+
+def mean_score(scores: list[Any]) -> Scores:
+    """Return the mean of the scores that there are, of each metric if there are several."""
+    scores = [score for score in scores if score is not None]
+    if not scores:
+        return np.nan
+    if isinstance(scores[0], dict):
+        return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
+    return float(np.mean(scores))
 
 
 def check_error_score(error_score: float | str) -> None:

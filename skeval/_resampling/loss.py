@@ -1,10 +1,13 @@
 """The loss of a single prediction."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
 from skeval.metrics._losses import LOSSES
@@ -33,20 +36,19 @@ class Loss:
             raise ValueError(f"loss must be finite, got {values[~np.isfinite(values)][0]}.")
         return values
 
-    def of_block(self, target: Target, block: PlanBlock, predictions: np.ndarray) -> np.ndarray:
-        """Return the losses of the tested samples, shape (n_fits, n_samples), nan elsewhere.
-
-        A fit that failed has predicted nothing, and is nan throughout.
-        """
-        truth = block.order_labels(target.codes)
-        losses = np.full(predictions.shape, np.nan)
-        if self.name == "zero_one":
-            losses[block.test] = truth[block.test] != predictions[block.test]
+    def of_output(self, target: Target, block: PlanBlock, output: FitOutput) -> np.ndarray:
+        """Return the losses of all answers, shape (n_fits, n_samples), nan where there is none."""
+        losses = np.full(block.test.shape, np.nan)
+        if output.predicted is None:
             return losses
-        for row, test, true, predicted in zip(losses, block.test, truth, predictions, strict=True):
-            if target.lacks_predictions(predicted[test]):
-                continue
-            row[test] = self(target.decode(true[test]), target.decode(predicted[test]))
+        true = block.tested_labels(target.codes, ~output.failed)
+        if self.name == "zero_one":
+            losses[output.answered] = true != output.predicted
+            return losses
+        stops = np.cumsum(output.sizes)[:-1]
+        pairs = zip(np.split(true, stops), np.split(output.predicted, stops), strict=True)
+        values = [self(target.decode(t), target.decode(p)) if len(t) else t for t, p in pairs]
+        losses[output.answered] = np.concatenate(values)
         return losses
 
 

@@ -1,5 +1,7 @@
 """Out-of-fold predictions: every sample predicted by models that were trained without it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skeval._resampling.answers import Answer
 from skeval._resampling.cases import Cases
+from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import Target
 
@@ -111,31 +113,26 @@ class OutOfFold:
         return (np.bincount(fit, varied) == 0) & (np.bincount(fit) > 1)
 
 
-def collect_answers(p: Procedure, answers: Sequence[Answer | None], n_folds: int) -> OutOfFold:
+def collect_answers(p: Procedure, answers: Sequence[FitOutput | None], n_folds: int) -> OutOfFold:
     """Return the answers of repeated folds as columns; fits that failed have none."""
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
-    fit = np.repeat([fit for fit, _ in done], [len(answer.rows) for _, answer in done])
-    given = [answer.response for _, answer in done]
-    known = [np.asarray(each, dtype=float) for each in given if each is not None]
-    response = None
-    if known and len(known) == len(done) and len({each.ndim for each in known}) == 1:
-        response = np.concatenate(known)
-    names = [] if not done else list(done[0][1].scores or {})
-    found = [{} if answer is None else answer.scores or {} for answer in answers]
-    row = np.concatenate([answer.rows for _, answer in done])
-    predicted = np.concatenate([answer.predicted for _, answer in done])
+    joined = join_outputs([answer for _, answer in done])
+    fit = np.repeat([fit for fit, _ in done], joined.sizes)
+    response = joined.decision if joined.probability is None else joined.probability
+    scores = [{} if answer is None else (answer.scores or [{}])[0] for answer in answers]
+    names = list(scores[done[0][0]])
     return OutOfFold(
         target=p.target,
         cases=p.cases,
         weight=np.ones(len(p.target)) if p.weight is None else p.weight,
-        row=row,
+        row=joined.rows,
         repeat=fit // n_folds,
         fold=fit % n_folds,
-        predicted=predicted,
-        loss=p.loss_values(p.losses[0], row, predicted),
-        response=response,
-        scores={name: np.array([each.get(name, np.nan) for each in found]) for name in names},
-        noted=[answer.noted for _, answer in done],
+        predicted=joined.predicted,
+        loss=p.loss_values(p.losses[0], joined.rows, joined.predicted),
+        response=None if response is None else np.asarray(response, dtype=float),
+        scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
+        noted=joined.notes or [],
         n_folds=n_folds,
         n_fits=len(answers),
     )

@@ -1,5 +1,7 @@
 """A procedure whose error is asked for: what is fitted, on what, and how its losses count."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.tested import Tested
-from skeval._resampling.answers import Answer, Questions, resampled_answers
 from skeval._resampling.cases import Cases
+from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.predictions import resampled_predictions
+from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import Scheme
-from skeval._resampling.scores import resampled_scores
 from skeval._resampling.target import Target
 
 __all__ = ["Procedure"]
@@ -35,7 +37,7 @@ class Procedure:
     weight : ndarray of shape (n_samples,) or None
         Weights of the samples, in training and in means of losses.
     options : dict
-        Those of `resampled_fits`.
+        Those of `fit_plan`.
     """
 
     method: str
@@ -49,27 +51,23 @@ class Procedure:
 
     def answers(
         self, scheme: Scheme, questions: Questions | None = None
-    ) -> Iterator[Answer | None]:
+    ) -> Iterator[FitOutput | None]:
         """Yield what each fit predicts, and what else it is asked for; None where it failed."""
         plan = self.checked(scheme)
+        if questions is not None:
+            questions = questions.and_scores_of_classes(self.estimator, self.target)
+        data = self.estimator, self.X, self.target, plan, questions
         with self.naming_the_fit(scheme):
-            if questions is not None:
-                data = self.estimator, self.X, self.target, plan, questions
-                yield from resampled_answers(*data, **self.options)
-                return
-            for block, predictions, failed in resampled_predictions(
-                self.estimator, self.X, self.target, plan, **self.options
-            ):
-                for test, row, lost in zip(block.test, predictions, failed, strict=True):
-                    rows = np.flatnonzero(test)
-                    yield None if lost else Answer(rows, row[rows])
+            for _, outputs in fit_plan(*data, **self.options):
+                for output in outputs:
+                    yield None if output.failed[0] else output
 
     def scores(self, scheme: Scheme, scorer: Any, scoring: Any) -> list[Any]:
         """Return the score of each fit, nan where it failed."""
         plan = self.checked(scheme)
         data = self.estimator, self.X, self.target, plan, scorer
         with self.naming_the_fit(scheme):
-            parts = list(resampled_scores(*data, scoring=scoring, **self.options))
+            parts = list(score_plan(*data, scoring=scoring, **self.options))
         return [score for part in parts for score in part]
 
     def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -79,12 +77,11 @@ class Procedure:
             return (true != predicted).astype(float)
         return loss(self.target.decode(true), self.target.decode(predicted))
 
-    def tested(self, loss: Loss, answer: Answer) -> Tested:
-        """Return the losses of an answer, with the weights and units of the samples."""
-        rows = answer.rows
+    def tested(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> Tested:
+        """Return the losses of predictions for some rows, with the weights and units of these."""
         unit = None if self.cases.n_groups is None else self.cases.unit[rows]
         weight = None if self.weight is None else self.weight[rows]
-        return Tested(self.loss_values(loss, rows, answer.predicted), weight, unit)
+        return Tested(self.loss_values(loss, rows, predicted), weight, unit)
 
     def checked(self, scheme: Scheme) -> ResamplingPlan:
         """Return the plan under the weights, which refuses a training set of one class."""

@@ -22,8 +22,6 @@ from skeval.utils._compat import num_samples, safe_indexing
 
 __all__ = ["Target", "check_task", "permute_labels"]
 
-UNTESTED = -1
-
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -55,16 +53,6 @@ class Target:
 
     def __len__(self) -> int:
         return len(self.y)
-
-    def empty_predictions(self, n_fits: int) -> np.ndarray:
-        """Return predictions of which none is made yet."""
-        fill: float = np.nan if self.classes is None else UNTESTED
-        return np.full((n_fits, len(self)), fill, dtype=float if self.classes is None else np.intp)
-
-    def lacks_predictions(self, predicted: np.ndarray) -> bool:
-        """Whether predictions that were to be made are as `empty_predictions` left them."""
-        missing = np.isnan(predicted) if self.classes is None else predicted == UNTESTED
-        return bool(missing.any())
 
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return what is predicted for so many samples: labels as codes, numbers as they are."""

@@ -1,5 +1,7 @@
 """Selection and classifier as one estimator, selection refitted in every round."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -15,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.callbacks import fit_task
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
 from skeval.feature_selection._consensus import consensus_support
@@ -46,7 +49,7 @@ DEFAULT_N_FEATURES = 20
 def classifier_has(method: str) -> Callable[[Any], bool]:
     """Return whether the classifier of a pipeline, fitted or not, has a method."""
 
-    def check(pipeline: "CV2FeatureSelectionPipeline") -> bool:
+    def check(pipeline: CV2FeatureSelectionPipeline) -> bool:
         return hasattr(getattr(pipeline, "classifier_", pipeline._classifier()), method)
 
     return check
@@ -172,7 +175,7 @@ class CV2FeatureSelectionPipeline(
     @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> "CV2FeatureSelectionPipeline":
+    ) -> CV2FeatureSelectionPipeline:
         """Run the rounds, then select the final features and fit the classifier on them.
 
         Parameters
@@ -263,19 +266,18 @@ class CV2FeatureSelectionPipeline(
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
-        fits = resampled_fits(
+        fits = fit_plan(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
             plan,
-            read_round,
-            adapted=False,
+            Questions((), note=read_round),
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
             params={name: value for name, value in given.items() if value is not None},
         )
-        rounds = [finding for fitted in fits for finding in fitted.findings]
+        rounds = [found for _, output in fits for found in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _store_rounds(

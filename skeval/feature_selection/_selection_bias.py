@@ -1,5 +1,7 @@
 """The error that selecting features outside the cross-validation hides."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,17 +13,17 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval, row_means
 from skeval._inference.paired_tests import corrected_error
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import group_parameters
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
@@ -69,10 +71,10 @@ class SelectionBias(WithEnds, LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("CV1, selected outside the loop", f"{self.cv1_error:.4f}"),
-            ("CV2, selected inside the loop", f"{self.cv2_error:.4f}"),
-            ("bias", f"{self.bias:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("CV1, selected outside the loop", write_number(self.cv1_error)),
+            ("CV2, selected inside the loop", write_number(self.cv2_error)),
+            ("bias", write_number(self.bias)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("repeats", f"{len(self.cv1_errors)}"),
         ]
@@ -222,8 +224,8 @@ def fold_errors(
     """Return the 0-1 error of each fold of a plan."""
     loss_fn = resolve_loss("zero_one", target)
     parts = [
-        (row_means(loss_fn.of_block(target, block, predictions)), block.train, block.test)
-        for block, predictions, _ in resampled_predictions(estimator, X, target, plan, **options)
+        (row_means(loss_fn.of_output(target, block, output)), block.train, block.test)
+        for block, output in fit_plan(estimator, X, target, plan, **options)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))

@@ -16,9 +16,9 @@ from skeval._inference.influence import (
 )
 from skeval._inference.means import row_means
 from skeval._inference.point632 import METHODS, combine
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.loss import Loss, LossLike, resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.units import (
     DrawingUnits,
@@ -33,6 +33,7 @@ from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_option
 from skeval.utils._seeds import RandomStateLike
+from skeval.utils._text import write_number
 
 __all__ = ["BootstrapErrorEstimate", "bootstrap_error", "bootstrap_estimates"]
 
@@ -72,12 +73,12 @@ class BootstrapErrorEstimate(ErrorEstimate):
         rows = [
             *super()._lines(),
             ("resamples", f"{len(self.replicates)} ({self.n_redrawn} drawn again)"),
-            ("resubstitution", f"{self.resubstitution:.4f}"),
-            ("out-of-bag", f"{self.oob:.4f} (mean over {self.average})"),
+            ("resubstitution", write_number(self.resubstitution)),
+            ("out-of-bag", f"{write_number(self.oob)} (mean over {self.average})"),
         ]
         if self.method == BOOTSTRAP_632_PLUS:
-            rows.append(("no information", f"{self.no_information:.4f}"))
-            rows.append(("relative overfitting", f"{self.relative_overfitting:.4f}"))
+            rows.append(("no information", write_number(self.no_information)))
+            rows.append(("relative overfitting", write_number(self.relative_overfitting)))
         return rows
 
 
@@ -334,9 +335,8 @@ def sum_out_of_bag(
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
     odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
-        losses = loss_fn.of_block(target, block, predictions)
-        losses[failed] = np.nan
+    for block, output in fit_plan(estimator, X, target, plan, **options):
+        losses, failed = loss_fn.of_output(target, block, output), output.failed
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)
         tests += np.isfinite(losses).sum(axis=0)

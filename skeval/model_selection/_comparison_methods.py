@@ -1,11 +1,14 @@
 """The tests of `compare_classifiers`: what each needs of the estimators, and how it judges two."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
+from sklearn.utils import get_tags
 
 from skeval._inference.delong import delong
 from skeval._inference.equivalence import correlated_t_probabilities
@@ -17,9 +20,10 @@ from skeval._inference.paired_tests import (
     paired_bootstrap,
     paired_delong,
 )
+from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.folds import fold_plan
-from skeval._resampling.replay import RESPONSES, ReplayedEstimator, out_of_fold_responses
-from skeval._resampling.scores import resampled_scores
+from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.units import drawing_units
 from skeval._resampling.values import values_or_nan, warn_of_undefined
@@ -49,9 +53,40 @@ class Problem:
         """Return all with their out-of-fold responses: those of some methods, or of all."""
         data = self.X, self.target, self.folds
         return [
-            out_of_fold_responses(estimator, *data, methods or RESPONSES, **self.options)
+            replay_out_of_fold(estimator, *data, methods or RESPONSES, **self.options)
             for estimator in self.estimators
         ]
+
+
+def replay_out_of_fold(
+    estimator: Any, X: Any, target: Target, folds: list, methods: tuple[str, ...], **options: Any
+) -> ReplayedEstimator:
+    """Fit on each training part and replay the responses to its test part."""
+    tested = np.concatenate([test for _, test in folds])
+    if not np.array_equal(np.sort(tested), np.arange(len(target))):
+        raise ValueError(
+            "cv must test every sample exactly once where out-of-fold predictions are pooled; "
+            "method='corrected_t' takes any splits."
+        )
+    asked = Questions(methods, note=read_classes)
+    fits = fit_plan(estimator, X, target, fold_plan(len(target), folds), asked, **options)
+    output = join_outputs([output for _, output in fits])
+    classes = output.notes or [None]
+    if any(not np.array_equal(seen, classes[0]) for seen in classes):
+        raise ValueError(
+            "cv must leave every class in every training part, got parts with the classes "
+            f"{sorted({str(seen.tolist()) for seen in classes})}."
+        )
+    order = np.argsort(output.rows)
+    answers = {name: values[order] for name, values in output.responses.items()}
+    if "predict" in answers:
+        answers["predict"] = target.decode(answers["predict"])
+    return ReplayedEstimator(answers, get_tags(estimator), classes[0])
+
+
+def read_classes(model: Any, X: Any, y: Any) -> Any:
+    """Return the classes that a model has seen, None where it has none."""
+    return getattr(model, "classes_", None)
 
 
 Details = dict[str, Any]
@@ -94,9 +129,7 @@ def compare_by_splits(problem: Problem) -> Findings:
     data, scoring = (problem.X, problem.target, plan, problem.scorer), problem.scoring
     scores = np.column_stack(
         [
-            np.concatenate(
-                list(resampled_scores(estimator, *data, scoring=scoring, **problem.options))
-            )
+            np.concatenate(list(score_plan(estimator, *data, scoring=scoring, **problem.options)))
             for estimator in problem.estimators
         ]
     )

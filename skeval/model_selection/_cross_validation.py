@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.means import row_means, standard_error_of_ratio
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import LossLike, resolve_loss
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params, add_sample_weight, count_effective
 from skeval.model_selection._methods import CROSS_VALIDATION
@@ -165,14 +165,13 @@ def estimate_over_folds(
     sums, tests = np.zeros(len(target)), np.zeros(len(target))
     fold_errors, n_failed = [], 0
     options["params"] = params
-    for block, predictions, failed in resampled_predictions(estimator, X, target, plan, **options):
-        losses = loss_fn.of_block(target, block, predictions)
-        losses[failed] = np.nan
+    for block, output in fit_plan(estimator, X, target, plan, **options):
+        losses = loss_fn.of_output(target, block, output)
         tested = ~np.isnan(losses)
         sums += np.where(tested, losses, 0).sum(axis=0)
         tests += tested.sum(axis=0)
         fold_errors.append(row_means(losses, weights))
-        n_failed += int(failed.sum())
+        n_failed += int(output.failed.sum())
     n_tested, n_effective = int(np.count_nonzero(tests)), None
     if weights is not None:
         n_effective = count_effective(weights[tests > 0])

@@ -10,11 +10,11 @@ import numpy as np
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.tested import Tested, n_units
-from skeval._resampling.answers import Answer, Questions
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
@@ -29,7 +29,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, mean_loss_name
+from skeval.utils._text import align_text, mean_loss_name, write_number, write_spread
 
 __all__ = [
     "AUTO",
@@ -140,9 +140,9 @@ class ErrorInterval(IntervalResult):
     def __str__(self) -> str:
         level, ends = self._interval_row()
         rows = [
-            (mean_loss_name(self.loss), f"{self.error:.4f}"),
+            (mean_loss_name(self.loss), write_number(self.error)),
             (level, f"{ends} ({self.interval.method})"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("standard error", write_spread(self.standard_error)),
         ]
         if self.effective_n_samples is not None:
             rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))
@@ -451,7 +451,7 @@ def error_of_some(
         part = answers & chosen[found.row]
         rows = found.row[part]
         if len(rows):
-            repeats.append(p.tested(loss, Answer(rows, found.predicted[part])))
+            repeats.append(p.tested(loss, rows, found.predicted[part]))
     kept = np.flatnonzero(chosen)
     weight = None if p.weight is None else p.weight[kept]
     stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])

@@ -3,11 +3,11 @@
 The intervals are those of a test set, with a larger variance: the rule itself varies with the
 samples that it is trained on. The mean squared deviation of repeated cross-validation from the risk
 of the rule was `INFLATION` times the variance of independent samples, for error rates, as
-`error_interval` has it. Where a metric varies little with the samples that are tested, as the
-explained variance of a rule that explains nothing, that part would be too small: the variance is at
-least that of independent samples and `BETWEEN` times that between repeats of the folds, which is
-due to nothing but the samples trained on. Their coverage was measured metric by metric, see
-`MetricEstimate`.
+`error_interval` has it, and so it is taken for all means of losses. Other metrics may vary little
+with the samples that are tested, and much with those that are trained on, as the explained variance
+of a rule that explains nothing, or the recall of one that guesses. Their variance is at least that
+of independent samples and `BETWEEN` times that between repeats of the folds, which is due to
+nothing but the samples trained on. Coverage was measured metric by metric, see `MetricEstimate`.
 """
 
 from __future__ import annotations
@@ -154,7 +154,9 @@ def measure_tables(
             estimate = float(table.metric(table.share)[0])
             if name == "precision" and not np.any(predicted):
                 estimate = np.nan
-            values = [table.metric(each)[0] for each in table.shares(found.repeats)]
+            values: list[float] = []
+            if name != "accuracy":  # a mean of losses
+                values = [table.metric(each)[0] for each in table.shares(found.repeats)]
             made = score_form(
                 table,
                 estimate,
@@ -203,11 +205,11 @@ def measure_loss(found: OutOfFold, name: str, losses: np.ndarray, *, root: bool 
 
 
 def summarize_losses(
-    found: OutOfFold, losses: np.ndarray, values: Iterable[float] | None = None
+    found: OutOfFold, losses: np.ndarray, values: Iterable[float] = ()
 ) -> tuple[float, float, float]:
     """Return the mean of losses, its standard error for the rule, and the degrees of freedom.
 
-    `values` are what the repeats have for it, their means of the losses unless given.
+    `values` are those of each repeat, where the losses are influences on another metric.
     """
     weight, group = found.weight[found.row], found.group
     tested = [
@@ -218,7 +220,6 @@ def summarize_losses(
     n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
     degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / INFLATION - 1)
     mean = mean_loss(Tested(losses, weight))
-    values = [mean_loss(each) for each in tested] if values is None else values
     return mean, float(np.sqrt(variance * inflate(variance, values))), degrees
 
 

@@ -1,5 +1,7 @@
 """Methods of `error_interval` that draw the data again: bootstraps and perturbation."""
 
+from __future__ import annotations
+
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -7,9 +9,9 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.procedure_intervals import resampled_plus
-from skeval._resampling.answers import Answer
 from skeval._resampling.bootstrap_schemes import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import child_seed, fold_scheme
 from skeval._resampling.units import check_class_sizes
@@ -77,7 +79,7 @@ class Resampled(NamedTuple):
 
 
 def read_sample(
-    p: Procedure, scheme: BootstrapScheme, number: int, answers: list[Answer | None]
+    p: Procedure, scheme: BootstrapScheme, number: int, answers: list[FitOutput | None]
 ) -> Resampled:
     """Return what the fits of a sample and of its resamples say, nan where they failed."""
     (loss,), resampler = p.losses, scheme.resampler
@@ -85,13 +87,12 @@ def read_sample(
         return Resampled(np.nan, np.nan, np.full(len(answers) - 1, np.nan))
     sample = resampler.sample(number)
     losses = np.full((len(answers), len(sample.rows)), np.nan)
-    predicted = p.target.empty_predictions(1)[0]
     for fit, answer in enumerate(answers):
         if answer is not None:
             of_row = np.zeros(len(p.target))
             of_row[answer.rows] = p.loss_values(loss, answer.rows, answer.predicted)
             losses[fit] = of_row[sample.rows]
-    predicted[answers[0].rows] = answers[0].predicted
+    (predicted,) = answers[0].expand(0)
     counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
     truth, answered = p.target.y[sample.rows], p.target.decode(predicted[sample.rows])
     pairs = None if loss.name == "zero_one" else loss

@@ -1,5 +1,7 @@
 """Methods of `error_interval` that hold samples out: folds, subsamples, halves, replacements."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -22,8 +24,8 @@ from skeval._inference.tested import (
     mean_loss,
     variance_of_mean,
 )
-from skeval._resampling.answers import Answer
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import (
     FoldScheme,
@@ -62,7 +64,7 @@ def run_holdout(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome
     (answer,) = completed(list(p.answers(subsample_scheme(p.cases, n_test, 1, root))))
     findings = []
     for loss in p.losses:
-        tested = p.tested(loss, answer)
+        tested = p.tested(loss, answer.rows, answer.predicted)
         found = find(
             loss,
             mean_loss(tested),
@@ -83,7 +85,7 @@ def run_cv_wald(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome
     answers = list(p.answers(fold_scheme(p.cases, n_folds, 1, root)))
     findings = []
     for loss in p.losses:
-        folds = [p.tested(loss, answer) for answer in completed(answers)]
+        folds = [p.tested(loss, answer.rows, answer.predicted) for answer in completed(answers)]
         pooled = concatenate_tested(folds)
         spread, n = float(np.var(pooled.losses)), len(pooled.losses)
         error = within_fold_error(folds) if within else np.sqrt(variance_of_mean(pooled))
@@ -184,7 +186,7 @@ def run_means(rule_of: Callable[[Procedure, SeedSequence, Settings], MeansRule])
 
 
 def nested_folds(
-    p: Procedure, scheme: FoldScheme, answers: list[Answer | None], loss: Loss
+    p: Procedure, scheme: FoldScheme, answers: list[FitOutput | None], loss: Loss
 ) -> list[NestedFold]:
     """Return each fold with the losses within; without those of which a fit failed."""
     found, per_repeat = [], len(scheme.left_out)
@@ -196,12 +198,12 @@ def nested_folds(
             if answer is None:
                 continue
             if len(left_out) == 1:
-                outer[left_out[0]] = p.tested(loss, answer)
+                outer[left_out[0]] = p.tested(loss, answer.rows, answer.predicted)
                 continue
             fold = folds[p.cases.unit[answer.rows]]
             for k, within in (left_out, left_out[::-1]):
-                kept = Answer(answer.rows[fold == within], answer.predicted[fold == within])
-                inner.setdefault(k, []).append(p.tested(loss, kept))
+                kept = answer.rows[fold == within], answer.predicted[fold == within]
+                inner.setdefault(k, []).append(p.tested(loss, *kept))
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         found += [NestedFold(out, concatenate_tested(parts)) for out, parts in pairs]
     if not found:
@@ -242,7 +244,7 @@ def run_replace_one_cv(p: Procedure, root: SeedSequence, settings: Settings) -> 
         if answer is None:
             continue
         for number, loss in enumerate(p.losses):
-            losses, weight, _ = p.tested(loss, answer)
+            losses, weight, _ = p.tested(loss, answer.rows, answer.predicted)
             weight = np.ones(len(losses)) if weight is None else weight
             at = number, *divmod(fit, n_folds)
             sums[at] = weight.sum(), weight @ losses, weight @ losses**2

@@ -1,5 +1,7 @@
 """What the methods of `error_interval` share: sizes of parts, means of losses, findings."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +14,8 @@ from numpy.random import SeedSequence
 from skeval._inference.finding import Finding
 from skeval._inference.proportions import effective_number
 from skeval._inference.tested import Tested, worth
-from skeval._resampling.answers import Answer
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import Scheme
 from skeval.model_selection._results import bounds_of
@@ -129,7 +131,7 @@ def check_enough(p: Procedure, values: np.ndarray, least: int) -> None:
         )
 
 
-def completed(answers: list[Answer | None]) -> list[Answer]:
+def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
     """Return the answers of the fits that did not fail."""
     return [answer for answer in answers if answer is not None]
 
@@ -159,7 +161,7 @@ def loss_moments(p: Procedure, scheme: Scheme) -> np.ndarray:
         if answer is None:
             continue
         for number, loss in enumerate(p.losses):
-            losses, weight, _ = p.tested(loss, answer)
+            losses, weight, _ = p.tested(loss, answer.rows, answer.predicted)
             powers = np.stack([losses, losses**2])
             moments[number, fit] = np.average(powers, axis=1, weights=weight)
     return moments

@@ -1,5 +1,7 @@
 """Repeated cross-validation: its folds, and what their answers say of the error."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +16,8 @@ from skeval._inference.tested import (
     n_units,
     variance_of_mean,
 )
-from skeval._resampling.answers import Answer
 from skeval._resampling.loss import Loss
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import FoldScheme, fold_scheme
 from skeval.model_selection._interval_parts import Outcome, Settings, find, untested_losses
@@ -33,14 +35,16 @@ def repeated_scheme(p: Procedure, root: SeedSequence, settings: Settings) -> Fol
     return fold_scheme(p.cases, n_folds, n_repeats, root)
 
 
-def outcome_of_repeats(p: Procedure, scheme: FoldScheme, answers: list[Answer | None]) -> Outcome:
+def outcome_of_repeats(
+    p: Procedure, scheme: FoldScheme, answers: list[FitOutput | None]
+) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     n_folds, findings = len(scheme.left_out), []
     for loss in p.losses:
         tested: list[list[Tested]] = [[] for _ in scheme.folds]
         for fit, answer in enumerate(answers):
             if answer is not None:
-                tested[fit // n_folds].append(p.tested(loss, answer))
+                tested[fit // n_folds].append(p.tested(loss, answer.rows, answer.predicted))
         repeats = [concatenate_tested(parts) for parts in tested if parts]
         findings.append(find_repeated(loss, repeats, untested_losses(p)))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))

@@ -17,16 +17,16 @@ from sklearn.metrics import check_scoring
 from skeval._inference.interval import ConfidenceInterval, Limits, LimitsResult
 from skeval._inference.proportions import exact_interval
 from skeval._inference.ties import exceedances
+from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.scores import Scores, resampled_scores
 from skeval._resampling.shuffles import check_orders, draw_orders
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
 
@@ -82,8 +82,11 @@ class PermutationTest(LimitsResult):
         null = self.null_distribution
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
-            ("score", f"{self.statistic:.4f}"),
-            ("score of permuted labels", f"{null.mean():.4f} (sd {null.std():.4f})"),
+            ("score", write_number(self.statistic)),
+            (
+                "score of permuted labels",
+                f"{write_number(null.mean())} (sd {write_number(null.std())})",
+            ),
             ("P-value", f"{self.pvalue:.4g}"),
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
             ("permutations", f"{self.n_permutations}"),
@@ -364,7 +367,7 @@ def compute_scores(
         scorer = check_scoring(estimator, options["scoring"])
     scores: list[Scores] = []
     first = None if max_exceedances is None else 1 + max_exceedances
-    for part in resampled_scores(estimator, X, target, plan, scorer, first_block=first, **options):
+    for part in score_plan(estimator, X, target, plan, scorer, first_block=first, **options):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break

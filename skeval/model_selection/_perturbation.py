@@ -1,5 +1,7 @@
 """A confidence interval of the error by perturbation resampling."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,10 +10,10 @@ import numpy as np
 
 from skeval._inference.draws import check_enough_draws, interval_of_draws
 from skeval._inference.interval import IntervalResult, Limits, WithEnds
+from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.loss import Loss, LossLike, resolve_loss
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.predictions import PredictedBlock, resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested
 from skeval.model_selection._results import NON_NEGATIVE, bounds_of
@@ -23,7 +25,7 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["PerturbationInterval", "perturbation_interval"]
 
@@ -108,11 +110,11 @@ class PerturbationInterval(WithEnds, IntervalResult):
 
     def __str__(self) -> str:
         rows = [
-            ("cross-validated error", f"{self.error:.4f}"),
+            ("cross-validated error", write_number(self.error)),
             self._interval_row(),
             ("form", self.method),
             ("statistic", self.statistic),
-            ("resubstitution error", f"{self.resubstitution:.4f}"),
+            ("resubstitution error", write_number(self.resubstitution)),
             ("perturbations", f"{len(self.statistics)}"),
         ]
         return align_text(f"perturbation interval ({self.loss} loss)", rows)
@@ -305,7 +307,7 @@ def perturbation_interval(
 
     def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
         plan = make_weighted_plan(base, n, draw, sample_weight)
-        results = resampled_predictions(estimator, X, target, plan, **options)
+        results = fit_plan(estimator, X, target, plan, **options)
         return compute_mean_losses(results, target, loss_fn, plan.fits_per_repetition)
 
     errors, sizes = {}, {}
@@ -379,12 +381,13 @@ def make_weighted_plan(
 
 
 def compute_mean_losses(
-    results: Iterable[PredictedBlock], target: Target, loss_fn: Loss, fits_per_repetition: int
+    results: Outputs, target: Target, loss_fn: Loss, fits_per_repetition: int
 ) -> Iterator[np.ndarray]:
     """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
-    for block, predictions, _ in results:
-        losses = loss_fn.of_block(target, block, predictions)
-        losses = losses.reshape(-1, fits_per_repetition, len(target))
+    for block, output in results:
+        losses = loss_fn.of_output(target, block, output).reshape(
+            -1, fits_per_repetition, len(target)
+        )
         tests = np.isfinite(losses).sum(axis=1)
         with np.errstate(invalid="ignore"):
             yield np.nansum(losses, axis=1) / tests
@@ -412,7 +415,7 @@ def compute_statistics(
 def warn_of_overfitting(apparent: float, error: float) -> None:
     """Say that the resubstitution statistic has degenerated."""
     warn_user(
-        f"the resubstitution error ({apparent:.4f}) is below half the cross-validated error "
-        f"({error:.4f}): the estimator overfits and the interval is too short; use "
+        f"the resubstitution error ({write_number(apparent)}) is below half the cross-validated "
+        f"error ({write_number(error)}): the estimator overfits and the interval is too short; use "
         "statistic='cross_validation'."
     )

@@ -1,13 +1,15 @@
 """The error on the samples that the estimator was fitted on."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 
 from skeval._inference.means import standard_error_of_ratio
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.predictions import resampled_predictions
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import Params, add_sample_weight, count_effective
 from skeval.model_selection._methods import RESUBSTITUTION
@@ -107,5 +109,6 @@ def predict_own_samples(
 ) -> np.ndarray:
     """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
     plan = whole_plan(len(target))
-    (result,) = resampled_predictions(estimator, X, target, plan, memory=memory, params=params)
-    return result.predictions[0]
+    ((_, output),) = fit_plan(estimator, X, target, plan, memory=memory, params=params)
+    predicted: np.ndarray = output.predicted
+    return predicted

@@ -29,7 +29,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
     "PER_SAMPLE",
@@ -154,9 +154,9 @@ class ScoreInterval(IntervalResult):
     def __str__(self) -> str:
         level, ends = self._interval_row()
         rows = [
-            ("score", f"{self.score:.4f}"),
+            ("score", write_number(self.score)),
             (level, f"{ends} ({self.interval.method})"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("standard error", write_spread(self.standard_error)),
             ("fits", f"{self.n_fits}"),
         ]
         if self.n_groups is not None:

@@ -1,5 +1,7 @@
 """The optimism of the best score of a search for hyperparameters."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,16 +14,17 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.interval import LimitsResult, WithEnds
 from skeval._inference.means import normal_interval
 from skeval._inference.paired_tests import corrected_error
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import Params
 from skeval.model_selection._searches import tuning_bias
 from skeval.utils._checks import check_confidence_level, warn_undefined, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
     "TuningOptimism",
@@ -104,13 +107,13 @@ class TuningOptimism(WithEnds, LimitsResult):
     def __str__(self) -> str:
         n_folds = len(self.inner_scores)
         rows = [
-            ("best inner score", f"{self.inner_score:.4f}"),
-            ("nested score", f"{self.nested_score:.4f}"),
-            ("optimism", f"{self.optimism:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("best inner score", write_number(self.inner_score)),
+            ("nested score", write_number(self.nested_score)),
+            ("optimism", write_number(self.optimism)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
-            ("best score on all samples", f"{self.best_score:.4f}"),
-            ("less its tuning bias", f"{self.corrected_score:.4f}"),
+            ("best score on all samples", write_number(self.best_score)),
+            ("less its tuning bias", write_number(self.corrected_score)),
             *(
                 (f"chosen in {count} of {n_folds}", str(setting))
                 for setting, count in zip(self.settings, self.counts, strict=True)
@@ -253,10 +256,9 @@ def tuning_optimism(
     plan = add_all_samples(plan)
     found: list[Searched] = []
     sizes: list[np.ndarray] = []
-    for block, _, findings in resampled_fits(
-        search, X, target, plan, read_search, adapted=False, params=params, **options
-    ):
-        found += findings
+    questions = Questions((), note=read_search)
+    for block, output in fit_plan(search, X, target, plan, questions, params=params, **options):
+        found += output.notes or []
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)

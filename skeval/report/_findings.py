@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from skeval._resampling.answers import Questions
 from skeval._resampling.fits import NoFitLeftError
+from skeval._resampling.questions import Questions
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,

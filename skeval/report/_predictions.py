@@ -1,5 +1,7 @@
 """What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +12,11 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._resampling.answers import Questions, find_response_method
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.questions import EachScorer, Questions, find_response_method
 from skeval._resampling.weights import weight_parameters
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
@@ -63,9 +65,11 @@ def summarize_found_searches(
     p: Procedure, found: OutOfFold, confidence_level: float
 ) -> TuningOptimism | None:
     """Return what the searches found in the training parts, and on all samples."""
-    data = p.estimator, p.X, p.target, whole_plan(len(p.target)), note_search
+    asked = Questions((), note=note_search)
+    data = p.estimator, p.X, p.target, whole_plan(len(p.target)), asked
     params = weight_parameters(p.estimator, p.weight) or None
-    (whole,) = next(iter(resampled_fits(*data, adapted=False, params=params, **p.options))).findings
+    _, output = next(fit_plan(*data, params=params, **p.options))
+    (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
     ratio = 1 / max(1, found.n_folds - 1)
@@ -91,7 +95,7 @@ class PredictionSummary(NamedTuple):
 def resolve_scorers(scoring: Any) -> Questions:
     """Return the scorers that an argument `scoring` names."""
     if scoring is None:
-        return Questions({})
+        return Questions()
     if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
         raise ValueError(
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
@@ -107,7 +111,7 @@ def resolve_scorers(scoring: Any) -> Questions:
             raise ValueError(f"scoring must hold names and callables, got {part!r}.")
         with naming("scoring"):
             scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
-    return Questions(scorers)
+    return Questions(scorer=EachScorer(scorers), scoring=scorers)
 
 
 def _name_part(part: Any, place: int) -> str:

@@ -1,5 +1,7 @@
 """The steps of an evaluation: each estimates the error of one estimator in one way."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,13 +22,13 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
-from skeval._resampling.answers import Questions
 from skeval._resampling.cases import cases_of
-from skeval._resampling.fits import resampled_fits
+from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
 from skeval._resampling.weights import group_parameters, weight_parameters
@@ -225,11 +227,10 @@ class Steps:
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
             bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
-        task = head, self.X, self.target, plan
-        read = partial(read_selected, feature_names=feature_names)
+        asked = Questions((), note=partial(read_selected, feature_names=feature_names))
         options = self.options | {"params": self._params_of(head)}
-        fits = resampled_fits(*task, read, adapted=False, **options)
-        aligned = align_selections([found for fitted in fits for found in fitted.findings])
+        fits = fit_plan(head, self.X, self.target, plan, asked, **options)
+        aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
             return Selection(bias, None, None)
         supports, names = aligned

@@ -186,8 +186,8 @@ def test_real_weights():
     rng = np.random.default_rng(0)
     weights = rng.exponential(size=(6, 40)) * (rng.random((6, 40)) < 0.8)
     block = PlanBlock(weights, np.ones((6, 40), dtype=bool))
-    for weight, decisions in zip(weights, adapter(block).values, strict=True):
-        rows = weight > 0
+    for weight, output in zip(weights, adapter(block), strict=True):
+        rows, decisions = weight > 0, output.decision
         model = procedure().fit(X[rows], y[rows], svc__sample_weight=weight[rows])
         assert decisions == pytest.approx(model.decision_function(X), abs=0.01)
         assert np.array(["a", "b"])[(decisions >= 0).astype(int)].tolist() == (
@@ -203,8 +203,7 @@ def test_decision_values_of_zero_are_the_second_class():
         found = adapter_of(procedure(k=1), X, y)(
             PlanBlock(np.ones((1, 20), dtype=int), np.ones((1, 20), dtype=bool))
         )
-    codes = (found.values >= 0).astype(int)
-    assert codes[0].tolist() == procedure(k=1).fit(X[:, 2:], y).predict(X[:, 2:]).tolist()
+    assert found.predicted.tolist() == procedure(k=1).fit(X[:, 2:], y).predict(X[:, 2:]).tolist()
 
 
 class SubclassedSVC(SVC):

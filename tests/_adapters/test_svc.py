@@ -31,6 +31,7 @@ from sklearn.utils import get_tags
 
 from skeval._resampling import fits
 from skeval._resampling.adapters import adapter_of_steps
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
 from skeval._resampling.weights import fit_arguments
@@ -130,15 +131,17 @@ def compare(model, X, y, train, *, order=None, atol=1e-4):
     decisions = adapter(PlanBlock(train, tested, orders))
     labels = target.y if order is None else target.y[order]
     n_compared = 0
-    for r in np.flatnonzero(decisions.solved):
+    for r, output in enumerate(decisions):
+        if output.failed[0]:
+            continue
         tight = fit_tightly(model, given, labels, train[r], np.arange(len(y)))
         if tight is not None:
             expected = tight[0].decision_function(tight[1])
             clear = np.abs(expected) > atol
-            values = decisions.values[r]
+            values = output.decision
             assert np.array_equal((values >= 0)[clear], (expected >= 0)[clear])
             n_compared += int(np.allclose(values, expected, rtol=1e-3, atol=1e-2) or clear.all())
-    return n_compared, int(decisions.solved.sum())
+    return n_compared, int(np.sum(~decisions.failed))
 
 
 def fit_tightly(model, X, labels, train, tested):
@@ -274,14 +277,14 @@ def compare_votes(model, X, y, train, order=None):
     labels = target.y if order is None else target.y[order]
     block = PlanBlock(train, tested, orders)
     n_compared = 0
-    for r, rows, found in adapter_of_steps(model, given, target)(block).each_fit(block):
-        tight = fit_tightly(model, given, labels, train[r], rows)
-        if tight is None:
+    for r, found in enumerate(adapter_of_steps(model, given, target)(block)):
+        tight = fit_tightly(model, given, labels, train[r], found.rows)
+        if tight is None or found.failed[0]:
             continue
         tight, others = tight
-        assert target.classes[found["predict"]].tolist() == tight.predict(others).tolist()
+        assert target.classes[found.predicted].tolist() == tight.predict(others).tolist()
         expected = tight.decision_function(others)
-        np.testing.assert_allclose(found["decision_function"], expected, atol=1e-4)
+        np.testing.assert_allclose(found.decision, expected, atol=1e-4)
         n_compared += 1
     return n_compared
 
@@ -309,7 +312,7 @@ def test_a_training_part_that_lacks_a_class_is_left_to_svc():
     train = np.stack([y != "c", np.ones(30, bool)]).astype(int)
     given, target, _ = check_task(SVC(), X, y)
     found = adapter_of_steps(SVC(), given, target)(PlanBlock(train, train >= 0))
-    assert found.solved.tolist() == [False, True]
+    assert found.failed.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("scaler", [None, StandardScaler(), MinMaxScaler()], ids=str)
@@ -323,7 +326,7 @@ def test_a_training_part_of_constant_columns_is_left_to_its_transformers(n_class
     model = make_pipeline(*steps, SVC(**SVCS[svc]))
     given, target, _ = check_task(model, X, y)
     found = adapter_of_steps(model, given, target)(PlanBlock(train, train >= 0))
-    assert found.solved[[0, 2]].tolist() == [False, True]
+    assert found.failed[[0, 2]].tolist() == [True, False]
     folds = [(np.flatnonzero(row), np.flatnonzero(row == 0)) for row in train[:2]]
     with pytest.raises(ValueError, match="No feature in X meets the variance threshold"):
         cross_val_error(model, X, y, cv=folds)
@@ -395,7 +398,7 @@ def test_indefinite_kernels_are_left_to_libsvm():
     given, target, _ = check_task(model, X, y)
     train = folds(rng, 40)
     found = adapter_of_steps(model, given, target)(PlanBlock(train, train == 0))
-    assert not found.solved.any()
+    assert found.failed.all()
 
 
 @pytest.mark.parametrize("name", THREE)
@@ -411,8 +414,8 @@ def test_labels_left_out_do_not_matter_to_votes(name):
             given, target, _ = check_task(THREE[name], X, labels)
             block = PlanBlock(row[None], row[None] == 0)
             found.append(adapter_of_steps(THREE[name], given, target)(block))
-        assert found[0].solved.all()
-        assert found[1].solved.all()
+        assert not found[0].failed.any()
+        assert not found[1].failed.any()
         np.testing.assert_array_equal(found[0].predicted, found[1].predicted)
         np.testing.assert_allclose(found[0].decision, found[1].decision, atol=1e-7)
 
@@ -440,8 +443,10 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
             labels = np.where((row == 0) & change, np.where(y == "a", "b", "a"), y)
             given, target, _ = check_task(model, X, labels)
             block = PlanBlock(row[None], row[None] == 0)
-            found.append(adapter_of_steps(model, given, target)(block).values[0])
-        values.append(found)
+            output = adapter_of_steps(model, given, target)(block)
+            failed = np.full(int(block.test.sum()), np.nan)
+            found.append(failed if output.failed[0] else output.decision)
+        values.append(np.concatenate(found))
     np.testing.assert_allclose(values[0], values[1], atol=1e-8)
     assert np.isfinite(values).any()
 
@@ -583,8 +588,8 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
         def unsolved(block):
             found = adapter(block)
             odd = np.arange(len(block)) % 2 == 1
-            found.values[odd] = np.nan
-            return found._replace(solved=~odd)
+            kept = np.repeat(~odd, found.sizes)
+            return FitOutput(block.test, odd, found.predicted[kept], found.decision[kept])
 
         return adapter and unsolved
 

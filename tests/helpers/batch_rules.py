@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from skeval._resampling.adapters import Decisions, adapter_for
+from skeval._resampling.adapters import adapter_for
+from skeval._resampling.outputs import FitOutput
 
 
 class BatchCentroid(NearestCentroid):
@@ -64,7 +65,8 @@ class RuleAdapter:
 
     def __call__(self, block):
         predicted = self.rule(block.train, self.X, self.target.codes)
-        return Decisions(2.0 * predicted - 1, np.ones(len(block), dtype=bool))
+        solved = np.ones(len(block), dtype=bool)
+        return FitOutput.of_decisions(block, 2.0 * predicted - 1, solved)
 
 
 def register(estimator_type, rule):

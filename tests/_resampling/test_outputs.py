@@ -1,6 +1,11 @@
-"""Decision values that differ by rounding errors only are tied, and no others."""
+"""One form of what fits answer: it comes apart, is joined, sent and placed without a change.
+
+Decision values that differ by rounding errors only are tied, and no others.
+"""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
@@ -14,9 +19,87 @@ from sklearn.svm import SVC
 import skeval
 from skeval._resampling import fits
 from skeval._resampling.adapters import adapter_of_steps
+from skeval._resampling.outputs import FitOutput, join_outputs, place_outputs, tie_values
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.responses import tie_values
 from skeval._resampling.target import check_task
+
+COLUMNS = ("predicted", "decision", "probability")
+
+
+def some_output(rng, n_fits=7, n_samples=9, *, share_failed=0.3):
+    test = rng.random((n_fits, n_samples)) < 0.6
+    failed = rng.random(n_fits) < share_failed
+    n = int(test[~failed].sum())
+    scores = [
+        None if bad else float(score) for bad, score in zip(failed, rng.random(n_fits), strict=True)
+    ]
+    return FitOutput(
+        test, failed, rng.integers(0, 3, n), rng.normal(size=n), rng.random((n, 3)), scores, scores
+    )
+
+
+def check_same(one, other):
+    assert_array_equal(one.test, other.test)
+    assert_array_equal(one.failed, other.failed)
+    for name in COLUMNS:
+        assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.scores == other.scores
+    assert one.notes == other.notes
+
+
+@pytest.mark.parametrize("share_failed", [0.0, 0.3, 1.0])
+def test_fits_come_apart_and_are_joined_again(share_failed):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        output = some_output(rng, share_failed=share_failed)
+        parts = list(output)
+        assert len(parts) == len(output) == 7
+        for fit, part in enumerate(parts):
+            expected = [] if output.failed[fit] else np.flatnonzero(output.test[fit])
+            assert part.rows.tolist() == list(expected)
+            assert part.scores == [output.scores[fit]]
+        joined = join_outputs(parts)
+        if share_failed < 1:
+            check_same(joined, output)
+        assert_array_equal(joined.rows, output.rows)
+        assert_array_equal(joined.sizes, output.sizes)
+
+
+def test_it_is_sent_without_a_change():
+    rng = np.random.default_rng(1)
+    output = some_output(rng)
+    check_same(pickle.loads(pickle.dumps(output)), output)
+
+
+def test_answers_that_some_fits_lack_are_those_of_none():
+    rng = np.random.default_rng(2)
+    one, other = (some_output(rng, share_failed=0) for _ in range(2))
+    lacking = FitOutput(other.test, other.failed, other.predicted, None, other.probability[:, :2])
+    joined = join_outputs([one, lacking])
+    assert_array_equal(joined.predicted, np.concatenate([one.predicted, other.predicted]))
+    assert joined.decision is None
+    assert joined.probability is None
+    assert joined.scores == one.scores + [None] * 7
+
+
+def test_parts_are_placed_where_their_fits_stand():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        tests = rng.random((2, 9)) < 0.6
+        of_part = rng.integers(0, 3, 8)  # those of part 2 are done by nobody
+        test = tests[np.minimum(of_part, 1)]
+        expected = np.full((8, 9), -1)
+        parts = []
+        for part in (0, 1):
+            fits, n = np.flatnonzero(of_part == part), int(tests[part].sum())
+            certain = rng.random(len(fits)) < 0.7
+            predicted = rng.integers(0, 3, (len(fits), n))
+            expected[np.ix_(fits[certain], tests[part])] = predicted[certain]
+            parts.append((fits, FitOutput.of_same_samples(predicted, certain)))
+        found = place_outputs(test, parts)
+        assert_array_equal(found.failed, (expected < 0).all(axis=1))
+        assert_array_equal(found.expand(-1), expected)
+
 
 EPS = np.finfo(float).eps
 scales = st.sampled_from([1e-300, 1e-9, 1.0, 1e6, 1e300])
@@ -66,7 +149,7 @@ def solve_folds(estimator, X, y):
     X, target, _ = check_task(estimator, X, y)
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     test = np.array([np.isin(np.arange(len(y)), rows) for _, rows in folds])
-    return adapter_of_steps(estimator, X, target)(PlanBlock((~test).astype(int), test)), ~test
+    return adapter_of_steps(estimator, X, target)(PlanBlock((~test).astype(int), test))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +162,10 @@ def solve_folds(estimator, X, y):
 )
 def test_a_rule_without_slope_ranks_nothing(estimator):
     X, y = rare()
-    found, _ = solve_folds(estimator, X, y)
-    assert found.solved.all()
-    for row in range(5):
-        assert len(np.unique(tie_values(found.values[row], found.noise[row]))) == 1
+    found = solve_folds(estimator, X, y)
+    assert not found.failed.any()
+    for fit in found:
+        assert len(np.unique(fit.tie_decision())) == 1
 
 
 @pytest.mark.parametrize("C", [1e-8, 1e-7, 1e-3, 1.0])
@@ -90,10 +173,8 @@ def test_a_rule_with_a_slope_ranks_all(C):
     rng = np.random.default_rng(1)
     y = np.arange(200) % 2
     X = rng.normal(size=(200, 3)) + y[:, None]
-    found, trained = solve_folds(SVC(kernel="linear", C=C), X, y)
-    for row in np.flatnonzero(found.solved):
-        values = np.delete(found.values[row], np.flatnonzero(trained[row]))  # others are at +-1
-        assert len(np.unique(tie_values(values, found.noise[row]))) == 40
+    for fit in solve_folds(SVC(kernel="linear", C=C), X, y):
+        assert fit.failed[0] or len(np.unique(fit.tie_decision())) == 40
 
 
 def area(estimator, X, y):
