@@ -18,7 +18,7 @@ from skeval.report._metrics_table import (
     write_hard_samples,
 )
 from skeval.report._page import Figure, Section, Table, make_figure
-from skeval.report._plot.residuals import draw_residuals
+from skeval.report._plot import draw_residuals
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import write_tuning
 from skeval.utils._text import write_number, write_range

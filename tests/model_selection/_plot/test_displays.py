@@ -19,7 +19,7 @@ from skeval.model_selection import (
     score_interval,
 )
 from skeval.model_selection._permutation import permutation_result
-from skeval.model_selection._plot.permutation import choose_edges
+from skeval.model_selection._plot import choose_edges
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
