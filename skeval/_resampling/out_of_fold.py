@@ -110,6 +110,16 @@ class OutOfFold:
             return np.column_stack([-found, found]) if len(classes) == 2 else None
         return found if found.shape[1] == len(classes) else None
 
+    @cached_property
+    def ranks_nothing(self) -> np.ndarray:
+        """Whether each fit, of those that answered, gave all of several samples the same scores."""
+        scores = self.class_scores
+        _, first, fit = np.unique(self.fit, return_index=True, return_inverse=True)
+        if scores is None:
+            return np.zeros(len(first), dtype=bool)
+        varied = np.any(scores != scores[first][fit], axis=1)
+        return (np.bincount(fit, varied) == 0) & (np.bincount(fit) > 1)
+
 
 def collect_answers(
     p: Procedure, answers: Sequence[FitOutput | None], scheme: RepeatedScheme, inflation: float

@@ -15,7 +15,7 @@ from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
 from skeval.report._shown_clusters import ShownClusters
 from skeval.utils._plotting import Display
-from skeval.utils._text import mean_loss_name
+from skeval.utils._text import mean_loss_name, write_ends, write_number
 
 __all__ = [
     "ErrorEstimatesDisplay",
@@ -163,11 +163,10 @@ class ErrorEstimatesDisplay(Display):
         ax.grid(axis="x", alpha=0.3)
 
     def _row(self, row: int) -> str:
-        form = ".3f" if self.loss == "zero_one" else ".4g"
-        error, low, high = (
-            f"{values[row]:{form}}" for values in (self.errors, self.low, self.high)
-        )
-        return f"{self.methods[row]}\n{error} [{low}, {high}]"
+        ends = write_ends(self.low[row], self.high[row])
+        if np.isnan(self.low[row]):
+            ends = "no interval"
+        return f"{self.methods[row]}\n{write_number(self.errors[row])} {ends}"
 
 
 def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
