@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -101,9 +101,8 @@ class Display:
         """Return width and height of a new figure in inches; None leaves them to matplotlib."""
         return None
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the fields on the axes."""
-        raise NotImplementedError
+    _draw: ClassVar[Callable[..., None]]
+    """Draws the fields on axes, with the options of `plot`."""
 
 
 def mark_integers(ax: Any) -> None:
