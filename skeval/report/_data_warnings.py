@@ -181,7 +181,7 @@ def _list_features(found: list[int], names: Sequence[str]) -> str:
     """Return the names of a few features."""
     listed = ", ".join(repr(str(names[column])) for column in found[:FEW])
     more = f" (and {len(found) - FEW} more)" if len(found) > FEW else ""
-    return f"Feature {listed}{more}"
+    return f"Feature {listed}" if len(found) == 1 else f"Each of the features {listed}{more}"
 
 
 def _find_linear_copies(columns: np.ndarray, y: np.ndarray) -> Iterator[int]:

@@ -80,7 +80,7 @@ def test_a_feature_that_tells_the_classes_apart():
     X, y = load_iris(return_X_y=True)
     first = y == 0
     assert warnings_of(X, first, names=list("abcd"))[0].startswith(
-        "Feature 'c', 'd' alone tells all classes apart, without one error: make sure"
+        "Each of the features 'c', 'd' alone tells all classes apart, without one error: make sure"
     )
     few = np.r_[0:4, 50:54]  # so few samples one of four features may part by chance
     assert warnings_of(X[few], first[few]) == []

@@ -6,7 +6,7 @@ indices that are means over rows are estimated from a stratified sample of the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -19,6 +19,7 @@ from skeval.metrics.cluster._indices import INTERNAL, Index
 from skeval.metrics.cluster._kernels.distance_pass import pass_over_rows
 from skeval.metrics.cluster._measures import (
     FROM_PAIRS,
+    PRUNED,
     check_n_neighbors,
     measure,
     measure_without_pass,
@@ -249,12 +250,13 @@ def internal_indices(
     estimated: dict[str, float] = {}
     found: dict[str, Any] = {}
     if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
+        named = names if indices is not None else set()
+        _check_before_trees(named, needs, partition, max_pairs)
         asked = set().union(*needs.values())
         found = measure_without_pass(samples, asked, n_neighbors, n_jobs=n_jobs)
         beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(found)}
-        rows = [ROWS[name] for name in sorted(beyond & set(ROWS)) if ROWS[name].by_row]
-        missing = beyond - {row.name for row in rows}
-        _check_affordable(missing if indices is not None else set(), max_pairs)
+        rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
+        _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
         estimated, estimates = estimate_from_rows(
             samples, rows, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
         )
@@ -267,12 +269,33 @@ def internal_indices(
     return result
 
 
+def _is_estimable(name: str) -> bool:
+    """Tell whether an index is a mean over rows; tables are not."""
+    return name in ROWS and ROWS[name].by_row is not None
+
+
+def _check_before_trees(
+    named: set[str], needs: Mapping[str, Set[str]], partition: Partition, max_pairs: int
+) -> None:
+    """Raise, before trees and bounds are tried, where they cannot help.
+
+    That is so for a named index or table that needs all pairs in any case, and for too few pairs
+    to estimate one from rows.
+    """
+    unaided = {name for name, needed in needs.items() if needed & FROM_PAIRS - PRUNED}
+    estimable = {name for name in unaided if _is_estimable(name)}
+    _check_affordable(named & unaided - estimable, max_pairs)
+    if estimable:
+        allocate(partition, max_pairs)
+
+
 def _compute(name: str, found: dict[str, Any]) -> Any:
     """Return an index or a table; nan where the metric cannot measure what it needs."""
     if name in ROWS:
-        row = ROWS[name]
-        defined = row.compute is not None and all(found[need] is not None for need in row.needs)
-        return row.compute(found) if defined else np.nan
+        compute, needs = ROWS[name].compute, ROWS[name].needs
+        if compute is None or any(found[need] is None for need in needs):
+            return np.nan
+        return compute(found)
     if found[name] is None:
         return np.full((len(found["sizes"]),) * 2, np.nan)
     return found[name]

@@ -53,6 +53,7 @@ from skeval.utils._checks import check_count
 
 __all__ = [
     "FROM_PAIRS",
+    "PRUNED",
     "check_n_neighbors",
     "measure",
     "measure_without_pass",
