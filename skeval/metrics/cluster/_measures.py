@@ -113,7 +113,7 @@ def _measure_pairs(
         n_jobs=n_jobs,
     )
     if needs & SUMS:
-        found |= _reduce_sums(samples, strips, with_silhouettes="silhouette_samples" in needs)
+        found |= _reduce_sums(samples, strips, needs)
     if needs & EXTREMES:
         found["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
         np.fill_diagonal(reduced.smallest, np.nan)
@@ -128,20 +128,24 @@ def _measure_pairs(
     return found
 
 
-def _reduce_sums(
-    samples: Samples, strips: ClusterSums, *, with_silhouettes: bool
-) -> dict[str, Any]:
-    """Return what the (K, n) sums of distances from rows to clusters say, strip by strip."""
+def _reduce_sums(samples: Samples, strips: ClusterSums, needs: set[str]) -> dict[str, Any]:
+    """Return what the (K, n) sums of distances from rows to clusters say, strip by strip.
+
+    The (K, K) totals are not made for the silhouettes alone: of many clusters they are large.
+    """
     partition = samples.partition
+    found: dict[str, Any] = {}
     K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
-    totals = np.zeros((K, K))
+    totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
     for rows, sums in strips:
-        if with_silhouettes:
+        if "silhouette_samples" in needs:
             silhouette[rows] = silhouettes(sums, partition, rows)
-        add_to_totals(totals, sums, rows, partition.starts)
-    found: dict[str, Any] = {"mean_within": mean_within(np.diagonal(totals) / 2, partition.sizes)}
-    found["mean_between"] = mean_between(totals, partition.sizes)
-    if with_silhouettes:
+        if totals is not None:
+            add_to_totals(totals, sums, rows, partition.starts)
+    if totals is not None:
+        found["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
+        found["mean_between"] = mean_between(totals, partition.sizes)
+    if "silhouette_samples" in needs:
         found |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
     return found
 
