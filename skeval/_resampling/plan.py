@@ -107,12 +107,15 @@ class ResamplingPlan:
         called: all randomness of a resampling lives here, in the calling process.
     fits_per_repetition : int
         Number of fits in each repetition: 1, or the number of folds that cross it.
+    weighted : bool
+        Whether the weights of the samples are in `train`, so that no others are given to a fit.
     """
 
     n_samples: int
     n_repetitions: int
     draw: Callable[[int], PlanBlock]
     fits_per_repetition: int = 1
+    weighted: bool = False
 
     @property
     def n_fits(self) -> int:

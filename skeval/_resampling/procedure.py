@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 
 __all__ = ["Procedure"]
 
@@ -37,7 +39,7 @@ class Procedure:
     weight : ndarray of shape (n_samples,) or None
         Weights of the samples, in training and in means of losses.
     options : dict
-        Those of `fit_plan`.
+        Those of a `Task` beside its data: params, n_jobs, verbose, memory, error_score.
     """
 
     method: str
@@ -49,6 +51,11 @@ class Procedure:
     weight: np.ndarray | None
     options: dict[str, Any]
 
+    @cached_property
+    def task(self) -> Task:
+        """What is asked, without a loss."""
+        return Task(self.estimator, self.X, self.target, weight=self.weight, **self.options)
+
     def answers(
         self, scheme: Scheme, questions: Questions | None = None
     ) -> Iterator[FitOutput | None]:
@@ -56,18 +63,16 @@ class Procedure:
         plan = self.checked(scheme)
         if questions is not None:
             questions = questions.and_scores_of_classes(self.estimator, self.target)
-        data = self.estimator, self.X, self.target, plan, questions
         with self.naming_the_fit(scheme):
-            for _, outputs in fit_plan(*data, **self.options):
+            for _, outputs in fit_plan(self.task, plan, questions):
                 for output in outputs:
                     yield None if output.failed[0] else output
 
     def scores(self, scheme: Scheme, scorer: Any, scoring: Any) -> list[Any]:
         """Return the score of each fit, nan where it failed."""
         plan = self.checked(scheme)
-        data = self.estimator, self.X, self.target, plan, scorer
         with self.naming_the_fit(scheme):
-            parts = list(score_plan(*data, scoring=scoring, **self.options))
+            parts = list(score_plan(self.task, plan, scorer, scoring))
         return [score for part in parts for score in part]
 
     def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -98,7 +103,8 @@ class Procedure:
                 return block
             return PlanBlock(block.train * self.weight, block.test)
 
-        return ResamplingPlan(plan.n_samples, plan.n_repetitions, draw)
+        weighted = self.weight is not None
+        return ResamplingPlan(plan.n_samples, plan.n_repetitions, draw, weighted=weighted)
 
     def explain_one_class(self, which: str, codes: np.ndarray) -> str:
         """Say which training set has lost a class."""

@@ -19,6 +19,7 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
 from skeval.feature_selection._consensus import consensus_support
 from skeval.feature_selection._rounds import (
