@@ -4,6 +4,8 @@ The names and subpackages are imported where they are first used, so that ``skev
 wait for scikit-learn.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -3,6 +3,8 @@
 ``python -m skeval`` is the same. What takes time to import is imported where it is used.
 """
 
+from __future__ import annotations
+
 import argparse
 import shlex
 import sys

@@ -4,6 +4,8 @@ Every module here registers adapters as it is imported, and all of them are impo
 package, so that a new one needs to be named nowhere.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
 from pkgutil import iter_modules
 

@@ -26,8 +26,8 @@ _CALL = 2.5e-3
 _KERNEL, _CELL = 7e-10, 15
 # The seconds that libsvm takes for each sample in each step.
 _STEP = 3.5e-9
-# Support vectors and steps grow by this factor from half of the samples to all: by 1 where the
-# classes are separable, by 2 where they are not.
+# From half of the samples to all of them, support vectors and steps grow by about this factor,
+# which lies between 1, for classes that are separable, and 2.
 _GROWTH = 1.4
 # A batch must be faster by this factor.
 _MARGIN = 1.1
@@ -80,8 +80,8 @@ class FitShape(NamedTuple):
         cells = float(self.n_samples * self.n_features)
         transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
         transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
-        n_pair, n_machines = float(self._pair_samples), self.n_classes - 1  # that share a sample
-        kernel = _KERNEL * n_machines * n_support * n_pair * (self.n_solved + _CELL)
+        n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems of a sample
+        kernel = _KERNEL * n_shared * n_support * n_pair * (self.n_solved + _CELL)
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
 

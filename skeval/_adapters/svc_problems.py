@@ -158,6 +158,7 @@ class ColumnSteps:
 
     @cached_property
     def _scales(self) -> ColumnScales:
+        """Return the means and scales of a StandardScaler under any weights."""
         return ColumnScales(self.X)
 
     @cached_property
@@ -194,22 +195,21 @@ class ColumnSteps:
 
     def _extremes(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest training value (n_fits, n_features) of columns."""
-        return self._first_value(trained, self._order), self._first_value(
-            trained, self._order[::-1]
-        )
+        lowest = self._first_value(trained, self._order)
+        return lowest, self._first_value(trained, self._order[::-1])
 
     def _first_value(self, trained: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return the value of the first training sample of each column, in an order (n, p)."""
         columns = np.arange(order.shape[1])
-        found = np.full((len(trained), order.shape[1]), np.nan)
-        missing = np.ones(found.shape, dtype=bool)
+        values = np.full((len(trained), order.shape[1]), np.nan)
+        missing = np.ones(values.shape, dtype=bool)
         for rows in order:
             here = missing & trained[:, rows]
-            found[here] = np.broadcast_to(self.X[rows, columns], found.shape)[here]
+            values[here] = np.broadcast_to(self.X[rows, columns], values.shape)[here]
             missing &= ~here
             if not missing.any():
                 break
-        return found
+        return values
 
 
 class PairProblems(NamedTuple):
@@ -291,8 +291,8 @@ class GramPairSolver:
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
-        found = batch.solve(kernels, problems.signs, problems.box, len(self._K))
-        return Solutions(found.decision, found.alpha[:, rows])
+        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K))
+        return Solutions(solutions.decision, solutions.alpha[:, rows])
 
 
 class KernelPairSolver:
@@ -310,17 +310,17 @@ class KernelPairSolver:
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
         if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
-            found = self._near.solve_with(self._kernels(gamma, maps), problems)
-            return leave_empty(found, maps)
+            solutions = self._near.solve_with(self._kernels(gamma, maps), problems)
+            return leave_empty(solutions, maps)
         size = max(1, KEPT_KERNELS // self._n**2)
         parts = [groups[start : start + size] for start in range(0, len(groups), size)]
-        found = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
+        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         for part in parts:
             fits = np.concatenate(part)
             kernels = self._fix(part, self._kernels(gamma, maps))
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
-            found.decision[fits], found.alpha[fits] = solved
-        return leave_empty(found, maps)
+            solutions.decision[fits], solutions.alpha[fits] = solved
+        return leave_empty(solutions, maps)
 
     def _fix(self, groups: list[np.ndarray], kernels: Kernels) -> FixedKernels:
         """Return a Gram matrix for each group of fits; nan where it is not positive."""
@@ -422,11 +422,11 @@ class KernelPairSolver:
         return float(np.repeat(part, counts.astype(np.intp), axis=0).var()) if part.size else 0.0
 
 
-def leave_empty(found: Solutions, maps: ColumnMaps | None) -> Solutions:
+def leave_empty(solutions: Solutions, maps: ColumnMaps | None) -> Solutions:
     """Take back the solutions of fits that keep no column, which the transformers refuse."""
     if maps is not None:
-        found.decision[maps.n_kept == 0] = np.nan
-    return found
+        solutions.decision[maps.n_kept == 0] = np.nan
+    return solutions
 
 
 def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:

@@ -1,3 +1,5 @@
 """The commands of ``python -m skeval``, one module each; not part of the public interface."""
 
+from __future__ import annotations
+
 __all__: list[str] = []

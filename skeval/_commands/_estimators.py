@@ -1,5 +1,7 @@
 """The estimators that the command line knows by name, and those that it imports."""
 
+from __future__ import annotations
+
 import importlib
 import sys
 from typing import Any

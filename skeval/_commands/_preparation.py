@@ -1,5 +1,7 @@
 """What stands before an estimator so that it can take a table: within every fold, and said."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ __all__ = ["count_columns", "describe_preparation", "make_preparation"]
 FEW = 4
 
 
-def make_preparation(table: "ColumnTable", *, scale: bool) -> list[Any]:
+def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
     """Return the transformers that a table needs: medians for what is missing, columns for texts.
 
     They are steps of the pipeline that is evaluated, so that each fold learns them by itself.
@@ -33,7 +35,7 @@ def make_preparation(table: "ColumnTable", *, scale: bool) -> list[Any]:
     return [make_column_transformer(*parts, verbose_feature_names_out=False)]
 
 
-def describe_preparation(table: "ColumnTable") -> str:
+def describe_preparation(table: ColumnTable) -> str:
     """Say what is done to missing values and texts, "" where there are neither."""
     said = []
     if table.missing:
@@ -43,13 +45,13 @@ def describe_preparation(table: "ColumnTable") -> str:
     return f", {' and '.join(said)} within every fold" if said else ""
 
 
-def _list_names(table: "ColumnTable", columns: Sequence[int]) -> str:
+def _list_names(table: ColumnTable, columns: Sequence[int]) -> str:
     """Return the names of a few columns."""
     names = ", ".join(table.feature_names[column] for column in columns[:FEW])
     return names + (f" and {len(columns) - FEW} more" if len(columns) > FEW else "")
 
 
-def count_columns(table: "ColumnTable") -> int:
+def count_columns(table: ColumnTable) -> int:
     """Return how many columns reach the estimator: a text column makes one for each text."""
     n_texts = sum(len(set(table.X[:, column])) for column in table.texts)
     return table.X.shape[1] - len(table.texts) + n_texts

@@ -1,5 +1,7 @@
 """What the commands share: their data, their common options, the frame of what they print."""
 
+from __future__ import annotations
+
 import argparse
 import re
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.utils._sources import BUNDLED, check_source
+from skeval.utils._text import count
 
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
@@ -59,7 +62,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("--html", metavar="FILE", help="write a page with figures to a file, too")
 
 
-def read_columns(options: argparse.Namespace, *, needs_target: bool) -> "ColumnTable":
+def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTable:
     """Load the table that the options name.
 
     What is wrong with the options is said before anything that takes time is imported.
@@ -137,12 +140,17 @@ def _check_writable(name: str, path: Path) -> None:
 def deliver(
     report: Any,
     options: argparse.Namespace,
-    table: "ColumnTable",
+    table: ColumnTable,
     procedure: str,
     notes: Iterable[str],
+    *,
+    numbers: bool = False,
 ) -> None:
-    """Write a report on a procedure to the files that were asked for, and print it in any case."""
-    lines = [_write_headline(options.data, table), procedure, "", str(report), *notes]
+    """Write a report on a procedure to the files that were asked for, and print it in any case.
+
+    The target holds classes, or `numbers` even where they are whole.
+    """
+    lines = [_write_headline(options.data, table, numbers), procedure, "", str(report), *notes]
     try:
         if options.json is not None:
             report.to_json(options.json)
@@ -166,22 +174,24 @@ def _show_bytes(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _write_headline(source: str, table: "ColumnTable") -> str:
-    """Name the data, their size and, where they have labels, the classes."""
+def _write_headline(source: str, table: ColumnTable, numbers: bool) -> str:
+    """Name the data, their size and, where they have labels, the classes or the range."""
     import numpy as np
 
     n_samples, n_features = table.X.shape
-    size = f"{_printable_name(source)}: {n_samples} samples, {n_features} features"
+    size = (
+        f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_features, 'feature')}"
+    )
     if table.groups is not None:
-        size += f", {len(set(table.groups))} groups"
+        size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
         return f"{size}, no labels"
     classes, sizes = np.unique(table.y, return_counts=True)
-    if table.y.dtype.kind == "f" and (classes % 1 != 0).any():
+    if numbers:
         return f"{size}, numbers to predict from {classes[0]:.4g} to {classes[-1]:.4g}"
     names = [name if name.isprintable() else repr(name) for name in map(str, classes)]
-    counts = ", ".join(f"{name}: {count}" for name, count in zip(names, sizes, strict=True))
-    return f"{size}, {len(classes)} classes ({counts})"
+    counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
+    return f"{size}, {count(len(classes), 'class')} ({counts})"
 
 
 def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:

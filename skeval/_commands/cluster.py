@@ -1,5 +1,7 @@
 """``skeval cluster``: indices and stability over a range of numbers of clusters."""
 
+from __future__ import annotations
+
 import argparse
 import re
 from typing import Any

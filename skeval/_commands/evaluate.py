@@ -1,5 +1,7 @@
 """``skeval evaluate``: the error of a classifier or regressor in every way."""
 
+from __future__ import annotations
+
 import argparse
 import sys
 from contextlib import suppress
@@ -92,7 +94,8 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     add(
         "--quick",
         action="store_true",
-        help="fewer resamples and permutations, no leave-one-out, seconds instead of minutes",
+        help="fewer resamples and permutations, no leave-one-out, and less still where that would "
+        f"take more than {QUICK_BUDGET:g} s",
     )
 
 
@@ -143,10 +146,10 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         verbose=progress_level(),
         memory=options.memory,
     )
-    deliver(report, options, table, procedure, [*notes, *told, *found])
+    deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
 
 
-def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
+def _find_subgroups(table: ColumnTable, by: str | None) -> Any:
     """Return the column that holds the subgroups."""
     names = list(table.feature_names)
     if by is None:
@@ -157,7 +160,7 @@ def _find_subgroups(table: "ColumnTable", by: str | None) -> Any:
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str]]:
+def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]:
     """Return whether numbers are predicted, not classes, and what to note of it."""
     import numpy as np
 
@@ -186,7 +189,7 @@ def _choose_task(table: "ColumnTable", task: str | None) -> tuple[bool, list[str
     return True, [*notes, note]
 
 
-def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
+def _check_selected(table: ColumnTable, n_selected: int | None) -> None:
     """Raise when there are not that many features to select."""
     n_features = count_columns(table)
     if n_selected is not None and not 1 <= n_selected <= n_features:
@@ -196,7 +199,7 @@ def _check_selected(table: "ColumnTable", n_selected: int | None) -> None:
 
 
 def _make_estimator(
-    table: "ColumnTable", options: argparse.Namespace, numbers: bool
+    table: ColumnTable, options: argparse.Namespace, numbers: bool
 ) -> tuple[Any, str]:
     """Return a pipeline (what the table needs, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
@@ -216,7 +219,7 @@ def _make_estimator(
 
 
 def _choose_sizes(
-    estimator: Any, table: "ColumnTable", options: argparse.Namespace
+    estimator: Any, table: ColumnTable, options: argparse.Namespace
 ) -> tuple[dict[str, Any], list[str]]:
     """Return how much is repeated, and what is left out to keep within a time."""
     from joblib import effective_n_jobs
@@ -247,12 +250,23 @@ def _choose_sizes(
     told: list[str] = []
     if budget is not None:
         work, told = fit_to_budget(work, budget * workers, frozenset(given))
-        told = [f"note: left out to keep within {budget:g} s: {', '.join(told)}."] if told else []
-    if work.seconds / workers > WORTH_TELLING:
-        print(
-            f"skeval: a fit takes {fit:.2g} s, so all will take about "
-            f"{work.seconds / workers:.0f} s, much less where a solver does many fits at once; "
-            "--budget SECONDS does with fewer.",
-            file=sys.stderr,
-        )
+    seconds = work.seconds / workers
+    _tell_seconds(seconds, fit, budget)
+    if budget is not None and told:
+        aim = "keep within" if seconds <= budget else "come nearer to"
+        told = [f"note: left out to {aim} {budget:g} s: {', '.join(told)}."]
     return {name: getattr(work, name) for name in sizes}, told
+
+
+def _tell_seconds(seconds: float, fit: float, budget: float | None) -> None:
+    """Say how long all fits will take, where that is long, and what can be done about it."""
+    if seconds <= WORTH_TELLING:
+        return
+    advice = "--budget SECONDS does with fewer"
+    if budget is not None and seconds > budget:
+        advice = f"{budget:g} s are too few, for fewer fits would tell too little"
+    print(
+        f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where a "
+        f"solver does many fits at once; {advice}.",
+        file=sys.stderr,
+    )

@@ -1,9 +1,20 @@
 """Many tests at once: P-values and levels that hold for all of them together."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CORRECTIONS", "adjust_pvalues", "holm", "simultaneous_level"]
+__all__ = [
+    "CORRECTIONS",
+    "LARGEST_LEVEL",
+    "adjust_pvalues",
+    "holm",
+    "significance_level",
+    "simultaneous_level",
+]
+
+LARGEST_LEVEL = 0.05
 
 Floats = NDArray[np.float64]
 
@@ -39,3 +50,11 @@ def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:
 def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
     """Return the level at which so many intervals hold together, by Bonferroni's inequality."""
     return 1 - (1 - confidence_level) / n_intervals
+
+
+def significance_level(confidence_level: float) -> float:
+    """Return the level of the tests beside intervals: one minus theirs, and 5 % at most.
+
+    Who asks for shorter intervals does not ask for more to be called more than chance.
+    """
+    return min(round(1 - confidence_level, 12), LARGEST_LEVEL)  # 1 - 0.9 is below 0.1

@@ -1,5 +1,7 @@
 """Agreement and cost of a table of probabilities, each with its gradient."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Limits of a bootstrap interval, from replicates and leave-one-out values."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

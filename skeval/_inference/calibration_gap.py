@@ -5,6 +5,8 @@ distances is too large; by how much depends on the true distances. All that is f
 by asking which true distances would make the observed mean likely.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """How many independent samples weighted or grouped samples are worth, for rates and for an area."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

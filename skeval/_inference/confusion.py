@@ -1,5 +1,7 @@
 """Intervals of a smooth function of the cells of a confusion table."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

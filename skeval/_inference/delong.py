@@ -1,5 +1,7 @@
 """Covariance of areas under ROC curves, whole or partial, of scores of the same samples."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata

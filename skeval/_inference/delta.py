@@ -4,6 +4,8 @@ The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p
 so that a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Intervals made of draws: of replicates of a statistic, or of its deviation."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t

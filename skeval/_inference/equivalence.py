@@ -1,5 +1,7 @@
 """Is a difference larger than a region of practical equivalence (ROPE)? Posterior probabilities."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """An estimate with its standard error, and the intervals that can be read off it."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

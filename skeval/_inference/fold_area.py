@@ -1,5 +1,7 @@
 """The area under the ROC curve from the pairs of samples that one model scored."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Influence values and standard errors of the bootstrap estimates of error."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,5 +1,7 @@
 """The one form of an interval, and of a result that has one."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_ends
 
 __all__ = [
     "ConfidenceInterval",
@@ -44,8 +46,8 @@ class ConfidenceInterval(ShownAsText):
     method: str
 
     def __str__(self) -> str:
-        ends, level = f"[{self.low:.4f}, {self.high:.4f}]", f"{100 * self.confidence_level:g} %"
-        return f"{ends} ({level}, {self.method})"
+        level = f"{100 * self.confidence_level:g} %"
+        return f"{write_ends(self.low, self.high)} ({level}, {self.method})"
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -110,8 +112,8 @@ class IntervalResult(ShownAsText):
 
     def _interval_row(self) -> tuple[str, str]:
         """Return the level and the ends as a line of the printed result."""
-        low, high = self.interval.low, self.interval.high
-        return f"{100 * self.confidence_level:g} % interval", f"[{low:.4f}, {high:.4f}]"
+        ends = write_ends(self.interval.low, self.interval.high)
+        return f"{100 * self.confidence_level:g} % interval", ends
 
 
 @dataclass(frozen=True, eq=False)

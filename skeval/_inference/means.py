@@ -1,5 +1,7 @@
 """Means: their standard errors and normal intervals."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Tests of the difference of two classifiers on the same samples or splits."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -46,7 +48,7 @@ class PairedTest(NamedTuple):
     limits: Callable[[float], Limits]
 
 
-def tail_probability(law: "stats.rv_continuous", statistic: float, alternative: str) -> float:
+def tail_probability(law: stats.rv_continuous, statistic: float, alternative: str) -> float:
     """Return the P-value of a statistic whose law is symmetric around 0."""
     if alternative == "two-sided":
         return 2 * float(law.sf(abs(statistic)))

@@ -1,5 +1,7 @@
 """How resubstitution and out-of-bag error combine: oob, .632 and .632+."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The number, or the weighted share, of independent events that happen."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import fft

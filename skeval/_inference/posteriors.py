@@ -4,6 +4,8 @@ Every draw is a triple of probabilities: that the difference on a next data set 
 region of practical equivalence (ROPE), within it, and below it.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Published intervals of the error of a procedure: from losses to an estimate and its error."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """Tests of several classifiers by their ranks on data sets."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -5,6 +5,8 @@ The interval is the range of the metric over the tables that Pearson's chi-squar
 cell costs n p_i, so that no cell counts as impossible because it has not been seen.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

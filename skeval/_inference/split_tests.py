@@ -1,5 +1,7 @@
 """Tests of scores of splits that are made for them, and of several classifiers at once."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Differences of independent estimates, each of which has an interval at any level."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """Losses of tested samples: their mean, its variance, and how many samples they are worth."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 

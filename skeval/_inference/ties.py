@@ -1,5 +1,7 @@
 """Comparisons of scores that are equal but for rounding."""
 
+from __future__ import annotations
+
 import numpy as np
 
 __all__ = ["at_least", "exceedances"]

@@ -1,5 +1,7 @@
 """What hands the fits of an estimator to a solver, where one serves it."""
 
+from __future__ import annotations
+
 from functools import cache, singledispatch
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -10,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
-from skeval._resampling.weights import is_routed
 
 __all__ = [
     "Adapter",

@@ -1,5 +1,7 @@
 """Plans of resamples of a sample, and of resamples of its resamples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 

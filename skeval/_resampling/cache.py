@@ -1,5 +1,7 @@
 """Results that outlive the run: finished work, kept through `joblib.Memory`."""
 
+from __future__ import annotations
+
 import io
 import os
 import pickle

@@ -1,5 +1,7 @@
 """What scikit-learn's callbacks (from 1.9) are told of the fits that an estimator makes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar

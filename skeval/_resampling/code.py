@@ -1,5 +1,7 @@
 """The code of functions and classes as texts, the same in every process that runs it."""
 
+from __future__ import annotations
+
 import inspect
 import sys
 from functools import partial

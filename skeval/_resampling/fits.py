@@ -33,7 +33,15 @@ from skeval._resampling.weights import Params, fit_arguments
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
-__all__ = ["NoFitLeftError", "Outputs", "Scores", "fit_plan", "mean_scores", "score_plan"]
+__all__ = [
+    "NoFitLeftError",
+    "Outputs",
+    "Scores",
+    "find_adapter",
+    "fit_plan",
+    "mean_scores",
+    "score_plan",
+]
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with what its fits answer."""
@@ -61,12 +69,12 @@ def fit_plan(
         clone(task.estimator),
         task.X,
         task.target,
-        dict(task.params or {}) if plan.weighted else task.fit_params,
+        task.params_under(plan),
         questions,
         task.error_score,
     )
     options = {"n_jobs": task.n_jobs, "verbose": task.verbose, "memory": task.memory}
-    adapter = find_adapter(task, plan, fitter)
+    adapter = find_adapter(task, plan, questions)
     if isinstance(adapter, PlannedAdapter):
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
@@ -79,10 +87,10 @@ def fit_plan(
     report_failures(n_failed, n_done)
 
 
-def find_adapter(task: Task, plan: ResamplingPlan, fitter: Fitter) -> Adapter | None:
+def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
     """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
     tell = tell_path if task.verbose and plan.n_fits > 1 else str
-    if fitter.params or not fitter.questions.need_no_model(task.estimator, task.target):
+    if task.params_under(plan) or not questions.need_no_model(task.estimator, task.target):
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
         return None
     found = task.adapter

@@ -1,5 +1,7 @@
 """Folds: what an argument `cv` means, and the plan of fitting each training part once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 from typing import Any

@@ -1,5 +1,7 @@
 """Jobs through joblib: side by side, with a progress bar, and kept when they are finished."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +41,7 @@ def open_jobs(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> Iterator["Jobs"]:
+) -> Iterator[Jobs]:
     """Open the workers, the bar and the memory for jobs ``function(job)``.
 
     With `blocks` a job is a block of many fits, which is sent and kept by itself. `total` is the
@@ -102,7 +104,7 @@ class Jobs:
             else:
                 yield self._close(batch)
 
-    def _run(self, first: "Batch", source: Iterator["Batch"]) -> Iterator[tuple[Any, list[Any]]]:
+    def _run(self, first: Batch, source: Iterator[Batch]) -> Iterator[tuple[Any, list[Any]]]:
         """Yield a batch and those after it, up to one of which nothing is left to do."""
         waiting, n_closed = deque([first]), 0
 
@@ -127,17 +129,17 @@ class Jobs:
         while waiting:
             yield self._close(waiting.popleft())
 
-    def _open(self, jobs: JobList) -> "Batch":
+    def _open(self, jobs: JobList) -> Batch:
         """Return a batch with the results that are kept."""
         batch = Batch(jobs, 1 if self.blocks else JOBS_PER_RESULT, self.results)
         batch.read_kept(self.function)
         return batch
 
-    def _close(self, batch: "Batch") -> tuple[Any, list[Any]]:
+    def _close(self, batch: Batch) -> tuple[Any, list[Any]]:
         self._advance(batch, batch.kept)
         return batch.jobs, batch.found
 
-    def _advance(self, batch: "Batch", numbers: list[int]) -> None:
+    def _advance(self, batch: Batch, numbers: list[int]) -> None:
         self.advance(sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers))
 
 

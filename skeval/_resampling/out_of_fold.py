@@ -1,5 +1,7 @@
 """Out-of-fold predictions: every sample predicted by models that were trained without it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Who trains with which weight, who is tested, under which labels: resampling as arrays."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,29 +31,32 @@ class Procedure:
     ----------
     method : str
         Name of the method that repeats the fits, for errors.
-    estimator, X, target : estimator, data and Target
+    task : Task
+        What is fitted, on what. Its weights are those of training and of means of losses.
     cases : Cases
         The units that are held out together and counted.
     losses : tuple of Loss
-    weight : ndarray of shape (n_samples,) or None
-        Weights of the samples, in training and in means of losses.
-    options : dict
-        Those of a `Task` beside its data: params, n_jobs, verbose, memory, error_score.
     """
 
     method: str
-    estimator: Any
-    X: Any
-    target: Target
+    task: Task
     cases: Cases
     losses: tuple[Loss, ...]
-    weight: np.ndarray | None
-    options: dict[str, Any]
 
-    @cached_property
-    def task(self) -> Task:
-        """What is asked, without a loss."""
-        return Task(self.estimator, self.X, self.target, weight=self.weight, **self.options)
+    @property
+    def estimator(self) -> Any:
+        """The estimator."""
+        return self.task.estimator
+
+    @property
+    def target(self) -> Target:
+        """Their labels or numbers."""
+        return self.task.target
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """Their weights."""
+        return self.task.weight
 
     def answers(
         self, scheme: Scheme, questions: Questions | None = None

@@ -1,5 +1,7 @@
 """How far the work has come: a bar or lines on standard error."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -37,7 +39,7 @@ class ProgressLines:
         )
 
     @contextmanager
-    def count_to(self, total: int) -> Iterator["ProgressLines"]:
+    def count_to(self, total: int) -> Iterator[ProgressLines]:
         """Count the jobs of one run from 0."""
         if isnan(self.start):
             self.start = monotonic()

@@ -1,5 +1,7 @@
 """Plans whose fits have names: repeated and nested folds, subsamples, halves, replacements."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations

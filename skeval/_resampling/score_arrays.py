@@ -1,5 +1,7 @@
 """The scores of many fits at once, for the metrics that most tests are made with."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -6,6 +6,8 @@ be in two places it soon drops in one. Here every worker is given it when the ru
 the worker joins; the scheduler keeps a copy, so no worker holds the only one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The label orders of a permutation test: plain, within groups, or of whole groups."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Arrays of a plan in few bytes, for the way to another process."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -16,6 +16,7 @@ import numpy as np
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
 from skeval._resampling.cases import Cases, cases_of
 from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.target import Target, check_task
 from skeval._resampling.weights import (
     Params,
@@ -79,10 +80,13 @@ class Task:
         relative = self.weight / self.weight.max()  # their sum may overflow otherwise
         return relative / relative.mean()
 
-    @cached_property
-    def fit_params(self) -> dict[str, Any]:
-        """The arguments of every fit: weights for all that takes them, and what the user gave."""
-        return {**weight_parameters(self.estimator, self.weight), **(self.params or {})}
+    def params_under(self, plan: ResamplingPlan) -> dict[str, Any]:
+        """Return the arguments of every fit of a plan: what the user gave, and weights.
+
+        All that takes weights is given them, unless they are in the plan.
+        """
+        weight = None if plan.weighted else self.weight
+        return {**weight_parameters(self.estimator, weight), **(self.params or {})}
 
     @property
     def adapter(self) -> Adapter | Unserved:

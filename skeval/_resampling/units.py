@@ -1,5 +1,7 @@
 """Bootstrap resamples: the units that are drawn, and plans of their counts."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """A statistic of samples on bootstrap resamples of them."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from skeval.utils._checks import check_weights, naming
+from skeval.utils._checks import naming
 from skeval.utils._compat import num_samples, params_of_rows
 
 __all__ = [

@@ -1,5 +1,7 @@
 """One call of joblib for a whole run: the function and its data go to each worker once."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -52,12 +54,12 @@ class Workers:
             if source.error is not None:
                 raise source.error
 
-    def _run(self, source: "Source") -> Iterator[Named]:
+    def _run(self, source: Source) -> Iterator[Named]:
         with closing_in_silence(self._start(source)) as results:
             for result in results:  # noqa: UP028 (`yield from` would close the results by itself)
                 yield result
 
-    def _start(self, source: "Source") -> Generator[Named, None, None]:
+    def _start(self, source: Source) -> Generator[Named, None, None]:
         try:
             parallel = self._open("generator_unordered")
         except ValueError:  # the backend returns nothing before everything is done
@@ -72,7 +74,7 @@ class Workers:
         vars(parallel).setdefault("_pre_dispatch_amount", 0)
         return parallel
 
-    def _run_in_rounds(self, source: "Source") -> Generator[Named, None, None]:
+    def _run_in_rounds(self, source: Source) -> Generator[Named, None, None]:
         size = effective_n_jobs(self.n_jobs)
         with self._open("list") as parallel:
             while jobs := list(islice(source, size)):
@@ -89,7 +91,7 @@ class Source:
         self.error: Exception | None = None
         self._calls = (delayed(run_job)(function, name, job) for name, job in jobs)
 
-    def __iter__(self) -> "Source":
+    def __iter__(self) -> Source:
         return self
 
     def __next__(self) -> Any:

@@ -90,23 +90,23 @@ def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) 
     sets = ActiveSets(low, sets.up & ~low, sets.fraction, sets.intercept)
     for _ in range(max_iter):
         C, low, up = duals.box, sets.low, sets.up
-        found = _solve_sets(duals, sets)
-        free, margin, alpha = ~(low | up), found.margin, C * found.fraction
+        trial = _solve_sets(duals, sets)
+        free, margin, alpha = ~(low | up), trial.margin, C * trial.fraction
         slack = _ROUNDING * np.minimum(C, alpha.max(axis=1, keepdims=True))
         falls, rises = free & (alpha < -slack), free & (alpha > C + slack)  # (8), left
         freed = (low & (margin < -_ROUNDING) & (C > 0)) | (up & (margin > _ROUNDING))  # (8), right
         switches = np.count_nonzero(falls | rises | freed, axis=1)
-        found.settled &= switches == 0
-        result.put(left, found)
-        keep = ~found.settled & (switches <= before + patience)  # (10)
+        trial.settled &= switches == 0
+        result.put(left, trial)
+        keep = ~trial.settled & (switches <= before + patience)  # (10)
         if not keep.any():
             break
         left, before, duals = left[keep], switches[keep], duals.take(keep)
         sets = ActiveSets(
             low=((low & ~freed) | falls)[keep],
             up=((up & ~freed) | rises)[keep],
-            fraction=np.clip(found.fraction[keep], 0.0, 1.0),
-            intercept=found.intercept[keep],
+            fraction=np.clip(trial.fraction[keep], 0.0, 1.0),
+            intercept=trial.intercept[keep],
         )
     np.clip(result.fraction, 0.0, 1.0, out=result.fraction)
     _centre_intercepts(whole, result)

@@ -18,8 +18,8 @@ class ColumnScales:
     A linear SVM with an intercept does not see shifts, so the columns can be centred on all
     samples whatever a problem trains on, and a column that is constant can be dropped.
     Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2`` (4).
-    varies (p,): which columns they are. raw, standard (n, q): these before and after. mean, scale
-    (q,): what they differ by.
+    varies (p,): a mask of the columns that vary. raw (n, q): those columns. mean, scale (q,): their
+    means and standard deviations. standard (n, q): the columns less their means, over the scales.
     """
 
     def __init__(self, X: np.ndarray) -> None:
@@ -71,7 +71,7 @@ class ColumnScales:
         return deviations
 
     def _recompute(self, variance: np.ndarray, weights: np.ndarray, suspect: np.ndarray) -> None:
-        """Compute in two passes the variances that cancellation has spoilt, in place."""
+        """Compute in two passes, and in place, the variances that cancellation has spoilt."""
         for problem, column in zip(*np.nonzero(suspect), strict=True):
             w, x = weights[problem], self.raw[:, column]
             total = w.sum()

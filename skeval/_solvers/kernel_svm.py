@@ -16,7 +16,7 @@ import numpy as np
 
 from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
 from skeval._solvers.newton import Duals, GramSystem
-from skeval._solvers.optimum import BatchSolution, optimal, unit_of
+from skeval._solvers.optimum import BatchSolution, find_solvable, optimal, unit_of
 from skeval._solvers.splitting import Splitting
 
 __all__ = [
@@ -81,22 +81,24 @@ class Kernels(Protocol):
     """The kernels of B problems over n samples."""
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return the places in `problems` of those that share a kernel, or are solved as if."""
+        """Return the places in `problems` of those that are solved together, group by group.
+
+        Problems of a group share one kernel, or have one each.
+        """
 
     def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the Gram matrices of a group on some samples: (r, r) if all are the same, else
-        (b, r, r).
-        """
+        """Return the Gram matrix (r, r) of a group on some samples, or one each (b, r, r)."""
 
     def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
         """Return the kernel values (r, n) of some samples and all."""
 
 
+@dataclass(frozen=True, eq=False)
 class FixedKernels:
     """Some Gram matrices K (g, n, n), and which of them (B,) each problem has."""
 
-    def __init__(self, K: np.ndarray, which: np.ndarray) -> None:
-        self.K, self.which = K, which
+    K: np.ndarray
+    which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
         which = self.which[problems]
@@ -109,11 +111,13 @@ class FixedKernels:
         return self.K[self.which[problem], rows]
 
 
+@dataclass(frozen=True, eq=False)
 class SharedKernels:
     """One matrix of products or squared distances (n, n), and gamma (B,) of each problem."""
 
-    def __init__(self, pairs: np.ndarray, form: KernelForm, gamma: np.ndarray) -> None:
-        self.pairs, self.form, self.gamma = pairs, form, gamma
+    pairs: np.ndarray
+    form: KernelForm
+    gamma: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
         return [np.arange(len(problems))]
@@ -126,18 +130,15 @@ class SharedKernels:
         return self.form.apply(self.pairs[rows], self.gamma[problem])
 
 
+@dataclass(frozen=True, eq=False)
 class ScaledKernels:
     """Columns X (n, p) of which problem `b` sees ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
 
-    def __init__(
-        self,
-        X: np.ndarray,
-        shift: np.ndarray,
-        scale: np.ndarray,
-        form: KernelForm,
-        gamma: np.ndarray,
-    ) -> None:
-        self.X, self.shift, self.scale, self.form, self.gamma = X, shift, scale, form, gamma
+    X: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    form: KernelForm
+    gamma: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
         return [np.arange(len(problems))]
@@ -186,9 +187,7 @@ class KernelSVMBatch:
         """
         signs = np.broadcast_to(signs, box.shape)
         solution = BatchSolution.empty(len(box), n_samples)
-        trained, positive = box > 0, signs > 0
-        both = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
-        problems = np.flatnonzero(both)
+        problems = find_solvable(signs, box)
         alike = [problems[group] for group in kernels.groups(problems)]
         problems = np.concatenate([problems[:0], *alike])
         size = max(32, _BLOCK // len(self._rows))
@@ -248,8 +247,8 @@ class _Block:
                 if not len(near):  # The splitting diverges where the kernel is not positive.
                     continue
                 inner = block.take_rows(near)
-                found, beta = inner._solve_sets(fraction[part][:, near])
-                block._store(found, beta, near, solution)
+                solved, beta = inner._solve_sets(fraction[part][:, near])
+                block._store(solved, beta, near, solution)
 
     def _find_near(self, fraction: np.ndarray, margin: np.ndarray) -> np.ndarray:
         """Return the places (r,) in `rows` of the samples that may be support vectors (7)."""
@@ -262,23 +261,23 @@ class _Block:
         unit = np.reshape(unit, (-1, 1))
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
-        found = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
-        found.settled &= optimal(duals, found)
-        beta = self.signs * self.box * found.fraction
-        beta[~found.settled] = 0.0
-        return found, beta
+        solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
+        solved.settled &= optimal(duals, solved)
+        beta = self.signs * self.box * solved.fraction
+        beta[~solved.settled] = 0.0
+        return solved, beta
 
     def _store(
-        self, found: SetSolution, beta: np.ndarray, near: np.ndarray, solution: BatchSolution
+        self, solved: SetSolution, beta: np.ndarray, near: np.ndarray, solution: BatchSolution
     ) -> None:
         """Store the solutions that leave no other sample inside its margin."""
         scores = self._scores(self.rows[near], beta)  # (b, n)
-        inner = self.signs[:, near] * (found.margin + 1.0)
+        inner = self.signs[:, near] * (solved.margin + 1.0)
         intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # (9)
         decision = scores + intercept[:, None]
         margin = self.signs * decision[:, self.rows] - 1.0
         margin[:, near] = 0.0
-        fine = found.settled & ~((margin < -_MARGIN) & (self.box > 0)).any(axis=1)  # (10)
+        fine = solved.settled & ~((margin < -_MARGIN) & (self.box > 0)).any(axis=1)  # (10)
         at = self.problems[fine]
         solution.decision[at] = decision[fine]
         alpha = np.zeros((len(at), solution.alpha.shape[1]))

@@ -173,11 +173,11 @@ def average(numbers: np.ndarray, neighbours: Neighbours) -> np.ndarray:
     step = max(1, _BLOCK // indices.size)
     for start in range(0, len(numbers), step):
         part = slice(start, start + step)
-        found = numbers[part][:, indices]  # (fits, n_tested, k)
+        given = numbers[part][:, indices]  # (fits, n_tested, k)
         if weights is None:
-            means[part] = found.mean(axis=-1)  # (8)
+            means[part] = given.mean(axis=-1)  # (8)
         else:
-            means[part] = (found * weights).sum(axis=-1) / weights.sum(axis=-1)  # (8)
+            means[part] = (given * weights).sum(axis=-1) / weights.sum(axis=-1)  # (8)
     return means
 
 

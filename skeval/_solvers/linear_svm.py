@@ -171,12 +171,12 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
     problems = np.arange(len(box))[:, None]
-    found = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
+    solution = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
-    alpha[problems, rows] = found.alpha
+    alpha[problems, rows] = solution.alpha
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
-    decision = scores + found.intercept[:, None]
-    return BatchSolution(decision, alpha, found.intercept, found.converged)
+    decision = scores + solution.intercept[:, None]
+    return BatchSolution(decision, alpha, solution.intercept, solution.converged)
 
 
 def uses_features(n_samples: int, n_features: int) -> bool:
@@ -259,11 +259,11 @@ class FeatureProblems:
             self.solution.put(at, duals, solver(duals, begin, max_iter=self.max_iter))
 
     def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
-        """Return the solution of the problem of the mean box, `start` if it is not found."""
+        """Return the solution of the problem of the mean box, or `start` if it does not settle."""
         mean = self.box[problems].mean(axis=0)[None]
         duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        found = solve_from_values(duals, start, max_iter=self.max_iter)
-        return Start(found.coef, found.intercept, _WARM) if found.settled[0] else start
+        solved = solve_from_values(duals, start, max_iter=self.max_iter)
+        return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
 
     def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
         """Solve the pilots, and return the strip that their margins suggest, if any."""
@@ -304,11 +304,11 @@ def _solve_grams(
     for at in divide(left, max(8, _GRAM_BLOCK // n**2)):
         duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
-            found = _solve_from_margins(duals, max_iter)
+            solved = _solve_from_margins(duals, max_iter)
         else:
             a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
-            found = solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter)
-        solution.put(at, duals, found)
+            solved = solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter)
+        solution.put(at, duals, solved)
     return solution
 
 
@@ -334,14 +334,14 @@ def _solve_unbound(
     """
     C = box[problems]
     duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
-    found = _solve_from_margins(duals, max_iter)
-    alpha = found.fraction * duals.box
+    solved = _solve_from_margins(duals, max_iter)
+    alpha = solved.fraction * duals.box
     # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
     holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
-    at = problems[holds & found.settled & optimal(duals, found)]
-    solution.decision[at] = duals.signs * (found.margin + 1.0)
+    at = problems[holds & solved.settled & optimal(duals, solved)]
+    solution.decision[at] = duals.signs * (solved.margin + 1.0)
     solution.alpha[at] = alpha
-    solution.intercept[at] = found.intercept
+    solution.intercept[at] = solved.intercept
     solution.converged[at] = True
 
 
@@ -376,14 +376,14 @@ class Strip:
         bound = signs[:, self.up] * box[:, self.up]
         system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])  # (2)
         inner = Duals(system, signs[:, self.inside], box[:, self.inside])
-        found = solve_from_values(inner, start, max_iter=max_iter)  # (3)
+        solved = solve_from_values(inner, start, max_iter=max_iter)  # (3)
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
-        a[:, self.inside] = found.fraction
-        margin = duals.margins(found.coef, found.intercept)
+        a[:, self.inside] = solved.fraction
+        margin = duals.margins(solved.coef, solved.intercept)
         wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)  # (5)
         # Without a free sample the intercept depends on samples that may lie outside the strip.
-        settled = found.settled & found.any_free & ~wrong.any(axis=1)
-        return replace(found, fraction=a, margin=margin, settled=settled)
+        settled = solved.settled & solved.any_free & ~wrong.any(axis=1)
+        return replace(solved, fraction=a, margin=margin, settled=settled)
 
 
 def screen(margins: np.ndarray) -> Strip | None:

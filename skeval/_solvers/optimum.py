@@ -62,13 +62,13 @@ class BatchSolution:
             np.zeros(n_problems, dtype=bool),
         )
 
-    def put(self, problems: np.ndarray, duals: Duals, found: SetSolution) -> None:
+    def put(self, problems: np.ndarray, duals: Duals, solved: SetSolution) -> None:
         """Store those solutions that are optimal; `problems` (b,) are their places here."""
-        fine = found.settled & optimal(duals, found)
+        fine = solved.settled & optimal(duals, solved)
         at = problems[fine]
-        self.decision[at] = duals.signs[fine] * (found.margin[fine] + 1.0)
-        self.alpha[at] = duals.box[fine] * found.fraction[fine]
-        self.intercept[at] = found.intercept[fine]
+        self.decision[at] = duals.signs[fine] * (solved.margin[fine] + 1.0)
+        self.alpha[at] = duals.box[fine] * solved.fraction[fine]
+        self.intercept[at] = solved.intercept[fine]
         self.converged[at] = True
 
     def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> BatchSolution:
@@ -112,10 +112,10 @@ def solve_from_values(duals: Duals, start: Start, *, max_iter: int) -> SetSoluti
             ready[:] = True
         if not ready.any():
             continue
-        found = active_set(duals.take(ready), sets.take(ready), max_iter=rounds, patience=2)
-        result.put(left[ready], found)
+        solved = active_set(duals.take(ready), sets.take(ready), max_iter=rounds, patience=2)
+        result.put(left[ready], solved)
         again = ~ready
-        again[ready] = ~found.settled
+        again[ready] = ~solved.settled
         if not again.any():
             return result
         left, duals, point = left[again], duals.take(again), point.take(again)
@@ -130,25 +130,24 @@ def _near_enough(duals: Duals, point: PathPoint) -> SetSolution:
     their margin. Which of them are free cannot be told there, nor does it matter.
     """
     a, v, b = point.fraction, point.coef, point.intercept
-    # The margin is computed anew, since surplus and shortfall never move where a sample is left
-    # out.
+    # Where a sample is left out, surplus less shortfall stays 0, which is not its margin.
     margin = duals.margins(v, b)
     any_free = np.any(strictly_free(duals.box, duals.box * a), axis=1)
     return SetSolution(a, v, b, margin, any_free, any_free.copy())
 
 
-def optimal(duals: Duals, found: SetSolution) -> np.ndarray:
+def optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
     """Return which solutions (B,) are feasible and optimal, whatever solver they come from (13).
 
     The duality gap is a sum of terms that do not cancel (12). A box that no alpha comes near may
     be taken smaller (11), so that a box of 1e20, which means separation, does not turn rounding
     into a gap.
     """
-    system, v, live = duals.system, found.coef, duals.box > 0
-    alpha = duals.box * found.fraction
+    system, v, live = duals.system, solved.coef, duals.box > 0
+    alpha = duals.box * solved.fraction
     total = alpha.sum(axis=1)
     box = np.minimum(duals.box, 2.0 * alpha.max(axis=1, keepdims=True))  # (11)
-    margin = duals.margins(v, found.intercept)
+    margin = duals.margins(v, solved.intercept)
     beta = duals.signs * alpha
     lag = system.squared_norm(v - system.coef(beta))
     norm = system.squared_norm(v)
@@ -157,7 +156,7 @@ def optimal(duals: Duals, found: SetSolution) -> np.ndarray:
     shortfall = np.where(live, np.maximum(-margin, 0.0), 0.0)
     balance = np.abs(system.moments(beta)[:, -1])
     gap = 0.5 * lag + (alpha * excess + (box - alpha) * shortfall).sum(axis=1)  # (12)
-    gap += np.abs(found.intercept) * balance
+    gap += np.abs(solved.intercept) * balance
     above = alpha > _STRICT * box
     below = alpha < (1.0 - _STRICT) * box
     wrong = np.maximum(np.where(above, excess, 0.0), np.where(below, shortfall, 0.0))

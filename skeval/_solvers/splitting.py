@@ -124,12 +124,12 @@ def solve_by_splitting(splitting: Splitting, duals: Duals, n_attempts: int) -> S
         ready = np.flatnonzero(free <= duals.system.rank)
         if not len(ready):
             continue
-        found = active_set(
+        solved = active_set(
             duals.take(ready), sets.take(ready), max_iter=_ROUNDS, patience=_PATIENCE
         )
-        result.put(left[ready], found)
+        result.put(left[ready], solved)
         again = np.ones(len(left), dtype=bool)
-        again[ready] = ~found.settled
+        again[ready] = ~solved.settled
         if not again.any():
             break
         left, duals, point = left[again], duals.take(again), point.take(again)

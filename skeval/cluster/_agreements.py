@@ -1,5 +1,7 @@
 """Agreement of the clusters of one half with those transferred from the other half."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

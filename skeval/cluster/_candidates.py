@@ -1,5 +1,7 @@
 """Numbers of clusters to try, and the parameter of a clusterer that sets them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any

@@ -9,7 +9,7 @@ import numpy as np
 from skeval.cluster._reference import REFERENCE_WORDS
 from skeval.cluster._rules import GAP, SILHOUETTE
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = ["NClustersChoice", "NClustersComparison"]
 
@@ -122,7 +122,7 @@ class NClustersChoice(ShownAsText):
             self.limits,
             strict=True,
         ):
-            value, error, reference, limit = (f"{number:.4f}" for number in numbers)
+            value, error, reference, limit = (write_number(number) for number in numbers)
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))

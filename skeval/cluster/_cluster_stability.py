@@ -1,5 +1,7 @@
 """Stability of each cluster: is it found again in resamples of the data?"""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral

@@ -1,5 +1,7 @@
 """The gap statistic: are clusters tighter than those of data without structure?"""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +21,7 @@ from skeval.utils._checks import warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = [
     "SQUARED",
@@ -88,7 +90,7 @@ class GapStatistic(ShownAsText):
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
         for k, value, error in zip(self.candidates, self.gap, self.standard_errors, strict=True):
             mark = "  <- chosen" if k == self.n_clusters else ""
-            rows.append((f"k = {k}", f"{value:.4f} +/- {error:.4f}{mark}"))
+            rows.append((f"k = {k}", f"{write_number(value)} +/- {write_number(error)}{mark}"))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         return align_text(f"{self.n_clusters} {noun} by the gap statistic", rows)
 

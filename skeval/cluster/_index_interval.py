@@ -35,7 +35,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["IndexInterval", "index_interval"]
 
@@ -86,8 +86,8 @@ class IndexInterval(IntervalResult):
 
     def __str__(self) -> str:
         rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("samples", f"{self.n_samples}"),
             ("halves", f"{len(self.replicates)}"),

@@ -1,5 +1,7 @@
 """Jaccard coefficients of clusters with the most similar cluster of another partition."""
 
+from __future__ import annotations
+
 import numpy as np
 
 __all__ = ["cluster_jaccards"]

@@ -1,5 +1,7 @@
 """Resamples of data to be clustered again: fewer samples, or disturbed ones."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Rules that choose a number of clusters from a curve of values."""
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.stats import t
 

@@ -1,5 +1,7 @@
 """Stability of a clusterer: do the clusters of one half of the data predict those of the other?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +23,7 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
 __all__ = [
     "STABILITY",
@@ -78,8 +80,8 @@ class PredictivePower(ShownAsText):
     def __str__(self) -> str:
         rows = [
             ("agreement", self.agreement),
-            ("mean", f"{self.value:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("mean", write_number(self.value)),
+            ("standard error", write_spread(self.standard_error)),
             ("repeats", f"{len(self.values)}"),
         ]
         return align_text("predictive power", rows)
@@ -286,7 +288,7 @@ def predictive_power(
     predictive power
       agreement       adjusted_rand
       mean            1.0000
-      standard error  0.0000
+      standard error  unknown
       repeats         5
     """
     X = check_points(clusterer, X)

@@ -28,7 +28,7 @@ from skeval.metrics.cluster import silhouette_score
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["StructureTest", "structure_test"]
 
@@ -75,10 +75,12 @@ class StructureTest(LimitsResult):
 
     def __str__(self) -> str:
         null = self.null_distribution[~np.isnan(self.null_distribution)]
-        spread = f"{null.mean():.4f} (sd {null.std():.4f})" if null.size else "undefined"
+        spread = "undefined"
+        if null.size:
+            spread = f"{write_number(null.mean())} (sd {write_number(null.std())})"
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
-            (self.index, f"{self.statistic:.4f}"),
+            (self.index, write_number(self.statistic)),
             ("without structure", spread),
             ("reference", REFERENCE_WORDS[self.reference]),
             ("P-value", f"{self.pvalue:.4g}"),

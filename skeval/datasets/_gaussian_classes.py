@@ -1,5 +1,7 @@
 """Two Gaussian classes, on which the error of a linear classifier is known exactly."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any

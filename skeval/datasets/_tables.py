@@ -12,6 +12,7 @@ import numpy as np
 from skeval.datasets._files import Columns, read_file
 from skeval.datasets._values import (
     DASHES,
+    DATE,
     DECIMAL_COMMA,
     LARGEST_EXACT,
     MISSING,
@@ -346,10 +347,14 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
     name, values = found.names[position], found.values[position]
     numbers = _read_numbers(found, position)
     if numbers is None:
-        n_distinct = len(set(values))
+        different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
+        n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
         if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
             return texts, None
+        if all(map(DATE.fullmatch, different)):
+            said = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows,"
+            return texts, said
         many = f"holds {n_distinct} different texts in {found.n_rows} rows"
         return texts, f"{many}, as names and free texts do,"
     if np.isinf(numbers).any():

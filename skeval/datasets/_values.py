@@ -14,6 +14,7 @@ import numpy as np
 
 __all__ = [
     "DASHES",
+    "DATE",
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",

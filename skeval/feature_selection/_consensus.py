@@ -1,5 +1,7 @@
 """The features that the rounds of a resampling agree on: arrays in, a mask out."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Selection and classifier as one estimator, selection refitted in every round."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -48,7 +50,7 @@ DEFAULT_N_FEATURES = 20
 def classifier_has(method: str) -> Callable[[Any], bool]:
     """Return whether the classifier of a pipeline, fitted or not, has a method."""
 
-    def check(pipeline: "CV2FeatureSelectionPipeline") -> bool:
+    def check(pipeline: CV2FeatureSelectionPipeline) -> bool:
         return hasattr(getattr(pipeline, "classifier_", pipeline._classifier()), method)
 
     return check
@@ -174,7 +176,7 @@ class CV2FeatureSelectionPipeline(
     @with_callbacks
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> "CV2FeatureSelectionPipeline":
+    ) -> CV2FeatureSelectionPipeline:
         """Run the rounds, then select the final features and fit the classifier on them.
 
         Parameters
@@ -265,17 +267,16 @@ class CV2FeatureSelectionPipeline(
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
-        fits = fit_plan(
+        task = Task(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
-            plan,
-            Questions((), note=read_round),
+            params={name: value for name, value in given.items() if value is not None},
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
-            params={name: value for name, value in given.items() if value is not None},
         )
+        fits = fit_plan(task, plan, Questions((), note=read_round))
         rounds = [found for _, output in fits for found in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 

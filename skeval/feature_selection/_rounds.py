@@ -1,5 +1,7 @@
 """The inner rounds: select and fit on a training part, predict the rest."""
 
+from __future__ import annotations
+
 from numbers import Integral
 from typing import Any, NamedTuple
 

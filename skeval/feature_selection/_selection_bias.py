@@ -1,5 +1,7 @@
 """The error that selecting features outside the cross-validation hides."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,7 +23,7 @@ from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
 
@@ -69,10 +71,10 @@ class SelectionBias(WithEnds, LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("CV1, selected outside the loop", f"{self.cv1_error:.4f}"),
-            ("CV2, selected inside the loop", f"{self.cv2_error:.4f}"),
-            ("bias", f"{self.bias:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("CV1, selected outside the loop", write_number(self.cv1_error)),
+            ("CV2, selected inside the loop", write_number(self.cv2_error)),
+            ("bias", write_number(self.bias)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("repeats", f"{len(self.cv1_errors)}"),
         ]
@@ -123,6 +125,8 @@ def selection_bias(
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the folds.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; errors are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None

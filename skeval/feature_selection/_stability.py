@@ -1,5 +1,7 @@
 """How much the selected features change from one training set to another."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,7 +17,7 @@ from skeval.utils._checks import (
     warn_undefined,
 )
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 
@@ -68,7 +70,7 @@ class SelectionStability(WithEnds, LimitsResult):
     def __str__(self) -> str:
         always = int(np.sum(self.frequency == 1))
         rows = [
-            ("value", f"{self.value:.4f}"),
+            ("value", write_number(self.value)),
             self._interval_row(),
             ("rounds", f"{self.n_rounds}"),
             ("features", f"{len(self.frequency)}"),

@@ -1,5 +1,7 @@
 """Reliability diagrams: what happens where a probability is predicted."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -16,7 +18,7 @@ from skeval.metrics._probabilities import (
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_ends
 
 __all__ = ["CalibrationCurve", "calibration_curve"]
 
@@ -90,10 +92,10 @@ class CalibrationCurve(ShownAsText):
         head = f"{'predicted':>9}  {'observed':>8}  {level + ' interval':<16}"
         rows = [f"{head}  {'if calibrated':<16}  samples"]
         for k, count in enumerate(self.counts):
-            interval = f"[{self.low[k]:.4f}, {self.high[k]:.4f}]"
-            band = f"[{self.band_low[k]:.4f}, {self.band_high[k]:.4f}]"
-            row = f"{self.mean_predicted[k]:9.4f}  {self.observed[k]:8.4f}  {interval}  {band}"
-            rows.append(f"{row}  {count:7d}{'' if self.inside[k] else '  outside'}")
+            interval = write_ends(self.low[k], self.high[k])
+            band = write_ends(self.band_low[k], self.band_high[k])
+            row = f"{self.mean_predicted[k]:9.4f}  {self.observed[k]:8.4f}  {interval:<16}"
+            rows.append(f"{row}  {band:<16}  {count:7d}{'' if self.inside[k] else '  outside'}")
         return "\n".join(rows)
 
 

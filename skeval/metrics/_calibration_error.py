@@ -1,5 +1,7 @@
 """How far predicted probabilities are from what happens, on average."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -23,7 +25,7 @@ from skeval.metrics._probabilities import (
     check_events,
 )
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["CalibrationError", "expected_calibration_error"]
 
@@ -77,10 +79,10 @@ class CalibrationError(WithEnds, LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("error", f"{self.error:.4f}"),
-            ("corrected", f"{self.corrected:.4f}"),
+            ("error", write_number(self.error)),
+            ("corrected", write_number(self.corrected)),
             self._interval_row(),
-            ("if calibrated", f"{self.by_chance:.4f}"),
+            ("if calibrated", write_number(self.by_chance)),
             ("bins", f"{self.n_bins} ({self.strategy})"),
             ("samples", f"{self.n_samples}"),
         ]

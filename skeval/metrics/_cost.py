@@ -15,7 +15,7 @@ from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
 from skeval.utils._checks import check_data, give_nan, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_number
 
 __all__ = [
     "CostCurve",
@@ -218,8 +218,8 @@ class CostCurve(ShownAsText):
     def __str__(self) -> str:
         largest = self.normalized_expected_cost.max()
         return (
-            f"area          {self.area:.4f}\n"
-            f"largest cost  {largest:.4f}\n"
+            f"area          {write_number(self.area)}\n"
+            f"largest cost  {write_number(largest)}\n"
             f"pieces        {len(self.thresholds)}"
         )
 

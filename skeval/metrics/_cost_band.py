@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
-from numpy.random import Generator, RandomState
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
@@ -15,8 +15,8 @@ from skeval.metrics._envelope import hull, lower_envelope
 from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._text import ShownAsText, write_ends
 
 __all__ = ["CostCurveBand", "cost_curve_band"]
 
@@ -60,7 +60,7 @@ class CostCurveBand(ShownAsText):
         what = "difference" if self.is_difference else "cost"
         rows = [f"{'P(+)cost':>8}  {what:>10}  {100 * self.confidence_level:g} % interval"]
         for i in np.unique(np.linspace(0, len(self.cost) - 1, 5).astype(int)):
-            interval = f"[{self.low[i]:.4f}, {self.high[i]:.4f}]"
+            interval = write_ends(self.low[i], self.high[i])
             rows.append(f"{self.probability_cost[i]:8.2f}  {self.cost[i]:10.4f}  {interval}")
         return "\n".join(rows)
 
@@ -85,7 +85,7 @@ def cost_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> CostCurveBand:
     r"""Interval of the cost curve at each x, or of its difference from a second one.
 

@@ -1,5 +1,7 @@
 """What the bands of ROC and precision-recall curves take from the samples."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any

@@ -1,5 +1,7 @@
 """The convex hull of a ROC curve, and the lower envelope of its lines of cost."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression

@@ -1,5 +1,7 @@
 """Expected loss of a predictor under a known density."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from numpy.random import Generator, RandomState
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning
@@ -16,7 +18,7 @@ from skeval.metrics._losses import LOSSES
 from skeval.metrics._quadrature import mean_under_density
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import ShownAsText
 
 __all__ = ["ExpectedLoss", "expected_loss"]
@@ -62,7 +64,7 @@ def expected_loss(
     *,
     loss: Literal["squared", "absolute", "zero_one"] = "squared",
     n_points: int = 2**16,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> ExpectedLoss:
     r"""Integral of the loss of a predictor against the density of its input.
 

@@ -1,5 +1,7 @@
 """The losses of single predictions, by name."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Net benefit of decisions by a predicted probability: the decision curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -13,7 +15,7 @@ from skeval.metrics._ranking import SCORE_CONSTRAINTS
 from skeval.utils._checks import check_data
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import ShownAsText, write_ends
 
 __all__ = ["NetBenefit", "net_benefit"]
 
@@ -62,7 +64,7 @@ class NetBenefit(ShownAsText):
         level = f"{100 * self.confidence_level:g} % interval"
         rows = [f"threshold  {what:>11}  {level:<18}  treat all"]
         for i in np.unique(np.linspace(0, len(self.low) - 1, 5).astype(int)):
-            interval = f"[{self.low[i]:.4f}, {self.high[i]:.4f}]"
+            interval = write_ends(self.low[i], self.high[i])
             rows.append(
                 f"{self.thresholds[i]:9.2f}  {self.net_benefit[i]:11.4f}  {interval:<18}  "
                 f"{self.treat_all[i]:9.4f}"

@@ -4,6 +4,8 @@ A word is a number within its sentence, an n-gram a number made of words, so tha
 twice and counting is sorting integers. All numbers are exact.
 """
 
+from __future__ import annotations
+
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

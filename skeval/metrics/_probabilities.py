@@ -1,5 +1,7 @@
 """Predicted probabilities of an event, of two classes or of one among several, and their bins."""
 
+from __future__ import annotations
+
 from numbers import Integral, Real
 from typing import NamedTuple
 

@@ -6,6 +6,8 @@ middle. The part beyond the outermost quantile is extrapolated from the octaves 
 before it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -61,10 +63,10 @@ class _Panels:
     integral: Floats
     error: Floats
 
-    def __getitem__(self, chosen: NDArray[Any]) -> "_Panels":
+    def __getitem__(self, chosen: NDArray[Any]) -> _Panels:
         return _Panels(*(array[chosen] for array in self._arrays()))
 
-    def __add__(self, other: "_Panels") -> "_Panels":
+    def __add__(self, other: _Panels) -> _Panels:
         pairs = zip(self._arrays(), other._arrays(), strict=True)
         return _Panels(*(np.concatenate(pair) for pair in pairs))
 

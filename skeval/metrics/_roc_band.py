@@ -1,9 +1,10 @@
 """Bands of a ROC curve."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import auc
 
@@ -17,7 +18,8 @@ from skeval.metrics._curve_sample import (
 )
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText
+from skeval.utils._seeds import RandomStateLike
+from skeval.utils._text import ShownAsText, write_ends, write_number
 
 __all__ = ["RocCurveBand", "roc_curve_band"]
 
@@ -75,14 +77,14 @@ class RocCurveBand(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            f"area {self.area:.4f}, {self.area_interval}",
+            f"area {write_number(self.area)}, {self.area_interval}",
             f"{'FPR':>6}  {'TPR':>6}  {'at each point':<16}  whole curve",
         ]
         for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
+            whole = write_ends(self.simultaneous_low[i], self.simultaneous_high[i])
             rows.append(
                 f"{self.false_positive_rate[i]:6.2f}  {self.true_positive_rate[i]:6.4f}  "
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
+                f"{write_ends(self.low[i], self.high[i]):<16}  {whole}"
             )
         return "\n".join(rows)
 
@@ -98,7 +100,7 @@ def roc_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
+    random_state: RandomStateLike = None,
 ) -> RocCurveBand:
     r"""ROC curve with pointwise and simultaneous bands, and its area with an interval.
 

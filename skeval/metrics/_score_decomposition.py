@@ -1,5 +1,7 @@
 """A proper score as miscalibration, discrimination and uncertainty."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ from skeval.metrics._probabilities import (
     check_events,
 )
 from skeval.utils._compat import StrOptions, validate_params
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = ["ScoreDecomposition", "score_decomposition"]
 
@@ -67,9 +69,9 @@ class ScoreDecomposition(ShownAsText):
 
     def __str__(self) -> str:
         names = ("score", "miscalibration", "discrimination", "uncertainty")
-        rows = [(name, f"{getattr(self, name):.4f}") for name in names]
+        rows = [(name, write_number(getattr(self, name))) for name in names]
         if self.method == "murphy":
-            rows.append(("within bins", f"{self.within_bins:.4f}"))
+            rows.append(("within bins", write_number(self.within_bins)))
         return align_text(f"{self.loss} by {self.method}, {self.n_bins} groups", rows)
 
 

@@ -1,5 +1,7 @@
 """From sentences, checked and split into tokens, to what BLEU needs of each."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

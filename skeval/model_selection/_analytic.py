@@ -1,5 +1,7 @@
 """Closed-form intervals of the metrics that have one, looked up by function."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

@@ -33,6 +33,7 @@ from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level, check_count, check_flag, check_option
 from skeval.utils._seeds import RandomStateLike
+from skeval.utils._text import write_number
 
 __all__ = ["BootstrapErrorEstimate", "bootstrap_error", "bootstrap_estimates"]
 
@@ -72,12 +73,12 @@ class BootstrapErrorEstimate(ErrorEstimate):
         rows = [
             *super()._lines(),
             ("resamples", f"{len(self.replicates)} ({self.n_redrawn} drawn again)"),
-            ("resubstitution", f"{self.resubstitution:.4f}"),
-            ("out-of-bag", f"{self.oob:.4f} (mean over {self.average})"),
+            ("resubstitution", write_number(self.resubstitution)),
+            ("out-of-bag", f"{write_number(self.oob)} (mean over {self.average})"),
         ]
         if self.method == BOOTSTRAP_632_PLUS:
-            rows.append(("no information", f"{self.no_information:.4f}"))
-            rows.append(("relative overfitting", f"{self.relative_overfitting:.4f}"))
+            rows.append(("no information", write_number(self.no_information)))
+            rows.append(("relative overfitting", write_number(self.relative_overfitting)))
         return rows
 
 

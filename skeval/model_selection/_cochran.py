@@ -1,5 +1,7 @@
 """Do several classifiers that judged the same samples differ in accuracy?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +13,7 @@ from scipy import stats
 from skeval._inference.split_tests import cochran_q_statistic
 from skeval.model_selection._comparison_checks import check_named
 from skeval.utils._checks import check_comparable, check_same_length, check_y
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import ShownAsText, align_text, fill_text, write_number, write_pvalue
 
 __all__ = ["CochranQ", "cochran_q"]
 
@@ -52,8 +54,8 @@ class CochranQ(ShownAsText):
         return "No difference is shown at 5 %, which is no proof that the classifiers are equal."
 
     def __str__(self) -> str:
-        rows = [(n, f"{a:.4f}") for n, a in zip(self.names, self.accuracies, strict=True)]
-        rows += [("Q", f"{self.statistic:.4g}"), ("P-value", f"{self.pvalue:.3g}")]
+        rows = [(n, write_number(a)) for n, a in zip(self.names, self.accuracies, strict=True)]
+        rows += [("Q", f"{self.statistic:.4g}"), ("P-value", write_pvalue(self.pvalue))]
         rows.append(("samples that count", f"{self.n_discordant} of {self.n_samples}"))
         return align_text("Cochran's Q", rows) + "\n" + fill_text(self.conclusion)
 

@@ -1,5 +1,7 @@
 """One entry for each sample, as an array or what else a metric takes."""
 
+from __future__ import annotations
+
 from numbers import Real
 from typing import Any
 

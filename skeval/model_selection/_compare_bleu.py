@@ -1,5 +1,7 @@
 """Which of two systems translates better, by BLEU?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Integral
@@ -117,9 +119,9 @@ def compare_bleu(
       difference     -0.0667
       95 % interval  [-0.2267, 0.1160]
       P-value        0.436
-      No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
-      -0.2267 to 0.1160. It is of these predictions; that training anew would change them is
-      left out.
+      No difference is shown at 5 % (P = 0.44). That is no proof of equality. The difference
+      may lie anywhere from -0.227 to 0.116 (95 % interval). This holds for these
+      predictions; that training anew would change them is left out.
     """
     check_confidence_level(confidence_level)
     check_option("method", method, METHODS)

@@ -1,5 +1,7 @@
 """Which of two prediction vectors is better? Without an estimator."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -145,7 +147,7 @@ def compare_predictions(
       95 % interval         [0.0622, 0.2792]
       P-value               0.00434
       only a, only b right  18, 4
-      a scores more than b: more than chance at 5 % (P = 0.0043). It is of these
+      a scores more than b: more than chance at 5 % (P = 0.0043). This holds for these
       predictions; that training anew would change them is left out.
     """
     check_confidence_level(confidence_level)
@@ -216,7 +218,7 @@ def _read_predictions(name: str, predicted: Any) -> np.ndarray:
     return array
 
 
-def _read_labels(vectors: "_Vectors", case: str) -> "_Vectors":
+def _read_labels(vectors: _Vectors, case: str) -> _Vectors:
     """Return the same with predictions that can be compared with the labels, or raise."""
     read = []
     for name, predicted in (("pred_a", vectors.pred_a), ("pred_b", vectors.pred_b)):

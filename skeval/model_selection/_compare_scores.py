@@ -1,5 +1,7 @@
 """Which of two classifiers is better, by the scores of splits that were computed before?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,8 +104,8 @@ def compare_scores(
       95 % interval                    [-0.0023, 0.0463]
       P-value                          0.0657
       P(a, neither, b better by 0.01)  0.879, 0.110, 0.011
-      No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
-      -0.0023 to 0.0463.
+      No difference is shown at 5 % (P = 0.066). That is no proof of equality. The
+      difference may lie anywhere from -0.002 to 0.046 (95 % interval).
     """
     check_confidence_level(confidence_level)
     check_option("method", method, METHODS)

@@ -243,9 +243,9 @@ def compare_classifiers(
       95 % interval            [-0.0170, 0.0310]
       P-value                  0.665
       only a, only b right     26, 22
-      No difference is shown at 5 %. That is no proof of equality: it may lie anywhere from
-      -0.0170 to 0.0310. It is of these predictions; that training anew would change them is
-      left out.
+      No difference is shown at 5 % (P = 0.67). That is no proof of equality. The difference
+      may lie anywhere from -0.017 to 0.031 (95 % interval). This holds for these
+      predictions; that training anew would change them is left out.
 
     All pairs of three:
 

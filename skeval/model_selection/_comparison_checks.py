@@ -1,5 +1,7 @@
 """Which estimators a test can compare, by which score and over which splits."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any

@@ -1,5 +1,7 @@
 """The tests of `compare_classifiers`: what each needs of the estimators, and how it judges two."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -122,13 +124,14 @@ def compare_by_splits(problem: Problem) -> Findings:
     if len(problem.folds) < 2:
         raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
     plan = fold_plan(len(problem.target), problem.folds)
-    data, scoring = (problem.X, problem.target, plan, problem.scorer), problem.scoring
+    asked = plan, problem.scorer, problem.scoring
     scores = np.column_stack(
-        [
-            np.concatenate(list(score_plan(estimator, *data, scoring=scoring, **problem.options)))
-            for estimator in problem.estimators
-        ]
+        [np.concatenate(list(score_plan(task, *asked))) for task in problem.tasks]
     )
+    if problem.tasks[0].error_score != "raise":
+        scores = scores[np.isfinite(scores).all(axis=1)]
+        if len(scores) < 2:
+            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
     ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
 
     def judge(a: int, b: int) -> tuple[PairedTest, Details]:
@@ -180,9 +183,7 @@ def compare_by_resamples(problem: Problem) -> Findings:
 
         scores.append(score(np.arange(len(truth))))
         drawn.append(
-            values_or_nan(
-                score, units, problem.n_resamples, problem.root, problem.tasks[0].n_jobs
-            )
+            values_or_nan(score, units, problem.n_resamples, problem.root, problem.tasks[0].n_jobs)
         )
 
     def judge(a: int, b: int) -> tuple[PairedTest, Details]:

@@ -1,5 +1,7 @@
 """How many data sets, or samples, would it take to find a difference?"""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -9,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from skeval._inference.adjustment import simultaneous_level
+from skeval._inference.adjustment import significance_level, simultaneous_level
 from skeval._inference.paired_tests import mcnemar, tail_probability
 from skeval._inference.rank_tests import signed_rank_pvalue
 from skeval.model_selection._comparison_result import ClassifierComparison
@@ -32,7 +34,7 @@ CLOSE = 0.05
 """The number is found when two sizes around it differ by no more than this fraction."""
 
 FEWEST = 5
-"""Nor are smaller studies."""
+"""Nor are smaller studies; nor any smaller than that at hand where the rules are trained on it."""
 
 ROUNDING = 1e-12
 """Of the difference of two accuracies, which is all of the discordant samples at most."""
@@ -53,8 +55,9 @@ class ComparisonPower(ShownAsText):
     power : float
         The probability that is wanted.
     n_needed : int or None
-        The smallest size of 5 or more that has it, to within 5 %; None if no size that was looked
-        at has.
+        The smallest size of 5 or more that has it, to within 5 %; of scores of splits the smallest
+        that is not below that at hand, for rules trained on fewer samples are other rules; None if
+        no size that was looked at has.
     sizes : ndarray of shape (n_sizes,)
         The sizes that were looked at, in order.
     powers : ndarray of shape (n_sizes,)
@@ -79,6 +82,13 @@ class ComparisonPower(ShownAsText):
             return (
                 f"No study of up to {self.sizes[-1]} {self.unit} would find a difference of "
                 f"{self.difference:.4g} with probability {self.power:g}."
+            )
+        if self.n_needed == self.sizes[0] and self.n_needed > FEWEST:
+            return (
+                f"The {self.n_needed} {self.unit} at hand find a difference of "
+                f"{self.difference:.4g} with probability {self.powers[0]:.2g}. Whether fewer would "
+                "is not known: rules trained on fewer are other rules. It is not said that the "
+                "true difference is this large: look at the ends of its interval, too."
             )
         return (
             f"About {self.n_needed} {self.unit} like these would find a difference of "
@@ -210,7 +220,7 @@ def comparison_power(
         found[size] = float(np.mean(np.array(pvalues) <= study.level))
         return found[size]
 
-    n_needed = _search(look_at, power, study.first, study.most)
+    n_needed = _search(look_at, power, study)
     sizes = sorted(found)
     return ComparisonPower(
         unit=study.unit,
@@ -232,12 +242,14 @@ class _Study:
     difference: float
     level: float
     first: int
+    least: int
     most: int
     draw_pvalue: Callable[[int, Generator], float]
 
 
-def _search(look_at: Callable[[int], float], power: float, first: int, most: int) -> int | None:
+def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int | None:
     """Return the smallest size of the power wanted: by doubling or halving, and by bisection."""
+    first, least, most = study.first, study.least, study.most
     low, high = first, first
     if look_at(first) < power:
         while low == high or look_at(high) < power:
@@ -245,8 +257,8 @@ def _search(look_at: Callable[[int], float], power: float, first: int, most: int
                 return None
             low, high = high, min(2 * high, most)
     else:
-        while low == high and high > FEWEST:
-            low = max(FEWEST, high // 2)
+        while low == high and high > least:
+            low = max(least, high // 2)
             if look_at(low) >= power:
                 high = low
     while high - low > max(1, CLOSE * high):
@@ -277,6 +289,7 @@ def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float |
         estimate if difference is None else float(difference),
         1 - simultaneous_level(comparison.confidence_level, k * (k - 1) // 2),
         FEWEST,
+        FEWEST,
         MOST_DATASETS,
         draw_pvalue,
     )
@@ -289,13 +302,15 @@ def _draw_samples(comparison: ClassifierComparison, difference: float | None) ->
             "comparison must have a number of samples and a standard error, got "
             f"n_samples={n!r} and standard_error={comparison.standard_error!r}."
         )
+    trained = comparison.split_scores is not None
     wanted = comparison.difference if difference is None else float(difference)
     draw = _by_errors if comparison.discordant is not None else _by_standard_error
     return _Study(
         "samples",
         wanted,
-        1 - comparison.confidence_level,
-        max(FEWEST, n // 8),
+        significance_level(comparison.confidence_level),
+        n if trained else max(FEWEST, n // 8),
+        n if trained else FEWEST,
         MOST_TIMES * n,
         draw(comparison, n, wanted),
     )

@@ -1,5 +1,7 @@
 """Two classifiers, or all pairs of several: the results of a comparison."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -7,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.adjustment import holm, simultaneous_level
+from skeval._inference.adjustment import holm, significance_level, simultaneous_level
 from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.interval import LimitsResult, require_width
 from skeval._inference.rank_tests import find_equal
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    fill_text,
+    write_ends,
+    write_estimate,
+    write_number,
+    write_probability,
+    write_pvalue,
+)
 
 __all__ = ["ClassifierComparison", "ClassifierComparisons"]
 
@@ -93,29 +104,68 @@ class ClassifierComparison(LimitsResult):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        alpha = 1 - self.confidence_level
-        low, high = self.interval.low, self.interval.high
-        if np.isnan([self.pvalue, low]).any():
-            return "Nothing may be concluded: the data have no variance to judge the difference by."
-        if self.pvalue <= alpha:
-            order = ("more", "less") if self.difference > 0 else ("less", "more")
-            said = f"{self.name_a} scores {order[0]} than {self.name_b}: "
-            said += f"more than chance at {100 * alpha:.3g} % (P = {self.pvalue:.2g})."
-        else:
-            said = (
-                f"No difference is shown at {100 * alpha:.3g} %. That is no proof of equality: it "
-                f"may lie anywhere from {low:.4f} to {high:.4f}."
+        if np.isnan([self.pvalue, self.interval.low]).any():
+            return "Nothing may be concluded: " + (
+                f"the difference is {write_number(self.difference)} on every split alike, which "
+                "leaves no variance to judge it by; a test of the predictions, such as McNemar's, "
+                "does without."
+                if self.split_scores is not None and self.difference != 0
+                else "the data have no variance to judge the difference by."
             )
+        level = significance_level(self.confidence_level)
+        if self.pvalue <= level:
+            said = (
+                f"{self.name_a} scores {self._direction} than {self.name_b}: more than chance at "
+                f"{100 * level:.3g} % (P = {self.pvalue:.2g})."
+            )
+        else:
+            said = f"{self._deny(level)} {self._describe_interval()}"
         if self.method.startswith(OF_RULES):
-            said += " It is of these predictions; that training anew would change them is left out."
+            said += (
+                " This holds for these predictions; that training anew would change them is left "
+                "out."
+            )
         return said + self._equivalence()
+
+    @property
+    def _direction(self) -> str:
+        """What a test that rejects has shown: that `a` scores more, or less."""
+        more = self.difference > 0 if self.alternative == "two-sided" else self._greater
+        return "more" if more else "less"
+
+    @property
+    def _greater(self) -> bool:
+        return self.alternative == "greater"
+
+    def _deny(self, level: float) -> str:
+        """Say what the test has not shown."""
+        at = f"at {100 * level:.3g} % (P = {self.pvalue:.2g})"
+        if self.alternative == "two-sided":
+            return f"No difference is shown {at}. That is no proof of equality."
+        said = f"It is not shown {at} that {self.name_a} scores {self._direction}"
+        said += f" than {self.name_b}."
+        reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
+        if not reverse:
+            return said
+        other = "less" if self._greater else "more"
+        return f"{said} Rather it scores {other}, which a one-sided test does not look at."
+
+    def _describe_interval(self) -> str:
+        """Say where the difference may lie."""
+        low, high = self.interval.low, self.interval.high
+        spread = (high - low) / 4
+        ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
+        said = f"The difference may lie anywhere from {ends} "
+        said += f"({100 * self.confidence_level:g} % interval"
+        beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
+        return f"{said}{beyond})."
 
     def _equivalence(self) -> str:
         if self.probabilities is None or not self.probabilities.equivalent >= SURE:
             return ""
         return (
             f" They are practically equivalent: within {self.rope:g} of each other with "
-            f"probability {self.probabilities.equivalent:.3f}."
+            f"probability {write_probability(self.probabilities.equivalent)}."
         )
 
     def to_frame(self) -> DataFrame:
@@ -135,15 +185,15 @@ class ClassifierComparison(LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            (f"a: {self.name_a}", f"{self.score_a:.4f}"),
-            (f"b: {self.name_b}", f"{self.score_b:.4f}"),
-            ("difference", f"{self.difference:.4f}"),
+            (f"a: {self.name_a}", write_number(self.score_a)),
+            (f"b: {self.name_b}", write_number(self.score_b)),
+            ("difference", write_number(self.difference)),
             self._interval_row(),
-            (name_pvalue(self.alternative), f"{self.pvalue:.3g}"),
+            (name_pvalue(self.alternative), write_pvalue(self.pvalue)),
         ]
         if self.discordant is not None:
             rows.append(("only a, only b right", "{}, {}".format(*self.discordant)))
-        if self.probabilities is not None:
+        if self.probabilities is not None and not np.isnan(self.pvalue):
             names = f"P(a, neither, b better by {self.rope:g})"
             rows.append((names, ", ".join(f"{p:.3f}" for p in self.probabilities)))
         if self.method == "delong":
@@ -266,7 +316,7 @@ class ClassifierComparisons(ShownAsText, Mapping):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        alpha = 1 - self.confidence_level
+        alpha = significance_level(self.confidence_level)
         best = find_equal(self.scores, self.scores.max())
         first = " and ".join(self.names[place] for place in best)
         beats = (self.pvalues[best] <= alpha) & (self.differences[best] > 0)
@@ -305,12 +355,12 @@ class ClassifierComparisons(ShownAsText, Mapping):
         return make_frame(rows)
 
     def __str__(self) -> str:
-        scores = [(name, f"{s:.4f}") for name, s in zip(self.names, self.scores, strict=True)]
+        scores = [(name, write_number(s)) for name, s in zip(self.names, self.scores, strict=True)]
         pairs = []
         for (a, b), (i, j) in zip(self, combinations(range(len(self.names)), 2), strict=True):
-            ends = f"[{self.lows[i, j]:.4f}, {self.highs[i, j]:.4f}]"
-            said = f"{self.differences[i, j]:7.4f} {ends}  P = {self.pvalues[i, j]:.3g}"
-            pairs.append((f"{a} - {b}", said))
+            ends = write_ends(self.lows[i, j], self.highs[i, j])
+            said = f"{write_number(self.differences[i, j]):>7} {ends}"
+            pairs.append((f"{a} - {b}", f"{said}  P = {write_pvalue(self.pvalues[i, j])}"))
         level = f"{100 * self.confidence_level:g} % intervals and P-values for all together"
         tables = align_text(f"{self.scoring}, {self.method}", scores), align_text(level, pairs)
         return "\n".join([*tables, fill_text(self.conclusion)])

@@ -1,11 +1,17 @@
 """Which of several classifiers is better, on several data sets?"""
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from skeval._inference.adjustment import CORRECTIONS, adjust_pvalues, simultaneous_level
+from skeval._inference.adjustment import (
+    CORRECTIONS,
+    adjust_pvalues,
+    simultaneous_level,
+)
 from skeval._inference.posteriors import (
     dirichlet_weights,
     largest_fractions,

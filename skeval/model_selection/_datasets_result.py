@@ -1,5 +1,7 @@
 """Several classifiers on several data sets: the result of a comparison."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +18,14 @@ from skeval.model_selection._comparison_checks import check_rope
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.utils._checks import check_option
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    fill_text,
+    write_ends,
+    write_number,
+    write_pvalue,
+)
 
 __all__ = ["N_DRAWS", "DatasetComparison"]
 
@@ -232,7 +241,8 @@ class DatasetComparison(ShownAsText):
         lines.append(fill_text(self.reason))
         rows = []
         for row in (self._describe_pair(*pair) for pair in self._list_pairs()):
-            said = "{difference:7.4f} [{low:.4f}, {high:.4f}]  P = {pvalue:.3g}".format(**row)
+            ends = write_ends(row["low"], row["high"])
+            said = f"{write_number(row['difference']):>7} {ends}  P = {write_pvalue(row['pvalue'])}"
             rows.append((f"{row['a']} - {row['b']}", said))
         level = f"differences, {100 * self.confidence_level:g} % intervals for all together"
         return "\n".join([*lines, align_text(level, rows), fill_text(self.conclusion)])

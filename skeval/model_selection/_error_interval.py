@@ -10,13 +10,12 @@ import numpy as np
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.tested import Tested, n_units
-from skeval._resampling.cases import cases_of
-from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.loss import LossLike
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import check_task
-from skeval._resampling.weights import check_takes_weights
+from skeval._resampling.task import read_task
+from skeval._resampling.weights import Params, check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
 from skeval.model_selection._interval_folds import FOLD_METHODS
 from skeval.model_selection._interval_parts import resolve_settings
@@ -29,7 +28,7 @@ from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, check_weights
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, mean_loss_name
+from skeval.utils._text import align_text, mean_loss_name, write_number, write_spread
 
 __all__ = [
     "AUTO",
@@ -140,9 +139,9 @@ class ErrorInterval(IntervalResult):
     def __str__(self) -> str:
         level, ends = self._interval_row()
         rows = [
-            (mean_loss_name(self.loss), f"{self.error:.4f}"),
+            (mean_loss_name(self.loss), write_number(self.error)),
             (level, f"{ends} ({self.interval.method})"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("standard error", write_spread(self.standard_error)),
         ]
         if self.effective_n_samples is not None:
             rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))
@@ -163,6 +162,7 @@ def error_interval(
     confidence_level: float = 0.95,
     loss: LossLike = None,
     groups: Any = None,
+    params: Params = None,
     sample_weight: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
@@ -241,6 +241,9 @@ def error_interval(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample. Groups are held out, halved and drawn whole, and are the units that
         are counted, with Student's quantile for as many.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them: of arrays with a value for each sample every fit is given those of its own.
     sample_weight : array-like of shape (n_samples,), default=None
         Positive weights of the samples, in training and in the means of losses; for the methods
         that hold samples out, and "perturbation".
@@ -362,17 +365,21 @@ def error_interval(
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *METHODS))
     method = AUTO if method == "auto" else method
-    X, target, groups = check_task(estimator, X, y, groups)
-    procedure = Procedure(
-        method,
+    task = read_task(
         estimator,
         X,
-        target,
-        cases_of(target, groups),
-        (resolve_loss(loss, target),),
-        check_sample_weight(sample_weight, estimator, method, len(target)),
-        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score},
+        y,
+        groups=groups,
+        loss=loss,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
     )
+    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
+    task = task.under(weight=weight)
+    procedure = Procedure(method, task, task.units, (task.loss,))
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,

@@ -6,6 +6,8 @@ from the risk of the rule, for error rates, as `error_interval` has it. Their co
 metric by metric, see `MetricEstimate`.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial

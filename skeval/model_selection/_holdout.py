@@ -1,5 +1,7 @@
 """The error on a separate test set, sampled at random or class by class."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,7 @@
 """How many test samples an interval of a wanted width takes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -11,7 +13,7 @@ from skeval._inference.means import normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS
 from skeval.model_selection._holdout import check_priors
 from skeval.utils._checks import check_confidence_level, check_data, check_option
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = ["HoldoutSize", "holdout_size"]
 
@@ -45,7 +47,7 @@ class HoldoutSize(ShownAsText):
     def __str__(self) -> str:
         rows = [
             ("samples", f"{self.n_samples}"),
-            ("half width", f"{self.half_width:.4f}"),
+            ("half width", write_number(self.half_width)),
             ("interval", f"{100 * self.confidence_level:g} %, {self.method}"),
         ]
         if self.per_class is not None:

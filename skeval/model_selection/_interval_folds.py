@@ -1,5 +1,7 @@
 """Methods of `error_interval` that hold samples out: folds, subsamples, halves, replacements."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,5 +1,7 @@
 """What the methods of `error_interval` share: sizes of parts, means of losses, findings."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

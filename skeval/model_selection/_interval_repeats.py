@@ -1,5 +1,7 @@
 """Repeated cross-validation: its folds, and what their answers say of the error."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,11 +1,13 @@
 """One metric of a procedure, with its interval."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
 from skeval._inference.interval import LimitsResult
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["MetricEstimate"]
 
@@ -80,8 +82,8 @@ class MetricEstimate(LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("method", self.interval.method),
             ("samples", f"{self.n_samples}"),

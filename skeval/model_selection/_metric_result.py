@@ -1,5 +1,7 @@
 """The result of `metric_interval`."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,7 +9,7 @@ from numpy.typing import NDArray
 
 from skeval._inference.interval import Limits, LimitsResult, require_width
 from skeval.utils._checks import warn_undefined
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["MetricInterval"]
 
@@ -62,8 +64,8 @@ class MetricInterval(LimitsResult):
 
     def __str__(self) -> str:
         rows = [
-            ("estimate", f"{self.estimate:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
             ("method", self.method),
             ("samples", f"{self.n_samples}"),

@@ -26,7 +26,7 @@ from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = [
     "PermutationTest",
@@ -88,8 +88,11 @@ class PermutationTest(LimitsResult):
         null = self.null_distribution
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
-            ("score", f"{self.statistic:.4f}"),
-            ("score of permuted labels", f"{null.mean():.4f} (sd {null.std():.4f})"),
+            ("score", write_number(self.statistic)),
+            (
+                "score of permuted labels",
+                f"{write_number(null.mean())} (sd {write_number(null.std())})",
+            ),
             ("P-value", f"{self.pvalue:.4g}"),
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
             ("permutations", f"{self.n_permutations}"),

@@ -32,7 +32,7 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["PerturbationInterval", "perturb", "perturbation_interval"]
 
@@ -117,11 +117,11 @@ class PerturbationInterval(WithEnds, IntervalResult):
 
     def __str__(self) -> str:
         rows = [
-            ("cross-validated error", f"{self.error:.4f}"),
+            ("cross-validated error", write_number(self.error)),
             self._interval_row(),
             ("form", self.method),
             ("statistic", self.statistic),
-            ("resubstitution error", f"{self.resubstitution:.4f}"),
+            ("resubstitution error", write_number(self.resubstitution)),
             ("perturbations", f"{len(self.statistics)}"),
         ]
         return align_text(f"perturbation interval ({self.loss} loss)", rows)
@@ -479,7 +479,7 @@ def compute_statistics(
 def warn_of_overfitting(apparent: float, error: float) -> None:
     """Say that the resubstitution statistic has degenerated."""
     warn_user(
-        f"the resubstitution error ({apparent:.4f}) is below half the cross-validated error "
-        f"({error:.4f}): the estimator overfits and the interval is too short; use "
+        f"the resubstitution error ({write_number(apparent)}) is below half the cross-validated "
+        f"error ({write_number(error)}): the estimator overfits and the interval is too short; use "
         "statistic='cross_validation'."
     )

@@ -1,12 +1,14 @@
 """What the data sets seen say about the difference of two classifiers on a next one."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import ShownAsText, align_text, fill_text, write_probability
 
 __all__ = ["RegionPosterior"]
 
@@ -56,7 +58,8 @@ class RegionPosterior(ShownAsText):
         }
         largest = max(better, equivalent, worse)
         if largest >= 0.95:
-            return f"{said[largest]}, with probability {largest:.3f}; a single one may differ."
+            probability = write_probability(largest)
+            return f"{said[largest]}, with probability {probability}; a single one may differ."
         return (
             "Nothing is settled: no one of better, equivalent and worse has the probability 0.95. "
             "More data sets are needed."

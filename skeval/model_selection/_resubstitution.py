@@ -1,5 +1,7 @@
 """The error on the samples that the estimator was fitted on."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What the estimators of error return: frozen, with their replicates, printable."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.proportions import PROPORTION_INTERVALS, effective_size, log_interval
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = ["NON_NEGATIVE", "CrossValErrorEstimate", "ErrorEstimate", "bounds_of"]
 
@@ -103,8 +105,8 @@ class ErrorEstimate(IntervalResult):
     def _lines(self) -> list[tuple[str, str]]:
         head, ends = self._interval_row()
         rows = [
-            ("error", f"{self.error:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("error", write_number(self.error)),
+            ("standard error", write_spread(self.standard_error)),
             (head, f"{ends} ({self.interval.method})"),
             ("samples tested", f"{self.n_samples}"),
         ]
@@ -172,7 +174,11 @@ class CrossValErrorEstimate(ErrorEstimate):
 
     def _lines(self) -> list[tuple[str, str]]:
         first, *rest = super()._lines()
-        return [first, (f"mean of {len(self.fold_errors)} folds", f"{self.fold_mean:.4f}"), *rest]
+        return [
+            first,
+            (f"mean of {len(self.fold_errors)} folds", write_number(self.fold_mean)),
+            *rest,
+        ]
 
 
 def bounds_of(loss: str) -> tuple[float, float]:

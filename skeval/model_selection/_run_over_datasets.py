@@ -1,5 +1,7 @@
 """The experiment itself: several classifiers, several data sets, the same splits for all."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -20,7 +22,7 @@ from skeval.model_selection._comparison_checks import (
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import ShownAsText, align_text, name_scoring
+from skeval.utils._text import ShownAsText, align_text, name_scoring, write_number
 
 __all__ = ["DatasetScores", "run_over_datasets"]
 
@@ -78,9 +80,12 @@ class DatasetScores(ShownAsText, Mapping):
             name: [float(np.mean(by_name[name])) for by_name in self.scores.values()]
             for name in self.names
         }
-        rows = [
-            (name, f"{np.mean(listed):.4f}  ({min(listed):.4f} to {max(listed):.4f})")
+        numbers = {
+            name: tuple(map(write_number, (np.mean(listed), min(listed), max(listed))))
             for name, listed in means.items()
+        }
+        rows = [
+            (name, f"{mean}  ({least} to {most})") for name, (mean, least, most) in numbers.items()
         ]
         title = f"{self.scoring} on {len(self)} data sets: mean (lowest to highest)"
         return align_text(title, rows)

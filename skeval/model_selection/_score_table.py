@@ -1,5 +1,7 @@
 """Scores of several classifiers on several data sets, read from what people have them in."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

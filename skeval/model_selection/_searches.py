@@ -1,5 +1,7 @@
 """What the table of a search for hyperparameters says beyond its best score."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

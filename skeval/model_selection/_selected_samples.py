@@ -1,5 +1,7 @@
 """Metrics of a selection of samples from what is found once: values of samples, counts of texts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

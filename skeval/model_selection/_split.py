@@ -1,5 +1,7 @@
 """The bootstrap as a scikit-learn splitter, and model selection by .632."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar

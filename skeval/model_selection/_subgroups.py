@@ -1,5 +1,7 @@
 """An estimate in each subgroup, and the largest difference between two of them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +12,7 @@ from skeval._inference.interval import Limits
 from skeval._inference.subgroups import LargestDifference, find_largest_difference
 from skeval.utils._checks import is_missing
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import ShownAsText, align_text, write_ends, write_estimate, write_number
 
 __all__ = ["Subgroups", "compare_subgroups", "read_subgroups"]
 
@@ -110,10 +112,14 @@ class Subgroups(ShownAsText):
         if found is None:
             return "There are no two subgroups to compare."
         a, b = self.names[found.first], self.names[found.second]
+        width = (found.high - found.low) / 4
+        difference, low, high = (
+            write_estimate(number, width) for number in (found.difference, found.low, found.high)
+        )
         start = (
-            f"The largest difference is that of {a} over {b}: {found.difference:.4f}, "
-            f"{100 * self.confidence_level:g} % interval {found.low:.4f} to {found.high:.4f}, "
-            f"corrected for {found.n_pairs} pair{'s' * (found.n_pairs > 1)} of subgroups"
+            f"The largest difference is that of {a} over {b}: {difference}, "
+            f"{100 * self.confidence_level:g} % interval {low} to {high}, corrected for "
+            f"{found.n_pairs} pair{'s' * (found.n_pairs > 1)} of subgroups"
         )
         if found.low > 0:
             return f"{start}: it is more than chance explains."
@@ -123,10 +129,10 @@ class Subgroups(ShownAsText):
         rows = [
             (
                 str(name),
-                f"{estimate:.4f}  [{result.interval.low:.4f}, {result.interval.high:.4f}]  "
-                f"{size} samples",
+                f"{write_number(estimate)}  {write_ends(found.low, found.high)}  {size} sample"
+                + "s" * (size != 1),
             )
-            for name, size, estimate, result in self._rows()
+            for name, size, estimate, found in ((*row[:3], row[3].interval) for row in self._rows())
         ]
         return align_text(f"{self.metric} by subgroup", rows) + f"\n{self.describe_difference()}"
 

@@ -1,5 +1,7 @@
 """Score intervals of the metrics that are functions of the confusion table."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """The optimism of the best score of a search for hyperparameters."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +24,7 @@ from skeval.model_selection._searches import tuning_bias
 from skeval.utils._checks import check_confidence_level, warn_undefined, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text
+from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
     "TuningOptimism",
@@ -105,13 +107,13 @@ class TuningOptimism(WithEnds, LimitsResult):
     def __str__(self) -> str:
         n_folds = len(self.inner_scores)
         rows = [
-            ("best inner score", f"{self.inner_score:.4f}"),
-            ("nested score", f"{self.nested_score:.4f}"),
-            ("optimism", f"{self.optimism:.4f}"),
-            ("standard error", f"{self.standard_error:.4f}"),
+            ("best inner score", write_number(self.inner_score)),
+            ("nested score", write_number(self.nested_score)),
+            ("optimism", write_number(self.optimism)),
+            ("standard error", write_spread(self.standard_error)),
             self._interval_row(),
-            ("best score on all samples", f"{self.best_score:.4f}"),
-            ("less its tuning bias", f"{self.corrected_score:.4f}"),
+            ("best score on all samples", write_number(self.best_score)),
+            ("less its tuning bias", write_number(self.corrected_score)),
             *(
                 (f"chosen in {count} of {n_folds}", str(setting))
                 for setting, count in zip(self.settings, self.counts, strict=True)
@@ -163,6 +165,8 @@ def tuning_optimism(
     params : dict, default=None
         Arguments of the `fit` of the search by name, as ``cross_validate`` of scikit-learn takes
         them: ``{"groups": groups}`` where it splits by groups.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None

@@ -1,5 +1,7 @@
 """What `evaluate` may be told, and what it chooses where it is told nothing."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict
 

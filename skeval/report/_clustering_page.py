@@ -1,5 +1,7 @@
 """The page of an evaluation of a clusterer."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from textwrap import shorten

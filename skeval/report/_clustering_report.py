@@ -1,5 +1,7 @@
 """What `evaluate_clusterer` returns: every number of clusters, side by side."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The table of numbers of clusters as data: text and page are made from its columns."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

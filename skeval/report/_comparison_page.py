@@ -1,12 +1,14 @@
 """The page of several estimators."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
 
 from skeval.report._cautions import Caution
 from skeval.report._comparison_report import EvaluationComparison, list_shared_metrics
-from skeval.report._metrics_table import list_main_metrics, name_metric, write_number
+from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._page import (
     Page,
     Section,
@@ -19,6 +21,7 @@ from skeval.report._page import (
 from skeval.report._plot.estimates import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import find_guess
+from skeval.utils._text import write_number, write_pvalue, write_range
 
 __all__ = ["make_comparison_page"]
 
@@ -57,8 +60,8 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
     for (name, report), answer in zip(found.items(), answers, strict=True):
         known = {m.metric: m for m in list_main_metrics(report.metrics)}
         cells = [write_number(known[m].estimate) if m in known else "--" for m in metrics]
-        low, high = write_number(answer.interval.low), write_number(answer.interval.high)
-        rows.append((name, write_number(answer.error), f"{low} to {high}", *cells))
+        ends = write_range(answer.interval.low, answer.interval.high)
+        rows.append((name, write_number(answer.error), ends, *cells))
     level = f"{100 * answers[0].confidence_level:g} %"
     display = ErrorEstimatesDisplay(
         methods=list(found),
@@ -88,8 +91,8 @@ def _make_pairs_section(found: EvaluationComparison) -> Iterator[Section]:
         (
             f"{row['a']} − {row['b']}",
             write_number(row["difference"]),
-            f"{write_number(row['low'])} to {write_number(row['high'])}",
-            f"{row['pvalue']:.3g}",
+            write_range(row["low"], row["high"]),
+            write_pvalue(row["pvalue"]),
         )
         for row in found.to_dict()["comparisons"]
     ]

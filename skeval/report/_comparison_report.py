@@ -1,5 +1,7 @@
 """Several estimators evaluated on the same folds: side by side, and which is better."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,11 +13,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._comparison_methods import judge_splits
-from skeval.report._metrics_table import list_main_metrics, name_metric, write_number
+from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._report import EvaluationReport
 from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import write_ends, write_number, write_pvalue
 
 __all__ = ["EvaluationComparison", "compare_reports", "list_shared_metrics"]
 
@@ -87,9 +90,7 @@ class EvaluationComparison(WritableReport, Mapping):
         rows = [["estimator", "error", level, *map(name_metric, metrics)]]
         for name, report in self.items():
             found = dict(_read_row(report))
-            ends = "--"
-            if np.isfinite(found["low"]):
-                ends = f"[{write_number(found['low'])}, {write_number(found['high'])}]"
+            ends = write_ends(found["low"], found["high"])
             numbers = [write_number(found.get(metric, np.nan)) for metric in metrics]
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
@@ -133,9 +134,9 @@ def _write_pairs(pairs: ClassifierComparisons) -> list[str]:
     level = f"{100 * pairs.confidence_level:g} % interval"
     rows = [(f"difference of {pairs.scoring}", "", level, "P")]
     for row in _list_pairs(pairs):
-        ends = f"[{write_number(row['low'])}, {write_number(row['high'])}]"
+        ends = write_ends(row["low"], row["high"])
         name = f"{row['a']} - {row['b']}"
-        rows.append((name, write_number(row["difference"]), ends, f"{row['pvalue']:.3g}"))
+        rows.append((name, write_number(row["difference"]), ends, write_pvalue(row["pvalue"])))
     return align_rows(rows, left=(0, 2))
 
 

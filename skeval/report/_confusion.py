@@ -1,5 +1,8 @@
 """The confusion matrix of out-of-fold predictions, with intervals of its rates."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +15,7 @@ from skeval.report._text_table import align_rows
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText
 
-__all__ = ["ConfusionRates", "measure_confusion"]
+__all__ = ["ConfusionRates", "measure_confusion", "name_columns"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +61,14 @@ class ConfusionRates(ShownAsText):
         )
 
     def __str__(self) -> str:
-        head = ["is \\ taken for", *self.labels]
         rows = zip(self.labels, self.counts, strict=True)
         counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]
-        return "\n".join(align_rows([head, *counts]))
+        return "\n".join(align_rows([name_columns(self.labels), *counts]))
+
+
+def name_columns(labels: Sequence[str]) -> list[str]:
+    """Return what stands above the confusion matrix: what the samples are, and are taken for."""
+    return ["class", *(f"taken for {label}" for label in labels)]
 
 
 def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:

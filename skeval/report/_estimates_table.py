@@ -1,5 +1,7 @@
 """The estimates of a report by name: text, page and plot are made from them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from skeval.model_selection import ErrorEstimate, ErrorInterval, PerturbationInterval

@@ -1,5 +1,7 @@
 """The page of an evaluation."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import partial
 from itertools import starmap
@@ -36,6 +38,7 @@ from skeval.report._sentences import (
     write_perturbation,
     write_selection,
 )
+from skeval.utils._text import write_number, write_range, write_spread
 
 __all__ = ["make_evaluation_page"]
 
@@ -108,11 +111,9 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:
     """Return the cells of an estimate in the table of the page."""
-    form = ".4f" if estimate.loss == "zero_one" else ".4g"
-    found = estimate.interval
-    numbers = (estimate.error, found.low, found.high, estimate.standard_error)
-    error, low, high, spread = (f"{number:{form}}" for number in numbers)
-    return name, error, f"{low} to {high}", spread, found.method
+    found, error = estimate.interval, write_number(estimate.error)
+    ends = write_range(found.low, found.high)
+    return name, error, ends, write_spread(estimate.standard_error), found.method
 
 
 def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:

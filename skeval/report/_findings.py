@@ -53,10 +53,10 @@ def find_all(
     estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
     say("error interval")
     answer, found = steps.answer(questions)
-    about = name_rows(steps.X), by, steps.confidence_level
+    about = name_rows(steps.task.X), by, steps.confidence_level
     summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
     if not steps.ordered:
-        where = name_columns(steps.X, names), left_out, name_rows(steps.X)
+        where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
         notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
     tests = _run_tests(steps, counts, names, say, notes)
@@ -100,10 +100,10 @@ def _describe_findings(
     sizes = count_classes(steps.target)
     better, guess = False, None
     if not steps.ordered:  # there the samples that are tested are not all
-        weighed = count_classes(steps.target, steps.weight)
+        weighed = count_classes(steps.target, steps.task.weight)
         better, guess = compare_with_guess(weighed, find_quoted(answer, estimates), permutation)
     warnings = [
-        *write_data_warnings(steps.X, steps.target, steps.groups, names, left_out),
+        *write_data_warnings(steps.task.X, steps.target, steps.groups, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]
@@ -185,7 +185,7 @@ def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caut
 
 def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
     """Note what a failing fit has cost, or raise where failing fits are to raise."""
-    if steps.error_score == "raise":
+    if steps.task.error_score == "raise":
         raise error
     text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
     notes.append(Caution("failed", text))

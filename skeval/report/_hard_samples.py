@@ -1,5 +1,7 @@
 """Samples that are predicted wrongly again and again."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

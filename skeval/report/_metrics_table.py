@@ -1,12 +1,13 @@
 """The metrics of out-of-fold predictions as rows of text."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.report._hard_samples import HardSamples
 from skeval.report._text_table import align_rows
+from skeval.utils._text import write_ends, write_number
 
 __all__ = [
     "NAMES",
@@ -15,7 +16,6 @@ __all__ = [
     "name_metric",
     "write_hard_samples",
     "write_metrics",
-    "write_number",
 ]
 
 NAMES = {
@@ -43,13 +43,6 @@ def name_metric(metric: str) -> str:
     return NAMES.get(metric, metric)
 
 
-def write_number(value: float) -> str:
-    """Return a number as text, without digits that say nothing."""
-    if np.isnan(value):
-        return "--"
-    return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
-
-
 def list_main_metrics(metrics: Sequence[MetricEstimate]) -> list[MetricEstimate]:
     """Return the metrics of all samples, and what was asked for."""
     return [each for each in metrics if each.label is None]
@@ -72,10 +65,7 @@ def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
     level = f"{100 * shown[0].confidence_level:g} % interval"
     rows = [("metric of new samples", "estimate", level)]
     for each in shown[:MOST]:
-        ends = "--"
-        if np.isfinite(each.interval.low):
-            low, high = write_number(each.interval.low), write_number(each.interval.high)
-            ends = f"[{low}, {high}]"
+        ends = write_ends(each.interval.low, each.interval.high)
         rows.append((name_metric(each.metric), write_number(each.estimate), ends))
     return align_rows(rows, left=(0, 2))
 

@@ -1,5 +1,7 @@
 """Estimators that resample in their own fit, which within another resampling serves nothing."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sklearn.base import clone

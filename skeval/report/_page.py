@@ -1,5 +1,7 @@
 """A page of text, tables and figures, and its HTML."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """What the page of an evaluation shows of its out-of-fold predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -8,18 +10,18 @@ import numpy as np
 
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection._metric_estimate import MetricEstimate
-from skeval.report._confusion import ConfusionRates
+from skeval.report._confusion import ConfusionRates, name_columns
 from skeval.report._metrics_table import (
     group_by_class,
     list_main_metrics,
     name_metric,
     write_hard_samples,
-    write_number,
 )
 from skeval.report._page import Figure, Section, Table, make_figure
 from skeval.report._plot.residuals import draw_residuals
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import write_tuning
+from skeval.utils._text import write_number, write_range
 
 __all__ = ["make_beside", "make_prediction_sections"]
 
@@ -68,15 +70,14 @@ def _explain_metrics(report: EvaluationReport) -> str:
     return f"{text} Areas under the ROC curve count the pairs of samples that one model scored."
 
 
-def _write_interval(each: MetricEstimate) -> str:
-    low, high = each.interval.low, each.interval.high
-    return f"{write_number(low)} to {write_number(high)}" if np.isfinite(low) else "--"
-
-
 def _make_metrics_table(report: EvaluationReport) -> Table:
     """Return the metrics of all samples."""
     rows = [
-        (name_metric(each.metric), write_number(each.estimate), _write_interval(each))
+        (
+            name_metric(each.metric),
+            write_number(each.estimate),
+            write_range(each.interval.low, each.interval.high),
+        )
         for each in list_main_metrics(report.metrics)
     ]
     head = ["metric of new samples", "estimate", f"{100 * report.confidence_level:g} % interval"]
@@ -117,7 +118,7 @@ def _make_confusion_table(confusion: ConfusionRates, confidence_level: float) ->
         "Samples of each class (rows) by what they are taken for (columns), on average over the "
         f"repeats; share of the row, {100 * confidence_level:g} % interval."
     )
-    return Table(caption, ["is \\ taken for", *confusion.labels], rows)
+    return Table(caption, name_columns(confusion.labels), rows)
 
 
 def _write_share(confusion: ConfusionRates, row: int, column: int) -> str:
@@ -140,14 +141,16 @@ def _draw_curves(report: EvaluationReport) -> Iterator[Figure]:
         return
     one = found.repeat == 0  # a sample counts once in a band
     options: dict[str, Any] = {"pos_label": classes[1], "confidence_level": report.confidence_level}
-    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0}
+    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": "scores"}
     banded["groups"] = None if found.group is None else found.group[one]
     data = found.target.y[found.row[one]], found.class_scores[one, 1]
     for display, name in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
         yield make_figure(
             partial(display.from_predictions, *data, **banded),
-            f"{name} curve of one cross-validation, with its interval at each point and the band "
-            "of the whole curve, of fitted models as they are.",
+            f"{name} curve of the out-of-fold scores of one cross-validation, with its interval at "
+            "each point and the band of the whole curve. It pools the scores of all folds, and the "
+            "bands leave out that training anew would change the models: its area is not that of "
+            "the table.",
             label=f"{name} curve with its band.",
             height=3.6,
         )
@@ -171,7 +174,7 @@ def _make_subgroup_section(report: EvaluationReport) -> Iterator[Section]:
             str(row["subgroup"]),
             str(row["n_samples"]),
             write_number(row["estimate"]),
-            f"{write_number(row['low'])} to {write_number(row['high'])}",
+            write_range(row["low"], row["high"]),
         )
         for row in found.to_dict()["subgroups"]
     ]

@@ -1,5 +1,7 @@
 """Out-of-fold predictions as a data frame."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from skeval._resampling.out_of_fold import OutOfFold

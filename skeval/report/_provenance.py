@@ -1,5 +1,7 @@
 """Where a report comes from: what was called, with which versions."""
 
+from __future__ import annotations
+
 import math
 import platform
 from collections.abc import Sequence

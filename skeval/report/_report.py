@@ -36,6 +36,7 @@ from skeval.report._text_table import align_rows
 from skeval.report._writing import WritableReport
 from skeval.utils._checks import check_option
 from skeval.utils._frames import DataFrame, make_frame
+from skeval.utils._text import write_ends, write_number, write_spread
 
 __all__ = ["EvaluationReport"]
 
@@ -245,7 +246,6 @@ class EvaluationReport(WritableReport):
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     """Return the cells of an estimate in the table of text."""
-    form = ".4f" if estimate.loss == "zero_one" else ".4g"
     found = estimate.interval
-    ends = f"[{found.low:{form}}, {found.high:{form}}]  {found.method}"
-    return name, f"{estimate.error:{form}}", f"{estimate.standard_error:{form}}", ends
+    ends = f"{write_ends(found.low, found.high)}  {found.method}"
+    return name, write_number(estimate.error), write_spread(estimate.standard_error), ends

@@ -1,5 +1,7 @@
 """What a pipeline selects: the features it chose from, by name, and how often it chose each."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,10 +1,13 @@
 """What an evaluation found, in sentences."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from skeval._inference.adjustment import LARGEST_LEVEL
 from skeval._inference.proportions import wilson_interval
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
@@ -15,7 +18,7 @@ from skeval.model_selection import (
     TuningOptimism,
 )
 from skeval.model_selection._methods import CROSS_VALIDATION
-from skeval.utils._text import mean_loss_name
+from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
 
 __all__ = [
     "compare_with_guess",
@@ -151,36 +154,73 @@ def write_permutation(test: PermutationTest) -> str:
 
 def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
     """Say what selection outside the loop would have claimed, and how stable the selection is."""
-    claimed = (
-        f"Selecting features outside the loop would have claimed {bias.cv1_error:.4f} instead of "
-        f"{bias.cv2_error:.4f} (bias {bias.bias:.4f}, interval [{bias.low:.4f}, {bias.high:.4f}])."
-    )
+    claimed = _write_bias(bias)
     if stability is None:
         return [
             claimed,
             "How stable the selection is cannot be told: the folds choose from different features, "
             "which the steps before the selector give no names (get_feature_names_out).",
         ]
-    always = int(np.sum(stability.frequency == 1))
+    always, ever = np.sum(stability.frequency == 1), np.count_nonzero(stability.frequency)
+    value = f"{stability.value:.2f}, 1 is best"
+    if np.isnan(stability.value):
+        value = "undefined where all features are selected, or none"
     return [
         claimed,
-        f"Of the features selected in any of {stability.n_rounds} folds "
-        f"({np.count_nonzero(stability.frequency)}), {always} were selected in all; stability "
-        f"{stability.value:.2f}, 1 is best.",
+        f"Of {count(ever, 'feature')} selected in any of {stability.n_rounds} folds, {always} "
+        f"{'was' if always == 1 else 'were'} selected in all; stability {value}.",
     ]
+
+
+def _write_bias(bias: SelectionBias) -> str:
+    """Say what selection outside the loop would have claimed, and whether that is too low."""
+    if np.isnan(bias.low):
+        return (
+            f"Selecting features outside the loop would have claimed an error of "
+            f"{write_number(bias.cv1_error)}, that of selecting inside is "
+            f"{write_number(bias.cv2_error)}; an interval of the difference is undefined, since "
+            "it does not vary."
+        )
+    spread = (bias.high - bias.low) / 4
+    outside, inside, difference, low, high = (
+        write_estimate(value, spread)
+        for value in (bias.cv1_error, bias.cv2_error, bias.bias, bias.low, bias.high)
+    )
+    shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
+    return (
+        f"Selecting features outside the loop would have claimed an error of {outside} instead "
+        f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
+        f"{low} to {high})."
+    )
+
+
+def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
+    """Whether what a result measures is above 0 by an interval of 95 % or more."""
+    level = max(found.confidence_level, 1 - LARGEST_LEVEL)
+    return found.confidence_interval(level).low > 0
 
 
 def write_tuning(found: TuningOptimism) -> str:
     """Say by how much the best score of the searches is too good."""
     low, high = found.interval.low, found.interval.high
-    shown = "it is not shown to be too good"
-    if low > 0:
-        shown = "it is too good, as the best of many is"
+    spread = (high - low) / 4
+    inner, nested, optimism = (
+        write_estimate(value, spread)
+        for value in (found.inner_score, found.nested_score, found.optimism)
+    )
+    if np.isnan(low):
+        shown = "whether it is too good cannot be told, since the difference does not vary"
+    else:
+        shown = "it is not shown to be too good"
+        if _is_above_zero(found):
+            shown = "it is too good, as the best of many is"
+        ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
+        level = f"{100 * found.confidence_level:g} % interval"
+        shown += f" (difference {optimism}, {level} {ends})"
     return (
-        f"The best score of a search for hyperparameters is {found.inner_score:.4f} on average, "
-        f"that of its model on samples left out {found.nested_score:.4f}: {shown} (difference "
-        f"{found.optimism:.4f}, {100 * found.confidence_level:g} % interval {low:.4f} to "
-        f"{high:.4f}). The errors here are those of tuned models on samples left out."
+        f"The best score of a search for hyperparameters is {inner} on average, that of its model "
+        f"on samples left out {nested}: {shown}. The errors here are those of tuned models on "
+        "samples left out."
     )
 
 

@@ -1,5 +1,7 @@
 """The one clustering that a page shows sample by sample."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

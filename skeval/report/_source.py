@@ -1,5 +1,7 @@
 """Values as source text: what a reader pastes to have the same value again."""
 
+from __future__ import annotations
+
 import inspect
 import math
 import sys

@@ -1,5 +1,7 @@
 """Drawings as SVG that stands in a page: its colours are the page's, its ids are its own."""
 
+from __future__ import annotations
+
 import re
 import warnings
 from collections.abc import Callable

@@ -1,5 +1,7 @@
 """Rows of a table as lines of text."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Sequence
 
 __all__ = ["align_rows"]

@@ -1,5 +1,7 @@
 """What a reader should know before quoting a number, in plain words."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +17,7 @@ from skeval.model_selection._methods import (
     THIRD_HELD_OUT,
 )
 from skeval.report._cautions import Caution
+from skeval.utils._text import count, write_estimate, write_number
 
 __all__ = ["write_warnings"]
 
@@ -50,8 +53,9 @@ def _warn_of_overfitting(
         return None
     return Caution(
         "overfitting",
-        f"The training error ({resubstitution.error:.4f}) is far below the cross-validated error "
-        f"({cross_validation.error:.4f}): the estimator overfits, do not quote the former.",
+        f"The training error ({write_number(resubstitution.error)}) is far below the "
+        f"cross-validated error ({_write_error(cross_validation)}): it says how well the estimator "
+        "remembers its samples, and not how well it predicts others. Do not quote it.",
     )
 
 
@@ -71,9 +75,10 @@ def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> Caut
         return None
     return Caution(
         "632",
-        f"{bootstrap.method} ({bootstrap.error:.4f}) lies below {cross_validation.method} "
-        f"({error:.4f}), since it counts in a training error near 0 ({resubstitution.error:.4f}), "
-        "to which this estimator is trained whatever the data: quote neither .632 nor .632+.",
+        f"{bootstrap.method} ({_write_error(bootstrap)}) lies below {cross_validation.method} "
+        f"({_write_error(cross_validation)}), since it counts in a training error near 0 "
+        f"({write_number(resubstitution.error)}), to which this estimator is trained whatever the "
+        "data: quote neither .632 nor .632+.",
     )
 
 
@@ -83,8 +88,8 @@ def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate | None) -> Caution 
         return None
     return Caution(
         "disagreement",
-        f"{b.method} ({b.error:.4f}) and {a.method} ({a.error:.4f}) differ by more than two "
-        "standard errors of their difference: the error depends on which samples are held out.",
+        f"{b.method} ({_write_error(b)}) and {a.method} ({_write_error(a)}) differ by more than "
+        "two standard errors of their difference: the error depends on which samples are held out.",
     )
 
 
@@ -99,16 +104,22 @@ def _spread(estimate: ErrorEstimate) -> float:
     return (found.high - found.low) / 2 / normal_quantile(found.confidence_level)
 
 
+def _write_error(estimate: ErrorEstimate) -> str:
+    """Return an error with the decimals that its interval leaves."""
+    return write_estimate(estimate.error, _spread(estimate))
+
+
 def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> Caution | None:
     """Say when there are too few samples to know the error."""
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
-    units = f"{cross_validation.n_samples} samples"
+    units = count(cross_validation.n_samples, "sample")
     if cross_validation.n_groups is not None:
-        units = f"{cross_validation.n_groups} groups of samples"
+        units = f"{count(cross_validation.n_groups, 'group')} of samples"
+    level = f"{100 * interval.confidence_level:g} %"
     return Caution(
         "wide",
-        f"The interval of the cross-validated error is {interval.high - interval.low:.2f} wide: "
-        f"{units} are too few to know the error well.",
+        f"The {level} interval of the cross-validated error is "
+        f"{interval.high - interval.low:.2f} wide: {units} are too few to know the error well.",
     )

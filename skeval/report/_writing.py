@@ -1,5 +1,7 @@
 """What reports have in common: they write themselves as JSON and as a page."""
 
+from __future__ import annotations
+
 import json
 import math
 from html import escape

@@ -1,5 +1,7 @@
 """A support vector classifier that knows the error it will make, with an interval."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -163,7 +165,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.memory = memory
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "PerturbationResamplingSVC":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PerturbationResamplingSVC:
         """Fit the classifier, then estimate its error and the interval.
 
         Parameters

@@ -1,5 +1,7 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value."""
 
+from __future__ import annotations
+
 import re
 import sys
 import warnings

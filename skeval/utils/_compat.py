@@ -1,5 +1,7 @@
 """The only importer of private scikit-learn names; a test checks that they are still there."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

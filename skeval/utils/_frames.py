@@ -1,5 +1,7 @@
 """Data frames of results; pandas is optional, and imported where a frame is made."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """What the displays share: axes to draw on, and the import of matplotlib at the last moment."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import product

@@ -1,5 +1,7 @@
 """Metadata routing of scorers that are not made by scikit-learn."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 from typing import Self

@@ -1,5 +1,7 @@
 """One entropy per call, one independent stream per repetition."""
 
+from __future__ import annotations
+
 from numbers import Integral
 
 import numpy as np

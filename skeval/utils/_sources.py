@@ -1,5 +1,7 @@
 """Where a table comes from: checked before what reads it is imported."""
 
+from __future__ import annotations
+
 from os import PathLike
 from pathlib import Path
 

@@ -1,19 +1,31 @@
 """Aligned lines for people, shared by the results."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import fields
 from html import escape
 from textwrap import fill, shorten
 from typing import Any
 
+import numpy as np
+
 __all__ = [
     "ShownAsText",
     "align_text",
+    "count",
     "fill_text",
     "mean_loss_name",
     "name_estimators",
     "name_scoring",
+    "write_ends",
+    "write_estimate",
     "write_fields",
+    "write_number",
+    "write_probability",
+    "write_pvalue",
+    "write_range",
+    "write_spread",
 ]
 
 LONGEST_VALUE, LONGEST_REPR = 60, 400
@@ -66,6 +78,67 @@ def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
 def fill_text(sentences: str) -> str:
     """Return sentences as indented lines of at most 88 characters."""
     return fill(sentences, 88, initial_indent="  ", subsequent_indent="  ")
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number of things in words that agree: 1 sample, 2 samples, 3 classes."""
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{n} {noun}{'' if n == 1 else plural}"
+
+
+def write_number(value: float) -> str:
+    """Return a number as text: with four decimals, or four figures where these say more or less."""
+    if np.isnan(value):
+        return "--"
+    return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
+
+
+def write_ends(low: float, high: float) -> str:
+    """Return the ends of an interval as text; where there is none, it is undefined."""
+    if np.isnan(low) and np.isnan(high):
+        return "undefined"
+    return f"[{write_number(low)}, {write_number(high)}]"
+
+
+def write_range(low: float, high: float) -> str:
+    """Return the ends of an interval as words; where there is none, it is undefined."""
+    if np.isnan(low) and np.isnan(high):
+        return "undefined"
+    return f"{write_number(low)} to {write_number(high)}"
+
+
+def write_spread(standard_error: float) -> str:
+    """Return a standard error as text.
+
+    One of 0 is unknown: it means that nothing varied in the data, and not that nothing would.
+    """
+    return write_number(standard_error) if standard_error > 0 else "unknown"
+
+
+def write_estimate(value: float, spread: float) -> str:
+    """Return a number without the decimals that its standard error, or its interval, leaves open.
+
+    What is shown ends with the second figure of the spread, and with the fourth of the number where
+    the spread is unknown.
+    """
+    if not np.isfinite(value) or not (np.isfinite(spread) and spread > 0):
+        return write_number(value)
+    decimals = 1 - int(np.floor(np.log10(spread)))
+    if decimals > 6 or decimals < -3:
+        return f"{value:.4g}"
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+
+
+def write_probability(value: float) -> str:
+    """Return a probability with three decimals; none of them is said to be 0 or 1."""
+    if value < 0.0005:
+        return "below 0.001"
+    return "above 0.999" if value > 0.9995 else f"{value:.3f}"
+
+
+def write_pvalue(pvalue: float) -> str:
+    """Return a P-value as text."""
+    return "undefined" if np.isnan(pvalue) else f"{pvalue:.3g}"
 
 
 def name_scoring(scoring: Any) -> str:

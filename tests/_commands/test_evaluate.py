@@ -35,7 +35,7 @@ def test_module_runs_and_names_data_size_and_classes():
     assert second == "linear-svm, seed 0"
     assert "bootstrap .632+" in result.stdout
     told = without_progress(result.stderr).splitlines()
-    assert all("--budget" in line for line in told)
+    assert all("a fit takes" in line for line in told)
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -223,3 +223,26 @@ def test_every_seed_is_one_of_every_estimator(capsys, small_forests):
     words = ["iris", "--estimator", "forest", "--seed", str(2**40), "--select", "2", *QUICK]
     assert main(["evaluate", *words, "--bootstraps", "2"]) == 0
     assert f"seed {2**40}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("budget", [1e6, 10.0])
+def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised(
+    capsys, monkeypatch, tmp_path, budget
+):
+    """Whole numbers are numbers where these are predicted; 100 fits of a second take 100 s."""
+    path = tmp_path / "counts.csv"
+    rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
+    path.write_text("\n".join(["a,b,target", *rows]))
+    monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 10.0)
+    monkeypatch.setattr("skeval._commands.evaluate.QUICK_BUDGET", budget)
+    monkeypatch.setattr("skeval._commands.evaluate.time_fits", lambda *task: (1.0, 1.0))
+    assert main(["evaluate", str(path), "--task", "numbers", "--quick", "--folds", "3"]) == 0
+    printed = capsys.readouterr()
+    first = printed.out.splitlines()[0]
+    assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
+    assert "keep within" not in printed.out
+    assert ("left out to come nearer to 10 s" in printed.out) == (budget == 10)
+    (told,) = (line for line in printed.err.splitlines() if "a fit takes" in line)
+    assert ("10 s are too few" in told) == (budget == 10)
+    seconds = int(told.split("about ")[1].split(" s,")[0])
+    assert seconds > 100

@@ -242,3 +242,24 @@ def test_a_number_to_predict_that_is_missing_is_named(tmp_path):
 def test_a_misspelt_file_is_named_whatever_is_asked_of_it(capsys):
     assert main(["evaluate", "absent.csv", "--groups", "g"]) == 2
     assert "no file 'absent.csv'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("write", "what"),
+    [
+        ("2024-03-{:02d}", "dates or times"),
+        ("2024-03-{:02d}T07:30:00Z", "dates or times"),
+        ("{:02d}.3.2024 17:05", "dates or times"),
+        ("3/{}/2024", "dates or times"),
+        ("patient {}", "different texts"),
+        ("1.{}.0-rc", "different texts"),
+    ],
+)
+def test_dates_are_no_names(tmp_path, write, what):
+    path = tmp_path / "visits.csv"
+    rows = [f"{write.format(1 + k)},{k % 5},{k % 2}" for k in range(28)]
+    path.write_text("\n".join(["when,a,target", *rows, "NA,1,0"]))
+    table = load_columns(path, target=None, needs_target=True, header=None)
+    (note,) = (note for note in table.notes if "left out" in note)
+    assert what in note
+    assert "28 different" in note

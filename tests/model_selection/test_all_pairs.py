@@ -119,6 +119,46 @@ def test_conclusions_say_what_is_known():
     assert "practically equivalent: within 0.5" in near.conclusion
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("wrong", [(9, 45), (45, 9), (40, 45), (40, 40)])
+@pytest.mark.parametrize("method", ["mcnemar", "bootstrap"])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_conclusions_follow_from_the_test_and_the_interval(method, wrong, alternative, level):
+    """One-sided tests say what they looked at, and no P-value above 5 % is more than chance."""
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    a, b = (np.where(rng.permutation(100) < n, 1 - y, y) for n in wrong)
+    found = compare_predictions(
+        y, a, b, method=method, alternative=alternative, confidence_level=level, random_state=0
+    )
+    said, least = found.conclusion, min(0.05, round(1 - level, 12))
+    better = "more" if found.difference > 0 else "less"
+    wanted = {"two-sided": better, "greater": "more", "less": "less"}[alternative]
+    if found.pvalue <= least:
+        assert said.startswith(f"a scores {wanted} than b: more than chance at {100 * least:.3g} %")
+        assert wanted == better
+        return
+    if alternative == "two-sided":
+        assert said.startswith("No difference is shown")
+        assert ("without 0" in said) == (0 not in found.interval)
+    else:
+        assert "No difference" not in said
+        assert said.startswith("It is not shown")
+        assert f"that a scores {wanted} than b" in said
+        reverse = found.interval.high < 0 if alternative == "greater" else found.interval.low > 0
+        assert (f"Rather it scores {better}" in said) == reverse
+    assert f"{100 * level:g} % interval" in said
+
+
+def test_what_does_not_vary_cannot_be_judged():
+    X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.linspace(0, 1, 40)[:, None]
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_classifiers(
+            GaussianNB(), DummyClassifier(), X, np.repeat([0, 1], 20), cv=5, random_state=0
+        )
+    assert "the difference is 0.5000 on every split alike" in found.conclusion
+    assert "nan" not in str(found)
+
+
 @pytest.mark.parametrize("order", list(permutations(range(4))))
 def test_equal_scores_share_the_first_place(order):
     """Whoever is named first: with the same scores nobody is the best."""

@@ -98,6 +98,10 @@ def test_samples_of_scores_of_splits():
     comparison = compare_classifiers(*two, X, y, cv=10, random_state=0, alternative="greater")
     far = 3 * comparison.standard_error
     found = comparison_power(comparison, difference=far, n_simulations=400, random_state=0)
+    assert found.sizes.min() == 150  # rules trained on fewer samples are other rules
+    sure = comparison_power(comparison, difference=9.0, n_simulations=20, random_state=0)
+    assert (sure.n_needed, list(sure.sizes)) == (150, [150])
+    assert sure.conclusion.startswith("The 150 samples at hand find a difference of 9")
     # noncentral t on 9 degrees of freedom
     cut = stats.t.ppf(0.95, 9)
     for size, power in zip(found.sizes, found.powers, strict=True):

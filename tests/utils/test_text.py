@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field, is_dataclass
 from importlib import import_module
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,9 +18,21 @@ from skeval.model_selection import (
     ConfidenceInterval,
     ErrorEstimate,
     compare_classifiers,
+    cross_val_error,
     holdout_error,
 )
-from skeval.utils._text import ShownAsText, name_estimators
+from skeval.utils._text import (
+    ShownAsText,
+    count,
+    name_estimators,
+    write_ends,
+    write_estimate,
+    write_number,
+    write_probability,
+    write_pvalue,
+    write_range,
+    write_spread,
+)
 
 SCALED = make_pipeline(StandardScaler(), SVC())
 
@@ -114,3 +128,63 @@ def test_repr_is_short():
     assert small._repr_html_() == "<pre>&lt;one&gt;\nand two</pre>"
     assert len(repr(Found(0.5, interval, *[("word " * 10)] * 3))) < 450
     assert "names=<Found>" in repr(Found(0.5, interval, 0, small, "b"))
+
+
+@pytest.mark.parametrize("exponent", [-9, -4, -2, 0, 3, 7])
+def test_numbers_of_any_size_show_four_figures_or_decimals(exponent):
+    value = 1.23456 * 10.0**exponent
+    assert abs(float(write_number(value)) - value) <= (
+        0.5e-3 * value if value < 0.001 or value >= 10 else 0.5e-4
+    )
+    assert write_spread(value) == write_number(value)
+    assert write_ends(-value, value) == f"[{write_number(-value)}, {write_number(value)}]"
+    assert write_range(-value, value) == f"{write_number(-value)} to {write_number(value)}"
+
+
+def test_what_is_unknown_has_no_figure():
+    assert write_spread(0.0) == write_spread(np.nan) == "unknown"
+    assert write_ends(np.nan, np.nan) == write_range(np.nan, np.nan) == "undefined"
+    assert write_pvalue(np.nan) == "undefined"
+    assert [write_probability(p) for p in (0, 0.5, 1)] == ["below 0.001", "0.500", "above 0.999"]
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "text"),
+    [
+        (0.123456, 0.0321, "0.123"),
+        (0.123456, 0.0004, "0.12346"),
+        (1234.5678, 12.0, "1235"),
+        (123456.78, 4200.0, "123500"),
+        (0.5, 0.0, "0.5000"),
+        (0.5, np.nan, "0.5000"),
+        (-0.00004, 0.05, "0.000"),
+        (3e-9, 1e-10, "3e-09"),
+    ],
+)
+def test_no_more_decimals_than_the_spread_leaves(value, spread, text):
+    assert write_estimate(value, spread) == text
+
+
+def test_words_agree_with_their_number():
+    words = [count(1, "sample"), count(2, "sample"), count(1, "class"), count(0, "class")]
+    assert words == ["1 sample", "2 samples", "1 class", "0 classes"]
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_no_result_says_that_its_spread_is_zero(scale):
+    """Nor that its interval is nan: what does not vary in the data is unknown, not certain."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), scale * rng.normal(size=30)
+    with catch_warnings():
+        simplefilter("ignore")
+        results = [
+            cross_val_error(LinearRegression(), X, y, cv=3, random_state=0),
+            cross_val_error(LinearRegression(), X, scale * X[:, 0], cv=3, random_state=0),
+            cross_val_error(DummyRegressor(), X, np.full(30, scale), cv=3, random_state=0),
+            cross_val_error(GaussianNB(), X, X[:, 0] > 0, cv=3, random_state=0),
+            holdout_error(["a"] * 9, ["a"] * 9),
+        ]
+    for result in results:
+        said = str(result)
+        assert "nan" not in said
+        assert " 0.0000\n" not in said.partition("standard error")[2].partition("\n")[0] + "\n"

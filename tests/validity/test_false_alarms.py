@@ -21,7 +21,7 @@ from skeval.report._suspected_groups import warn_of_repeated_values
 
 ALARMS = {
     "disagree": "standard errors of their difference",
-    "overfits": "the estimator overfits",
+    "overfits": "how well the estimator remembers",
     "632": "quote neither .632 nor .632+",
     "worse": "the estimator is worse",
     "copies": "have an exact copy",

@@ -1,5 +1,7 @@
 """Mean Jaccard coefficients of clusters, with the limits of the verdicts."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,7 +61,7 @@ class ClusterStabilityDisplay:
     verdicts: tuple[str, ...]
 
     @classmethod
-    def from_result(cls, result: ClusterStability, *, ax: Any = None) -> "ClusterStabilityDisplay":
+    def from_result(cls, result: ClusterStability, *, ax: Any = None) -> ClusterStabilityDisplay:
         """Draw the result of `cluster_stability`.
 
         Parameters
@@ -75,7 +77,7 @@ class ClusterStabilityDisplay:
         """
         return cls(**read_fields(cls, result)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "ClusterStabilityDisplay":
+    def plot(self, ax: Any = None) -> ClusterStabilityDisplay:
         """Draw the bars, the points and the limits of the verdicts.
 
         Parameters

@@ -1,5 +1,7 @@
 """Several clusterings: indices against the number of clusters, one index against another."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +82,7 @@ class IndicesDisplay:
     front: np.ndarray
 
     @classmethod
-    def from_result(cls, comparison: ClusteringComparison, *, axes: Any = None) -> "IndicesDisplay":
+    def from_result(cls, comparison: ClusteringComparison, *, axes: Any = None) -> IndicesDisplay:
         """Draw the result of `compare_clusterings`.
 
         Parameters
@@ -96,7 +98,7 @@ class IndicesDisplay:
         """
         return cls(**read_fields(cls, comparison)).plot(axes=axes)
 
-    def plot(self, axes: Any = None) -> "IndicesDisplay":
+    def plot(self, axes: Any = None) -> IndicesDisplay:
         """Draw one panel for each index; the clusterings of the front are filled.
 
         Parameters
@@ -190,7 +192,7 @@ class ParetoDisplay:
         x: str | None = None,
         y: str | None = None,
         ax: Any = None,
-    ) -> "ParetoDisplay":
+    ) -> ParetoDisplay:
         """Draw two indices of the result of `compare_clusterings`.
 
         Parameters
@@ -226,7 +228,7 @@ class ParetoDisplay:
             greater_is_better=[comparison.greater_is_better[column] for column in columns],
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "ParetoDisplay":
+    def plot(self, ax: Any = None) -> ParetoDisplay:
         """Draw the clusterings by name, those of the front filled and joined.
 
         Parameters

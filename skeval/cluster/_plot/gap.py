@@ -1,5 +1,7 @@
 """The gap statistic against the number of clusters."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +63,7 @@ class GapDisplay:
     n_clusters: int
 
     @classmethod
-    def from_result(cls, result: GapStatistic, *, ax: Any = None) -> "GapDisplay":
+    def from_result(cls, result: GapStatistic, *, ax: Any = None) -> GapDisplay:
         """Draw the result of `gap_statistic`.
 
         Parameters
@@ -77,7 +79,7 @@ class GapDisplay:
         """
         return cls(**read_fields(cls, result)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "GapDisplay":
+    def plot(self, ax: Any = None) -> GapDisplay:
         """Draw the gap with its error bars, the limits and the choice.
 
         Parameters

@@ -1,5 +1,7 @@
 """The stability of clusterings against their number of clusters."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +70,7 @@ class StabilityDisplay:
     method: str
 
     @classmethod
-    def from_result(cls, choice: NClustersChoice, *, ax: Any = None) -> "StabilityDisplay":
+    def from_result(cls, choice: NClustersChoice, *, ax: Any = None) -> StabilityDisplay:
         """Draw the result of `choose_n_clusters`.
 
         Parameters
@@ -84,7 +86,7 @@ class StabilityDisplay:
         """
         return cls(**read_fields(cls, choice)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "StabilityDisplay":
+    def plot(self, ax: Any = None) -> StabilityDisplay:
         """Draw both curves with their error bars, the limits and the choice.
 
         Parameters

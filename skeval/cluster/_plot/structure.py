@@ -1,5 +1,7 @@
 """An index of clusters among those of data without structure."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +62,7 @@ class StructureTestDisplay:
     pvalue: float
 
     @classmethod
-    def from_result(cls, result: StructureTest, *, ax: Any = None) -> "StructureTestDisplay":
+    def from_result(cls, result: StructureTest, *, ax: Any = None) -> StructureTestDisplay:
         """Draw the result of `structure_test`.
 
         Parameters
@@ -76,7 +78,7 @@ class StructureTestDisplay:
         """
         return cls(**read_fields(cls, result)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "StructureTestDisplay":
+    def plot(self, ax: Any = None) -> StructureTestDisplay:
         """Draw the histogram and the value of the data.
 
         Parameters

@@ -1,5 +1,7 @@
 """The errors of selecting features outside and inside the loop, and their difference."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +62,7 @@ class SelectionBiasDisplay:
     interval: ConfidenceInterval
 
     @classmethod
-    def from_result(cls, result: SelectionBias, *, ax: Any = None) -> "SelectionBiasDisplay":
+    def from_result(cls, result: SelectionBias, *, ax: Any = None) -> SelectionBiasDisplay:
         """Draw the result of `selection_bias`.
 
         Parameters
@@ -76,7 +78,7 @@ class SelectionBiasDisplay:
         """
         return cls(**read_fields(cls, result)).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "SelectionBiasDisplay":
+    def plot(self, ax: Any = None) -> SelectionBiasDisplay:
         """Draw both errors, each repeat faintly, and the bias with its interval.
 
         Parameters

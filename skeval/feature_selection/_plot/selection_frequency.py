@@ -1,5 +1,7 @@
 """How often each feature was selected."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +66,7 @@ class SelectionFrequencyDisplay:
         feature_names: Sequence[str] | None = None,
         n_top: int = 20,
         ax: Any = None,
-    ) -> "SelectionFrequencyDisplay":
+    ) -> SelectionFrequencyDisplay:
         """Draw the selections of several rounds.
 
         Parameters
@@ -99,7 +101,7 @@ class SelectionFrequencyDisplay:
             ax=ax, n_top=n_top
         )
 
-    def plot(self, ax: Any = None, *, n_top: int = 20) -> "SelectionFrequencyDisplay":
+    def plot(self, ax: Any = None, *, n_top: int = 20) -> SelectionFrequencyDisplay:
         """Draw a bar for each of the features selected most often.
 
         Parameters

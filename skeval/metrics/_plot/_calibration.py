@@ -1,5 +1,7 @@
 """Drawing of a calibration curve with its intervals and the band of a calibrated model."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -77,7 +79,7 @@ class CalibrationDisplay:
         band: bool = True,
         histogram: bool = True,
         **kwargs: Any,
-    ) -> "CalibrationDisplay":
+    ) -> CalibrationDisplay:
         """Draw the curve of predicted probabilities.
 
         Parameters
@@ -132,7 +134,7 @@ class CalibrationDisplay:
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
-    ) -> "CalibrationDisplay":
+    ) -> CalibrationDisplay:
         """Draw the curve of a fitted classifier.
 
         Parameters
@@ -167,7 +169,7 @@ class CalibrationDisplay:
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         **kwargs: Any,
-    ) -> "CalibrationDisplay":
+    ) -> CalibrationDisplay:
         """Draw one curve of the out-of-fold probabilities of a cross-validation.
 
         Parameters
@@ -208,7 +210,7 @@ class CalibrationDisplay:
 
     def plot(
         self, ax: Any = None, *, band: bool = True, histogram: bool = True, **kwargs: Any
-    ) -> "CalibrationDisplay":
+    ) -> CalibrationDisplay:
         """Draw the points with their intervals, the diagonal, the band and the probabilities.
 
         Parameters

@@ -1,5 +1,7 @@
 """Drawing of a decision curve."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -65,7 +67,7 @@ class NetBenefitDisplay(ScoreDisplay):
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
-    ) -> "NetBenefitDisplay":
+    ) -> NetBenefitDisplay:
         """Draw the decision curve of predicted probabilities.
 
         Parameters
@@ -109,7 +111,7 @@ class NetBenefitDisplay(ScoreDisplay):
         )
         return cls(curve, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "NetBenefitDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> NetBenefitDisplay:
         """Draw the curve, its interval, and what treating all and none would gain.
 
         Parameters

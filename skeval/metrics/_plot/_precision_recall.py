@@ -1,5 +1,7 @@
 """Drawing of a precision-recall curve with its bands."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -67,7 +69,7 @@ class PrecisionRecallDisplay(ScoreDisplay):
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
-    ) -> "PrecisionRecallDisplay":
+    ) -> PrecisionRecallDisplay:
         """Draw the precision-recall curve of a score.
 
         Parameters
@@ -111,7 +113,7 @@ class PrecisionRecallDisplay(ScoreDisplay):
         )
         return cls(band, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "PrecisionRecallDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> PrecisionRecallDisplay:
         """Draw the curve, its bands, and the prevalence.
 
         Parameters

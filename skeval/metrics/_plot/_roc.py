@@ -1,5 +1,7 @@
 """Drawing of a ROC curve with its bands."""
 
+from __future__ import annotations
+
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -63,7 +65,7 @@ class RocCurveDisplay(ScoreDisplay):
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
-    ) -> "RocCurveDisplay":
+    ) -> RocCurveDisplay:
         """Draw the ROC curve of a score.
 
         Parameters
@@ -107,7 +109,7 @@ class RocCurveDisplay(ScoreDisplay):
         )
         return cls(band, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "RocCurveDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> RocCurveDisplay:
         """Draw the curve, its bands, and a score without information.
 
         Parameters

@@ -1,5 +1,7 @@
 """Centroids, and distances to and between them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,5 +1,7 @@
 """Indices that are means over rows, estimated from a stratified sample of the rows."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np

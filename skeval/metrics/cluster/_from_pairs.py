@@ -1,5 +1,7 @@
 """What internal indices need of all pairs: one pass, and no more than is asked for."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Rand indices of segmentation masks, on the arrays and the device that hold them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 

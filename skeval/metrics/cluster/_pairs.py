@@ -1,5 +1,7 @@
 """The contingency table of two partitions and its pair counts: the one source of every index."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import astuple, dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """The partition that an internal index judges: rows sorted by cluster, noise settled."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Samples and their partition, checked: the one door of the internal indices."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Mean ranks of classifiers over data sets, and who is not found different."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +70,7 @@ class CriticalDifferenceDisplay:
     @classmethod
     def from_comparison(
         cls, comparison: DatasetComparison, *, ax: Any = None
-    ) -> "CriticalDifferenceDisplay":
+    ) -> CriticalDifferenceDisplay:
         """Draw a result of `compare_over_datasets`.
 
         Parameters
@@ -94,7 +96,7 @@ class CriticalDifferenceDisplay:
             title=f"bars: not found different ({comparison.test}, {level})",
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "CriticalDifferenceDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> CriticalDifferenceDisplay:
         """Draw the axis, the names and the bars.
 
         Parameters

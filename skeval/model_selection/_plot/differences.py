@@ -1,5 +1,7 @@
 """Differences of all pairs with their intervals, as a heat map."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +72,7 @@ class DifferencesDisplay:
     @classmethod
     def from_comparison(
         cls, comparison: ClassifierComparisons | DatasetComparison, *, ax: Any = None
-    ) -> "DifferencesDisplay":
+    ) -> DifferencesDisplay:
         """Draw a result of `compare_classifiers` of a dict, or of `compare_over_datasets`.
 
         Parameters
@@ -98,7 +100,7 @@ class DifferencesDisplay:
             title=f"row minus column; {level} intervals for all together",
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "DifferencesDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> DifferencesDisplay:
         """Draw the cells.
 
         Parameters

@@ -1,5 +1,7 @@
 """Intervals of one error or score, below each other."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +68,7 @@ class ErrorIntervalDisplay:
     @classmethod
     def from_results(
         cls, results: Result | Sequence[Result] | dict[str, Any], *, ax: Any = None
-    ) -> "ErrorIntervalDisplay":
+    ) -> ErrorIntervalDisplay:
         """Draw results of `error_interval` or `score_interval`.
 
         Parameters
@@ -96,7 +98,7 @@ class ErrorIntervalDisplay:
             xlabel=measured.pop(),
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorIntervalDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> ErrorIntervalDisplay:
         """Draw the points and bars.
 
         Parameters

@@ -1,5 +1,7 @@
 """The null distribution of a score, with the score of the true labels."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +90,7 @@ class PermutationDisplay:
     @classmethod
     def from_result(
         cls, result: PermutationTest | PermutationTests, *, ax: Any = None
-    ) -> "PermutationDisplay":
+    ) -> PermutationDisplay:
         """Draw the result of `permutation_test`.
 
         Parameters
@@ -110,7 +112,7 @@ class PermutationDisplay:
             pvalues=[test.pvalue for test in tests],
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "PermutationDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> PermutationDisplay:
         """Draw one panel for each metric.
 
         Parameters

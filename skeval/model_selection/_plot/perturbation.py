@@ -1,5 +1,7 @@
 """The draws of a perturbation interval, and the interval."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +77,7 @@ class PerturbationDisplay:
     loss: str
 
     @classmethod
-    def from_result(cls, result: PerturbationInterval, *, ax: Any = None) -> "PerturbationDisplay":
+    def from_result(cls, result: PerturbationInterval, *, ax: Any = None) -> PerturbationDisplay:
         """Draw the result of `perturbation_interval`.
 
         Parameters
@@ -91,7 +93,7 @@ class PerturbationDisplay:
         """
         return cls(**read_fields(cls, result)).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "PerturbationDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> PerturbationDisplay:
         """Draw the histogram, the interval and both errors.
 
         Parameters

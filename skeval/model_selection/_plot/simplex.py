@@ -1,5 +1,7 @@
 """The posterior of better, equivalent and worse, in a triangle."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +65,7 @@ class SimplexDisplay:
     rope: float
 
     @classmethod
-    def from_posterior(cls, posterior: RegionPosterior, *, ax: Any = None) -> "SimplexDisplay":
+    def from_posterior(cls, posterior: RegionPosterior, *, ax: Any = None) -> SimplexDisplay:
         """Draw a posterior.
 
         Parameters
@@ -85,7 +87,7 @@ class SimplexDisplay:
             rope=posterior.rope,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "SimplexDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> SimplexDisplay:
         """Draw the triangle and the points.
 
         Parameters

@@ -1,5 +1,7 @@
 """A clustering sample by sample: where the clusters lie, and how well each sample fits its own."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Estimates of one error side by side: a forest plot."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +87,7 @@ class ErrorEstimatesDisplay:
         *,
         confidence_level: float | None = None,
         ax: Any = None,
-    ) -> "ErrorEstimatesDisplay":
+    ) -> ErrorEstimatesDisplay:
         """Draw the estimates of a report, or any estimates.
 
         Parameters
@@ -126,7 +128,7 @@ class ErrorEstimatesDisplay:
             guess=guess,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> "ErrorEstimatesDisplay":
+    def plot(self, ax: Any = None, **kwargs: Any) -> ErrorEstimatesDisplay:
         """Draw one row for each estimate, the first on top.
 
         Parameters

@@ -1,5 +1,7 @@
 """Residuals of out-of-fold predictions."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -5,6 +5,8 @@ A strip of rows is the unit of work; strips are gathered in order, so that the n
 on the number of threads. Equations: doc/derivations/distance_pass.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -57,7 +59,7 @@ class Reductions:
     smallest: np.ndarray
     nearest: Nearest | None
 
-    def gather(self, strip: "_Strip") -> None:
+    def gather(self, strip: _Strip) -> None:
         """Add what a strip found for its rows and for all later columns (eq. 6)."""
         rows, clusters = strip.rows, strip.segments.clusters
         later = slice(rows.start, rows.start + strip.column_sums.shape[1])
@@ -88,7 +90,7 @@ class Segments:
         ends = np.append(self.offsets[1:], stop - start)
         self.runs = [slice(a, b) for a, b in zip(self.offsets, ends, strict=True)]
 
-    def common(self, other: "Segments") -> Iterator[tuple[int, slice, slice]]:
+    def common(self, other: Segments) -> Iterator[tuple[int, slice, slice]]:
         """Yield each cluster found in both, with its run in either."""
         begin = max(self.clusters.start, other.clusters.start)
         for k in range(begin, min(self.clusters.stop, other.clusters.stop)):
@@ -134,7 +136,7 @@ class _Strip:
     and nearest: eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
     """
 
-    def __init__(self, layout: "_Layout", rows: slice, stop: int, nearest: Nearest | None) -> None:
+    def __init__(self, layout: _Layout, rows: slice, stop: int, nearest: Nearest | None) -> None:
         self.layout, self.rows = layout, rows
         self.segments = layout.segments(rows.start, rows.stop)
         n_rows, n_runs, K = rows.stop - rows.start, len(self.segments.runs), layout.n_clusters
@@ -146,7 +148,7 @@ class _Strip:
 
     def reduce(
         self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
-    ) -> "_Strip":
+    ) -> _Strip:
         for part in columns:
             tile, others = strip(part), self.layout.segments(part.start, part.stop)
             if sums:

@@ -3,6 +3,8 @@
 Equations: doc/derivations/distance_pass.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

@@ -3,6 +3,8 @@
 Equations: doc/derivations/nearest_farthest.rst.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

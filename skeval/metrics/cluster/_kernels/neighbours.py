@@ -3,6 +3,8 @@
 Equations: doc/derivations/neighbours.rst.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from joblib import Parallel, delayed
 
@@ -42,7 +44,7 @@ class Nearest:
         self.waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.n_waiting, self.has_zero, self.is_bounded = 0, bool(zero.any()), False
 
-    def part(self, rows: slice) -> "Nearest":
+    def part(self, rows: slice) -> Nearest:
         """Return an empty one for some of the rows, with the reach that these have."""
         part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero[rows])
         part.reach = self.reach[rows].copy()
@@ -102,7 +104,7 @@ class Nearest:
             self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
         self.waiting, self.n_waiting = [], 0
 
-    def gather(self, part: "Nearest", start: int) -> None:
+    def gather(self, part: Nearest, start: int) -> None:
         """Take in all that a part has found whose rows begin at `start`."""
         part.settle()
         rows = np.flatnonzero(part.changed)

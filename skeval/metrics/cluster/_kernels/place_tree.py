@@ -3,6 +3,8 @@
 Equations: doc/derivations/neighbours.rst.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from scipy.spatial import cKDTree
 

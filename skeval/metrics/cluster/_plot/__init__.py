@@ -1,3 +1,5 @@
 """Displays of partitions."""
 
+from __future__ import annotations
+
 __all__: list[str] = []
