@@ -162,6 +162,13 @@ def test_no_file_imports_itself_by_way_of_others():
     assert circles() == {}
 
 
+@pytest.mark.parametrize("floor", ["_adapters", "_solvers", "svm"])
+def test_every_module_has_a_test_of_its_name(floor):
+    modules = {path.stem.lstrip("_") for path in (ROOT / floor).glob("*.py")} - {"init__"}
+    tests = {path.stem for path in (Path(__file__).parent / floor).glob("test_*.py")}
+    assert tests == {f"test_{name}" for name in modules}
+
+
 def test_optional_packages_are_imported_late():
     early = {
         (module, name)
@@ -173,7 +180,8 @@ def test_optional_packages_are_imported_late():
 
 
 def test_results_do_not_import_their_plots():
-    results = [name for name in MODULES if "/_plot/" not in name and "__init__" not in name]
+    plots = "_plot.py", "__init__.py"
+    results = [name for name in MODULES if not name.endswith(plots)]
     assert not {
         (name, used)
         for name in results

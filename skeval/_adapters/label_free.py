@@ -277,5 +277,5 @@ def draws_nothing(step: PCA) -> bool:
     """Whether the components are the same in every fit to the same samples."""
     if isinstance(step.random_state, Integral) or step.svd_solver in ("full", "covariance_eigh"):
         return True
-    whole = not isinstance(step.n_components, Integral)  # never found at random
-    return step.svd_solver == "auto" and whole
+    # "auto" draws at random only where a number of components is asked for.
+    return step.svd_solver == "auto" and not isinstance(step.n_components, Integral)

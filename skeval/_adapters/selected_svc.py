@@ -122,7 +122,7 @@ class SelectedSVCAdapter:
             if scales is not None:
                 columns = columns / scales[part][:, None, :]
             signs = np.where(positive[part], 1.0, -1.0)
-            found = solve(columns, signs, box[part])
-            found.decision[~self.boxes.settles(box[part], found.alpha)] = np.nan
-            values[part] = found.decision
+            solution = solve(columns, signs, box[part])
+            values[part] = solution.decision
+            values[part][~self.boxes.settles(box[part], solution.alpha)] = np.nan
         return values

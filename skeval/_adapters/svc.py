@@ -39,7 +39,7 @@ MOST_SAMPLES = 4096
 """Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
 
 TIED = 1e-8
-"""A sample this near to the boundary may lie on either side of it after rounding."""
+"""After rounding, a sample that is so near to the boundary may lie on either side of it."""
 
 
 @adapter_for.register
@@ -194,20 +194,21 @@ class SVCAdapter:
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
             pair_box = np.where(member, box, 0.0)[:, rows]
-            found, settled = self._solve(PairProblems(block, rows, signs, pair_box))
+            of_pair, settled = self._solve(PairProblems(block, rows, signs, pair_box))
             solved &= settled
-            values.append(found[block.test])
+            values.append(of_pair[block.test])
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
-        votes = count_votes(np.stack(values, 1)[answered], self.pipeline[-1])
-        return FitOutput(block.test, ~solved, *votes)
+        predicted, decision = count_pair_votes(np.stack(values, 1)[answered], self.pipeline[-1])
+        return FitOutput(block.test, ~solved, predicted, decision)
 
 
-def count_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes and decision values that SVC makes of those of pairs, which favour the first.
+def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes and the decision values that SVC makes of the decision values of pairs.
 
-    The values have the shape (n_answers, n_pairs). Of classes with as many votes the first is
-    predicted; `break_ties` looks at the sums of the values, which decision values of one against
-    the rest have in them, less than half a vote.
+    `values` has the shape (n_answers, n_pairs); positive ones favour the first class of a pair. Of
+    classes with as many votes the first is predicted. Decision values of one against the rest add
+    the sums of the values to the votes, squeezed to less than half a vote, and `break_ties`
+    predicts by them.
     """
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
     votes, sums = np.zeros((2, len(values), n_classes))
@@ -223,6 +224,6 @@ def count_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.nda
 
 
 def shape_of(X: Any) -> tuple[int, ...]:
-    """Return the numbers of samples and features; those of lists are counted."""
+    """Return the numbers of samples and features, also of lists."""
     shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     return shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -43,6 +44,9 @@ __all__ = [
     "score_plan",
 ]
 
+NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""What scikit-learn's estimators say of texts."""
+
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with what its fits answer."""
 
@@ -74,7 +78,10 @@ def fit_plan(
         task.error_score,
     )
     options = {"n_jobs": task.n_jobs, "verbose": task.verbose, "memory": task.memory}
-    adapter = find_adapter(task, plan, questions)
+    try:
+        adapter = find_adapter(task, plan, questions)
+    except ValueError as error:
+        raise explain_texts(error, task.X) from error
     if isinstance(adapter, PlannedAdapter):
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
@@ -182,9 +189,10 @@ class Fitter:
             found = self.questions.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
+                error = explain_texts(error, train)
                 # for whoever knows the plan to say which fit it was
                 vars(error)["training_rows"] = rows
-                raise
+                raise error
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))
         if "predicted" in found:
             found["predicted"] = self.target.encode(found["predicted"], len(tested))
@@ -204,6 +212,33 @@ class Fitter:
             return take_rows(self.X, rows), labels[rows]
         parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
         return parts
+
+
+def explain_texts(error: Exception, X: Any) -> Exception:
+    """Return the error of a fit; where it cannot read texts, one that says where they are."""
+    if not isinstance(error, ValueError) or re.search(NO_TEXTS, str(error)) is None:
+        return error
+    if hasattr(X, "columns"):
+        held = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        remedy = "OneHotEncoder in a ColumnTransformer"
+    else:
+        held, what = [""] * holds_texts(X), "instead of numbers"
+        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+    if not held:
+        return error
+    told = ValueError(
+        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
+        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
+    )
+    told.__cause__ = error
+    return told
+
+
+def holds_texts(values: Any) -> bool:
+    """Whether there is a text among some values."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(each, str) for each in array.flat)
 
 
 def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -269,13 +304,20 @@ def score_plan(
     scoring: Any = None,
     *,
     first_block: int | None = None,
+    several: bool = False,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
-    `scorer` is what `scoring` names.
+    `scorer` is what `scoring` names; unless there may be several scores, it must give one number.
     """
     questions = Questions((), scorer, scoring)
     for _, output in fit_plan(task, plan, questions, first_block=first_block):
+        several_found = next((each for each in output.scores or () if isinstance(each, dict)), {})
+        if several_found and not several:
+            raise TypeError(
+                "scoring must give one number here, got a dict with "
+                f"{', '.join(map(repr, several_found))}."
+            )
         yield mean_scores(output, plan.fits_per_repetition)
 
 

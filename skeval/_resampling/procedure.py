@@ -74,7 +74,8 @@ class Procedure:
         """Return the score of each fit, nan where it failed."""
         plan = self.checked(scheme)
         with self.naming_the_fit(scheme):
-            parts = list(score_plan(self.task, plan, scorer, scoring))
+            several = not callable(scoring)
+            parts = list(score_plan(self.task, plan, scorer, scoring, several=several))
         return [score for part in parts for score in part]
 
     def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
-__all__ = ["EachScorer", "Questions", "find_response_method"]
+__all__ = ["EachScorer", "Questions", "decides_by_pairs", "find_response_method"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 Scorer = type(make_scorer(accuracy_score))
@@ -109,7 +109,10 @@ class EachScorer:
                 except ValueError:  # as for a test set of one class
                     score = np.nan
                 if isinstance(score, dict):
-                    raise TypeError(f"scoring must give one number, {name!r} gave a dict.")
+                    raise TypeError(
+                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                        f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+                    )
                 scores[name] = float(score)
         return scores
 
@@ -120,16 +123,21 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
     Decision values of pairs of classes are no scores of classes, not even where three classes
     have as many pairs.
     """
-    if target.classes is None:
+    if target.classes is None or decides_by_pairs(estimator, target):
         return None
-    method = next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+    return next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+
+
+def decides_by_pairs(estimator: Any, target: Target) -> bool:
+    """Whether an estimator has decision values of pairs of classes, and nothing else."""
+    if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
+        return False
     shapes = [
         value
         for name, value in estimator.get_params(deep=True).items()
         if name.endswith("decision_function_shape")
     ]
-    by_pairs = method == "decision_function" and "ovo" in shapes and len(target.classes) > 2
-    return None if by_pairs else method
+    return "ovo" in shapes and hasattr(estimator, "decision_function")
 
 
 def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray | None:

@@ -14,7 +14,6 @@ import numpy as np
 
 __all__ = [
     "DASHES",
-    "DATE",
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",

@@ -1,8 +1,7 @@
 """Feature selection inside the resampling loop, its bias outside, and how stable it is."""
 
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
-from skeval.feature_selection._plot.selection_bias import SelectionBiasDisplay
-from skeval.feature_selection._plot.selection_frequency import SelectionFrequencyDisplay
+from skeval.feature_selection._plot import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.feature_selection._selection_bias import SelectionBias, selection_bias
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 

@@ -43,12 +43,14 @@ from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
 from skeval.metrics._dominance import CurveDominance, curve_dominance
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
 from skeval.metrics._net_benefit import NetBenefit, net_benefit
-from skeval.metrics._plot._break_even import BreakEvenDisplay
-from skeval.metrics._plot._calibration import CalibrationDisplay
-from skeval.metrics._plot._cost_curve import CostCurveDisplay
-from skeval.metrics._plot._net_benefit import NetBenefitDisplay
-from skeval.metrics._plot._precision_recall import PrecisionRecallDisplay
-from skeval.metrics._plot._roc import RocCurveDisplay
+from skeval.metrics._plot import (
+    BreakEvenDisplay,
+    CalibrationDisplay,
+    CostCurveDisplay,
+    NetBenefitDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+)
 from skeval.metrics._precision_recall_band import (
     PrecisionRecallCurveBand,
     precision_recall_curve_band,

@@ -25,12 +25,14 @@ from skeval.model_selection._permutation import (
 )
 from skeval.model_selection._permutation_scorer import make_permutation_scorer
 from skeval.model_selection._perturbation import PerturbationInterval, perturbation_interval
-from skeval.model_selection._plot.critical_difference import CriticalDifferenceDisplay
-from skeval.model_selection._plot.differences import DifferencesDisplay
-from skeval.model_selection._plot.error_interval import ErrorIntervalDisplay
-from skeval.model_selection._plot.permutation import PermutationDisplay
-from skeval.model_selection._plot.perturbation import PerturbationDisplay
-from skeval.model_selection._plot.simplex import SimplexDisplay
+from skeval.model_selection._plot import (
+    CriticalDifferenceDisplay,
+    DifferencesDisplay,
+    ErrorIntervalDisplay,
+    PermutationDisplay,
+    PerturbationDisplay,
+    SimplexDisplay,
+)
 from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.model_selection._resubstitution import resubstitution_error
 from skeval.model_selection._results import CrossValErrorEstimate, ErrorEstimate

@@ -26,7 +26,7 @@ from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import ShownAsText, align_text, write_number
+from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
 __all__ = [
     "PermutationTest",
@@ -91,7 +91,7 @@ class PermutationTest(LimitsResult):
             ("score", write_number(self.statistic)),
             (
                 "score of permuted labels",
-                f"{write_number(null.mean())} (sd {write_number(null.std())})",
+                f"{write_number(null.mean())} (sd {write_spread(null.std())})",
             ),
             ("P-value", f"{self.pvalue:.4g}"),
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
@@ -350,7 +350,7 @@ def permute(
         scorer = check_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
-    for part in score_plan(task, plan, scorer, scoring, first_block=first):
+    for part in score_plan(task, plan, scorer, scoring, first_block=first, several=True):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break

@@ -9,7 +9,7 @@ from skeval.report._clustering_report import ClusteringReport
 from skeval.report._comparison_report import EvaluationComparison
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_clusterer import evaluate_clusterer
-from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 
 __all__ = [

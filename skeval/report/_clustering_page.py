@@ -22,7 +22,7 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
-from skeval.report._plot.clusters import draw_map, draw_silhouettes
+from skeval.report._plot import draw_map, draw_silhouettes
 
 __all__ = ["make_clustering_page"]
 

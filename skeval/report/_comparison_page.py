@@ -18,7 +18,7 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
-from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import find_guess
 from skeval.utils._text import write_number, write_pvalue, write_range

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import ClassifierComparison, ClassifierComparisons
+from skeval.model_selection._comparison_checks import default_rope
 from skeval.model_selection._comparison_methods import judge_splits
 from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._report import EvaluationReport
@@ -23,7 +24,6 @@ from skeval.utils._text import write_ends, write_number, write_pvalue
 __all__ = ["EvaluationComparison", "compare_reports", "list_shared_metrics"]
 
 SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
-ROPE = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +91,7 @@ class EvaluationComparison(WritableReport, Mapping):
         for name, report in self.items():
             found = dict(_read_row(report))
             ends = write_ends(found["low"], found["high"])
-            numbers = [write_number(found.get(metric, np.nan)) for metric in metrics]
+            numbers = [write_number(found[m]) if m in found else "--" for m in metrics]
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
         if self.comparisons is not None:
@@ -151,12 +151,12 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
     ratio = 1 / (first.out_of_fold.n_folds - 1)
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
-    level = first.confidence_level
+    level, rope = first.confidence_level, default_rope(scoring)
     comparisons = {}
     for a, b in combinations(range(len(names)), 2):
         with warnings.catch_warnings():  # the table shows what is undefined
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            test, details = judge_splits(scores[:, [a, b]], ratio, ROPE, "two-sided")
+            test, details = judge_splits(scores[:, [a, b]], ratio, rope, "two-sided")
         comparisons[names[a], names[b]] = ClassifierComparison(
             method="corrected_t",
             scoring=scoring,
@@ -174,7 +174,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
             **details,
         )
     means = scores.mean(axis=0)
-    settled = {"confidence_level": level, "rope": ROPE}
+    settled = {"confidence_level": level, "rope": rope}
     return ClassifierComparisons(names, "corrected_t", scoring, means, comparisons, **settled)
 
 

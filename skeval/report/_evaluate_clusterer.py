@@ -14,10 +14,15 @@ from skeval.cluster import (
     choose_n_clusters,
     compare_clusterings,
 )
-from skeval.cluster._agreements import AGREEMENTS, PREDICTION_STRENGTH, SMALLEST
-from skeval.cluster._candidates import check_candidates, resolve_parameter
-from skeval.cluster._reference import REFERENCES
-from skeval.cluster._stability import check_points, seed_clusterer
+from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._stability import (
+    AGREEMENTS,
+    PREDICTION_STRENGTH,
+    REFERENCES,
+    SMALLEST,
+    check_points,
+    seed_clusterer,
+)
 from skeval.metrics.cluster import ExternalIndices, external_indices
 from skeval.report._clustering_report import ClusteringReport
 from skeval.report._evaluate import make_announcer

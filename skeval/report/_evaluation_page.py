@@ -29,7 +29,7 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
-from skeval.report._plot.estimates import ErrorEstimatesDisplay
+from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._prediction_sections import make_beside, make_prediction_sections
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (

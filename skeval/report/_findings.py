@@ -7,6 +7,7 @@ from typing import Any
 
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.questions import Questions
+from skeval._resampling.units import check_class_sizes
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
@@ -144,6 +145,11 @@ def _estimate_all(
                 raise
             notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
     if steps.ordered:
+        return
+    try:
+        check_class_sizes(steps.target.classes, steps.target.codes)
+    except ValueError as error:
+        notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
         return
     say("bootstrap")
     yield from steps.estimate_bootstrap(n_bootstraps)

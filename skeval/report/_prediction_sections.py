@@ -18,7 +18,7 @@ from skeval.report._metrics_table import (
     write_hard_samples,
 )
 from skeval.report._page import Figure, Section, Table, make_figure
-from skeval.report._plot.residuals import draw_residuals
+from skeval.report._plot import draw_residuals
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import write_tuning
 from skeval.utils._text import write_number, write_range
@@ -222,6 +222,6 @@ def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     head.append("usual residual" if numbers else "wrong in")
     yield Section(
         "Samples to look at",
-        sentences=[write_hard_samples(hard, numbers)],
+        sentences=write_hard_samples(hard, numbers),
         tables=[Table("The worst predicted.", head, rows)],
     )

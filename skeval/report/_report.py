@@ -239,8 +239,7 @@ class EvaluationReport(WritableReport):
             lines.append(write_tuning(self.tuning))
         if self.permutation:
             lines.append(write_permutation(self.permutation))
-        if self.hard_samples.always:
-            lines.append(write_hard_samples(self.hard_samples, self.class_sizes is None))
+        lines += write_hard_samples(self.hard_samples, self.class_sizes is None)
         return "\n".join([*lines, *(f"! {text} [{text.code}]" for text in self.warnings)])
 
 

@@ -147,8 +147,8 @@ def compare_with_guess(
 def write_permutation(test: PermutationTest) -> str:
     """Say what the permutation test found."""
     return (
-        f"P = {test.pvalue:.4g}: of {test.n_permutations} runs of the whole procedure on shuffled "
-        f"labels, {test.n_exceedances} did as well as on the true ones."
+        f"P = {test.pvalue:.4g}: of {count(test.n_permutations, 'run')} of the whole procedure on "
+        f"shuffled labels, {test.n_exceedances} did as well as on the true ones."
     )
 
 
@@ -161,7 +161,8 @@ def write_selection(bias: SelectionBias, stability: SelectionStability | None) -
             "How stable the selection is cannot be told: the folds choose from different features, "
             "which the steps before the selector give no names (get_feature_names_out).",
         ]
-    always, ever = np.sum(stability.frequency == 1), np.count_nonzero(stability.frequency)
+    always = int(np.sum(stability.frequency == 1))
+    ever = int(np.count_nonzero(stability.frequency))
     value = f"{stability.value:.2f}, 1 is best"
     if np.isnan(stability.value):
         value = "undefined where all features are selected, or none"

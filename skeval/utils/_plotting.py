@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 __all__ = [
+    "Display",
     "axes_and_figure",
     "column_of_axes",
     "mark_integers",
     "place_names",
     "put_legend_above",
-    "read_fields",
     "shorten_name",
 ]
 
@@ -59,9 +59,51 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
     return axes
 
 
-def read_fields(display: type, result: Any) -> dict[str, Any]:
-    """Return what a display shows of a result: the fields that both have, by name."""
-    return {field.name: getattr(result, field.name) for field in fields(display)}
+class Display:
+    """A picture of the numbers in its fields; a subclass, a dataclass, says how to draw them."""
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw a result: the fields of that name.
+
+        Parameters
+        ----------
+        result : object
+            What the function under See Also returns.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        return cls(**{each.name: getattr(result, each.name) for each in fields(cls)}).plot(ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw on the given axes, or on those of a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Options of the display, and of the matplotlib function that draws what it is about.
+
+        Returns
+        -------
+        self : object of this class
+        """
+        self.ax_, self.figure_ = axes_and_figure(ax, figsize=self._find_size(**kwargs))
+        self._draw(self.ax_, **kwargs)
+        return self
+
+    def _find_size(self, **options: Any) -> tuple[float, float] | None:
+        """Return width and height of a new figure in inches; None leaves them to matplotlib."""
+        return None
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the fields on the axes."""
+        raise NotImplementedError
 
 
 def mark_integers(ax: Any) -> None:

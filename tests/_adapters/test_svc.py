@@ -156,7 +156,7 @@ def fit_tightly(model, X, labels, train, tested):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
-            model.fit(inputs, y, **fit_arguments(model, X, None, weights, rows))
+            model.fit(inputs, y, **fit_arguments(model, X, None, weights, None, rows))
         except ConvergenceWarning:
             return None
     return model, others

@@ -24,11 +24,14 @@ from skeval.cluster import (
     prediction_strength,
     predictive_power,
 )
-from skeval.cluster._agreements import AGREEMENTS
-from skeval.cluster._candidates import find_parameter
-from skeval.cluster._reference import resolve_reference
-from skeval.cluster._rules import compute_limits
-from skeval.cluster._stability import Halving, agree_both_ways, compare_halves
+from skeval.cluster._choose import compute_limits, find_parameter
+from skeval.cluster._stability import (
+    AGREEMENTS,
+    Halving,
+    agree_both_ways,
+    compare_halves,
+    resolve_reference,
+)
 from skeval.utils._seeds import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)

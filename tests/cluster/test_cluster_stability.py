@@ -13,8 +13,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
-from skeval.cluster._jaccard import cluster_jaccards
-from skeval.cluster._resamples import RESAMPLES, make_resamples
+from skeval.cluster._stability import RESAMPLES, cluster_jaccards, make_resamples
 from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)

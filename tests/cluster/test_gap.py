@@ -13,8 +13,8 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import GapDisplay, choose_n_clusters, gap_statistic
-from skeval.cluster._reference import resolve_reference
-from skeval.cluster._rules import gap_limits, pick_candidate
+from skeval.cluster._choose import gap_limits, pick_candidate
+from skeval.cluster._stability import resolve_reference
 from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()

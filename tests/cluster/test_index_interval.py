@@ -17,7 +17,7 @@ from sklearn.metrics import silhouette_score as sklearn_silhouette
 
 import skeval.metrics.cluster as metrics_of_clusterings
 from skeval.cluster import index_interval
-from skeval.cluster._index_values import KNOWN
+from skeval.cluster._structure import KNOWN
 from skeval.metrics.cluster import (
     dunn_score,
     silhouette_score,

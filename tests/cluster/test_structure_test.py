@@ -11,7 +11,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import StructureTestDisplay, structure_test
-from skeval.cluster._reference import _are_correlated, resolve_reference
+from skeval.cluster._stability import _are_correlated, resolve_reference
 from skeval.metrics.cluster import davies_bouldin_score, silhouette_score
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -104,7 +104,7 @@ def test_skewness_explains_what_it_does(name):
     ]
     small = [each for each in found if each.pvalue <= 0.05]
     assert len(small) > 2
-    explained = [each for each in small if "skewness or heavy tails explain it" in each.caution]
+    explained = [each for each in small if "skewness or heavy tails" in each.caution]
     # A caution is missing where shuffled columns or their correlation reject, 1 in 20 each.
     assert binomtest(len(explained), len(small), 0.9, alternative="less").pvalue > 0.001
     for each in found:

@@ -4,12 +4,15 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -252,3 +255,25 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     assert report.verdict.startswith("Estimated mean distance 0.")
     with pytest.raises(ValueError, match="feature_names must hold a name for each of 3 features"):
         skeval.evaluate(GaussianNB(), X, y, feature_names=["a"])
+
+
+def test_a_page_names_what_is_undefined_and_has_one_area():
+    """Neither tables nor figures say nan, and the curve has no area beside that of the table."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    few = {"n_bootstraps": 2, "n_permutations": 2, "leave_one_out": False, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        nothing_varies = skeval.evaluate(DummyRegressor(), X, np.full(40, 3.0), **few)
+        written = nothing_varies.to_html()
+    page = " ".join(Document(written).text.split())
+    page = page.replace(nothing_varies.verdict, "")
+    assert "no interval" in page
+    assert "undefined" in page
+    assert "unknown" in page
+    assert not re.search(r"\bnan\b", page)
+    two = skeval.evaluate(GaussianNB(), X, X[:, 0] + rng.normal(size=40) > 0, **few)
+    page = Document(two.to_html()).text
+    assert "area under the ROC curve" in page
+    assert not re.search(r"\b(AUC|AP) [01]", page)
+    assert "\\" not in page

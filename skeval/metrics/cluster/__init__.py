@@ -12,45 +12,43 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from skeval.metrics.cluster._coassociation import coassociation_matrix
-from skeval.metrics.cluster._compactness import (
+from skeval.metrics.cluster._centroids import (
+    ClusterDistances,
     centroid_distances,
     compactness_score,
+    davies_bouldin_score,
     within_cluster_sse,
     within_cluster_variance,
 )
-from skeval.metrics.cluster._connectivity import connectivity_score
-from skeval.metrics.cluster._davies_bouldin import davies_bouldin_score
 from skeval.metrics.cluster._dbcv import dbcv_score
-from skeval.metrics.cluster._dunn import dunn_score
-from skeval.metrics.cluster._estimates import IndexEstimate
+from skeval.metrics.cluster._distances import (
+    BetweenClusterDistances,
+    between_cluster_distances,
+    connectivity_score,
+    dunn_score,
+    mst_compactness,
+    silhouette_samples,
+    silhouette_score,
+    within_cluster_distances,
+)
 from skeval.metrics.cluster._external import (
     ExternalIndices,
     class_f_measure,
+    coassociation_matrix,
     external_indices,
-    inverse_purity_score,
-    purity_score,
-)
-from skeval.metrics.cluster._internal_indices import InternalIndices, internal_indices
-from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
-from skeval.metrics.cluster._pair_scores import (
     fowlkes_mallows_score,
+    inverse_purity_score,
     minkowski_score,
     pair_counts,
     pair_fbeta_score,
     pair_jaccard_score,
     pair_precision_recall_fscore,
+    purity_score,
 )
+from skeval.metrics.cluster._internal import IndexEstimate, InternalIndices, internal_indices
+from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
 from skeval.metrics.cluster._pairs import PairCounts
-from skeval.metrics.cluster._plot.contingency import ContingencyDisplay
-from skeval.metrics.cluster._separation import (
-    BetweenClusterDistances,
-    ClusterDistances,
-    between_cluster_distances,
-    within_cluster_distances,
-)
-from skeval.metrics.cluster._silhouette import silhouette_samples, silhouette_score
-from skeval.metrics.cluster._spanning_tree import mst_compactness
+from skeval.metrics.cluster._plot import ContingencyDisplay
 
 __all__ = [
     "BetweenClusterDistances",

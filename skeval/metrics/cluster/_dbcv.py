@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from skeval.metrics.cluster._kernels.distances import Tiles
-from skeval.metrics.cluster._partition import Partition
-from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Partition, Samples, check_samples
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import Interval, validate_params
 

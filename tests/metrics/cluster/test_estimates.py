@@ -8,8 +8,8 @@ from scipy.stats import binomtest
 from sklearn.datasets import make_blobs
 
 from skeval.metrics.cluster import internal_indices
-from skeval.metrics.cluster._estimates import allocate, stratified_mean
-from skeval.metrics.cluster._partition import make_partition
+from skeval.metrics.cluster._internal import allocate, stratified_mean
+from skeval.metrics.cluster._samples import make_partition
 
 SIZES = [400, 200, 100, 30, 1]
 N = sum(SIZES)
@@ -68,7 +68,7 @@ def test_a_sample_of_all_rows_but_few_is_nearly_exact(metric):
 def test_each_row_counts_with_its_exact_value(monkeypatch, truth):
     """With every row sampled the estimate is the index, and the interval has its width 0."""
     monkeypatch.setattr(
-        "skeval.metrics.cluster._estimates.allocate", lambda partition, _: partition.sizes
+        "skeval.metrics.cluster._internal.allocate", lambda partition, _: partition.sizes
     )
     found = estimate(100)
     for name in NAMES:
@@ -144,3 +144,15 @@ def test_stratified_mean_by_hand():
     assert estimate == pytest.approx(0.4 * 2 + 0.6 * 4)
     assert error == pytest.approx(np.sqrt(parts.sum()))
     assert dof == pytest.approx(parts.sum() ** 2 / (parts[0] ** 2 / 1 + parts[1] ** 2 / 2))
+
+
+@pytest.mark.parametrize(
+    "asked", [None, ["dunn", "silhouette"], ["dunn", "connectivity", "mean_within"]]
+)
+def test_too_few_pairs_are_refused_before_the_work(asked, monkeypatch):
+    def work(*args, **kwargs):
+        raise AssertionError("the work had begun")
+
+    monkeypatch.setattr("skeval.metrics.cluster._internal.compute_without_pass", work)
+    with pytest.raises(ValueError, match="max_pairs must"):
+        internal_indices(X, Y, indices=asked, max_pairs=5 * N)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster._internal_indices import SCALARS
+from skeval.metrics.cluster._internal import SCALARS
 
 rng = np.random.default_rng(0)
 N = 60

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from skeval.metrics.cluster import _samples, internal_indices
-from skeval.metrics.cluster._internal_indices import FROM_SSE, SCALARS, TABLES
+from skeval.metrics.cluster._internal import FROM_SSE, SCALARS, TABLES
 from skeval.metrics.cluster._kernels import distance_pass as passes
 
 EVERYTHING = (*SCALARS, *TABLES)

@@ -15,8 +15,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score
 
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster._internal_indices import SCALARS
-from skeval.metrics.cluster._kernels import euclidean as _euclidean
+from skeval.metrics.cluster._internal import SCALARS
+from skeval.metrics.cluster._kernels import distances as _euclidean
 from skeval.metrics.cluster._kernels import nearest_farthest as _nearest_farthest
 
 rng = np.random.default_rng(3)

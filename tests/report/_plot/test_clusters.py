@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skeval.report._plot.clusters import MOST_POINTS, draw_map, draw_silhouettes
+from skeval.report._plot import MOST_POINTS, draw_map, draw_silhouettes
 from skeval.report._shown_clusters import ShownClusters
 
 plt = pytest.importorskip("matplotlib.pyplot")

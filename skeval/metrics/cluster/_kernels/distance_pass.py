@@ -2,7 +2,8 @@
 
 Every pairwise index is a reduction of that matrix by clusters: sums, largest and smallest entries.
 A strip of rows is the unit of work; strips are gathered in order, so that the numbers do not depend
-on the number of threads. Equations: doc/derivations/distance_pass.rst.
+on the number of threads. `pass_over_rows` takes some rows of each cluster instead of all.
+Equations: doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import lru_cache, partial
 import numpy as np
 from joblib import Parallel, delayed
 
-from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles
+from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles, slices
 from skeval.metrics.cluster._kernels.neighbours import Nearest
 
 __all__ = [
@@ -22,17 +23,16 @@ __all__ = [
     "TILE_ROWS",
     "ClusterSums",
     "Reductions",
-    "Segments",
     "add_to_totals",
-    "cut_points",
     "distance_pass",
     "mean_between",
     "mean_within",
-    "slices",
+    "pass_over_rows",
     "sums_by_strips",
     "sums_of_matrix",
     "within_pass",
 ]
+
 
 TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
@@ -335,7 +335,39 @@ def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     return total, largest
 
 
-def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Cut start:stop into slices of `step`, the last one shorter."""
-    for begin in range(start, stop, step):
-        yield slice(begin, min(begin + step, stop))
+def pass_over_rows(
+    tiles: Tiles,
+    starts: np.ndarray,
+    sampled: list[slice],
+    cluster: np.ndarray,
+    zero: np.ndarray,
+    L: int,
+    *,
+    n_jobs: int | None,
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbours.
+
+    The weights are those of the neighbours in another cluster, among the L nearest; distances up
+    to zero (n,) count as 0.
+    """
+    cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
+    columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
+    segments = [Segments(starts, part.start, part.stop) for part in columns]
+
+    def reduce(rows: slice) -> tuple[slice, np.ndarray, np.ndarray]:
+        strip, own = tiles(rows), np.arange(rows.start, rows.stop)
+        sums, found = (
+            np.zeros((len(own), len(starts))),
+            Nearest(cluster[rows], L, zero[rows], other=cluster),
+        )
+        for part, runs in zip(columns, segments, strict=True):
+            tile = strip(part)
+            sums[:, runs.clusters] += runs.sum_columns(tile.distances)  # eq. 1
+            met = own[(own >= part.start) & (own < part.stop)]
+            tile.distances[met - rows.start, met - part.start] = np.inf
+            found.look(tile.distances, slice(0, len(own)), part, tile.lowest)
+        return rows, sums.T, found.foreign_weights()
+
+    strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
+    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
+    yield from parallel(delayed(reduce)(rows) for rows in strips)

@@ -11,14 +11,15 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS, slices
-from skeval.metrics.cluster._kernels.euclidean import (
+from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS
+from skeval.metrics.cluster._kernels.distances import (
     left_operands,
     multiply,
     operands,
+    slices,
     squared_norms,
 )
-from skeval.metrics.cluster._kernels.place_tree import PILOT, points_visited
+from skeval.metrics.cluster._kernels.neighbours import PILOT, points_visited
 
 __all__ = ["largest_diameter", "nearest_between"]
 

@@ -6,14 +6,15 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels import euclidean as _euclidean
+from skeval.metrics.cluster._kernels import distances as _euclidean
 from skeval.metrics.cluster._kernels.distances import (
     Tile,
+    euclidean,
     euclidean_tiles,
     matrix_tiles,
     point_tiles,
+    squared_euclidean,
 )
-from skeval.metrics.cluster._kernels.euclidean import euclidean, squared_euclidean
 from skeval.metrics.cluster._kernels.neighbours import Nearest
 
 rng = np.random.default_rng(5)

@@ -8,15 +8,15 @@ from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._kernels import neighbours as _neighbours
-from skeval.metrics.cluster._kernels import place_tree as _place_tree
-from skeval.metrics.cluster._kernels.distances import euclidean_tiles, point_tiles
-from skeval.metrics.cluster._kernels.euclidean import euclidean
+from skeval.metrics.cluster._kernels import neighbours as _place_tree
+from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
 from skeval.metrics.cluster._kernels.neighbours import (
     Nearest,
+    PlaceTree,
     foreign_weight_by_rows,
     order_by_place,
+    points_visited,
 )
-from skeval.metrics.cluster._kernels.place_tree import PlaceTree, points_visited
 
 rng = np.random.default_rng(8)
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.cluster import contingency_matrix
 
 from skeval.metrics.cluster import ContingencyDisplay
-from skeval.metrics.cluster._plot.contingency import order_by_match
+from skeval.metrics.cluster._plot import order_by_match
 
 TRUE = np.array(["a", "a", "a", "b", "b", "c", "c", "c", "c"])
 PRED = np.array([2, 2, 0, 0, 0, 1, 1, 1, 2])

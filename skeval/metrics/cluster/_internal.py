@@ -1,34 +1,64 @@
-"""Every internal index of a clustering from one pass over its distances."""
+"""Every internal index of a clustering from one pass over its distances.
+
+What a pass has to find follows from the indices that are asked for. Where all pairs are too many,
+indices that are means over rows are estimated from a stratified sample of the rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+from scipy.stats import t as student
 
-from skeval.metrics.cluster._centroids import centroid_distances_of, mean_to_centroid, to_centroids
-from skeval.metrics.cluster._connectivity import check_n_neighbors
-from skeval.metrics.cluster._davies_bouldin import davies_bouldin_index
-from skeval.metrics.cluster._estimates import ESTIMABLE, IndexEstimate, estimate_from_rows
-from skeval.metrics.cluster._from_pairs import (
-    FROM_PAIRS,
-    compute_from_pairs,
-    compute_without_pass,
+from skeval.metrics.cluster._centroids import (
+    centroid_distances_of,
+    davies_bouldin_index,
+    mean_to_centroid,
+    to_centroids,
 )
-from skeval.metrics.cluster._kernels.euclidean import squared_norms
-from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Samples, check_samples, has_centroids
+from skeval.metrics.cluster._distances import (
+    check_n_neighbors,
+    connectivity_by_tree,
+    connectivity_from_pass,
+    dunn_ratio,
+    extremes_by_bounds,
+    silhouettes,
+)
+from skeval.metrics.cluster._kernels.distance_pass import (
+    ClusterSums,
+    Reductions,
+    add_to_totals,
+    mean_between,
+    mean_within,
+    pass_over_rows,
+    within_pass,
+)
+from skeval.metrics.cluster._kernels.distances import squared_norms
+from skeval.metrics.cluster._samples import (
+    PASS_CONSTRAINTS,
+    Partition,
+    Samples,
+    check_samples,
+    has_centroids,
+)
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import ShownAsText
 
-__all__ = ["InternalIndices", "internal_indices"]
+__all__ = [
+    "IndexEstimate",
+    "InternalIndices",
+    "internal_indices",
+]
+
 
 SCALARS = (
     "compactness",
@@ -261,10 +291,15 @@ def internal_indices(
     if max_pairs is None or partition.n_samples * (partition.n_samples - 1) // 2 <= max_pairs:
         found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
     else:
+        asked = names if indices is not None else set()
+        # what is refused in any case is refused before the bounds of Dunn's index are computed
+        _check_affordable(asked & FROM_PAIRS - ESTIMABLE - {"dunn"}, max_pairs)
+        if "silhouette" in names:
+            allocate(partition, max_pairs)
         found = compute_without_pass(samples, names, n_neighbors, n_jobs=n_jobs)
         rest = (names & ESTIMABLE) - set(found)
         missing = (names & FROM_PAIRS) - rest - set(found)
-        _check_affordable(missing if indices is not None else set(), max_pairs)
+        _check_affordable(asked & missing, max_pairs)
         names -= missing
         rng = repetition_rng(root, 0)
         numbers, estimates = estimate_from_rows(
@@ -342,3 +377,206 @@ def _warn_of_undefined(indices: InternalIndices) -> None:
     names = [name for name in found if name != "dunn" and np.isnan(found[name])]
     if names:
         warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")
+
+
+SILHOUETTES = {"silhouette", "silhouette_samples"}
+WITHIN = {"mean_within", "max_within", "davies_bouldin_pairwise"}
+SUMS = SILHOUETTES | {"mean_within", "mean_between", "davies_bouldin_pairwise"}
+EXTREMES = {"dunn", "max_within", "min_between"}
+FROM_PAIRS = SUMS | EXTREMES | {"connectivity"}
+
+
+def compute_without_pass(
+    samples: Samples, asked: set[str], n_neighbors: int, *, n_jobs: int | None
+) -> dict[str, Any]:
+    """Return those of Dunn and connectivity that are asked for and that trees and bounds give."""
+    found = {}
+    if "dunn" in asked:
+        extremes = extremes_by_bounds(samples, n_jobs=n_jobs)
+        if extremes is not None:
+            found["dunn"] = dunn_ratio(*extremes)
+    if "connectivity" in asked:
+        connectivity = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
+        if connectivity is not None:
+            found["connectivity"] = connectivity
+    return found
+
+
+def compute_from_pairs(
+    samples: Samples, asked: set[str], n_neighbors: int, *, n_jobs: int | None
+) -> dict[str, Any]:
+    """Return what is asked for and comes from pairs, by name.
+
+    For davies_bouldin it is the dispersion, mean_within.
+    """
+    asked, found = asked & FROM_PAIRS, {}
+    if asked <= {"dunn", "connectivity"}:
+        found = compute_without_pass(samples, asked, n_neighbors, n_jobs=n_jobs)
+        asked -= set(found)
+    if not asked:
+        return found
+    if asked <= WITHIN:
+        totals, largest = within_pass(samples.tiles, samples.partition.members, n_jobs=n_jobs)
+        return {"mean_within": mean_within(totals, samples.partition.sizes), "max_within": largest}
+    reduced, strips = samples.reduce_distances(
+        sums=bool(asked & SUMS),
+        extremes=bool(asked & EXTREMES),
+        by_pair="min_between" in asked,
+        n_neighbors=n_neighbors if "connectivity" in asked else 0,
+        n_jobs=n_jobs,
+    )
+    if asked & SUMS:
+        found |= _reduce_sums(samples, strips, with_silhouettes=bool(asked & SILHOUETTES))
+    if asked & EXTREMES:
+        found |= _read_extremes(reduced, with_dunn="dunn" in asked)
+    if "connectivity" in asked:
+        nearest = reduced.nearest
+        found["connectivity"] = connectivity_from_pass(samples, nearest, n_neighbors, n_jobs=n_jobs)
+    return found
+
+
+def _reduce_sums(
+    samples: Samples, strips: ClusterSums, *, with_silhouettes: bool
+) -> dict[str, Any]:
+    partition = samples.partition
+    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
+    totals = np.zeros((K, K))
+    for rows, sums in strips:
+        if with_silhouettes:
+            silhouette[rows] = silhouettes(sums, partition, rows)
+        add_to_totals(totals, sums, rows, partition.starts)
+    found: dict[str, Any] = {"mean_within": mean_within(np.diagonal(totals) / 2, partition.sizes)}
+    found["mean_between"] = mean_between(totals, partition.sizes)
+    if with_silhouettes:
+        found["silhouette"] = float(silhouette.mean())
+        found["silhouette_samples"] = partition.unsort(silhouette)
+    return found
+
+
+def _read_extremes(reduced: Reductions, *, with_dunn: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"max_within": reduced.largest, "min_between": reduced.smallest}
+    if with_dunn:  # which warns where it is undefined
+        found["dunn"] = dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max()))
+    np.fill_diagonal(reduced.smallest, np.nan)
+    return found
+
+
+ESTIMABLE = {"silhouette", "connectivity"}
+FEWEST_ROWS = 2  # of a cluster, for a variance
+
+
+@dataclass(frozen=True)
+class IndexEstimate(ShownAsText):
+    """How near an index estimated from a sample of rows is to that of all of them.
+
+    Attributes
+    ----------
+    standard_error : float
+        Standard error of the estimate, in the unit of the index.
+    low, high : float
+        Limits of the interval for the index of all rows; nan where the sampled rows do not vary.
+    confidence_level : float
+        Its level.
+    n_rows : int
+        The number of sampled rows; the distances of each to all others were used.
+    """
+
+    standard_error: float
+    low: float
+    high: float
+    confidence_level: float
+    n_rows: int
+
+
+def estimate_from_rows(
+    samples: Samples,
+    names: set[str],
+    n_neighbors: int,
+    max_pairs: int,
+    confidence_level: float,
+    rng: np.random.Generator,
+    *,
+    n_jobs: int | None,
+) -> tuple[dict[str, float], dict[str, IndexEstimate]]:
+    """Return the estimates of silhouette and connectivity, and how near they are.
+
+    Rows are sampled within clusters, which are the strata, without replacement.
+    """
+    if not names:
+        return {}, {}
+    partition = samples.partition
+    counts = allocate(partition, max_pairs)
+    samples = put_sample_first(samples, counts, rng)
+    sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
+    values: dict[str, list[np.ndarray]] = {"silhouette": [], "connectivity": []}
+    n, L = partition.n_samples, n_neighbors if "connectivity" in names else 1
+    strips = pass_over_rows(
+        samples.tiles, partition.starts, sampled, partition.cluster, samples.zero, L, n_jobs=n_jobs
+    )
+    for rows, sums, weights in strips:
+        values["silhouette"].append(silhouettes(sums, partition, rows))
+        values["connectivity"].append(n * weights)
+    found, estimates = {}, {}
+    for name in sorted(names):
+        by_row = np.concatenate(values[name])
+        estimate, error, dof = stratified_mean(by_row, counts, partition.sizes)
+        low, high = (
+            estimate
+            + student.ppf([0.5 - confidence_level / 2, 0.5 + confidence_level / 2], dof) * error
+        )
+        if error == 0:  # where nothing varies, the rows do not say how the others would
+            low = high = estimate if counts.sum() == n else np.nan
+        lowest, highest = (-1.0, 1.0) if name == "silhouette" else (0.0, np.inf)
+        found[name] = estimate
+        estimates[name] = IndexEstimate(
+            standard_error=error,
+            low=float(np.maximum(low, lowest)),
+            high=float(np.minimum(high, highest)),
+            confidence_level=confidence_level,
+            n_rows=int(counts.sum()),
+        )
+    return found, estimates
+
+
+def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
+    """Return the (K,) numbers of rows to sample, in proportion to the sizes of the clusters."""
+    sizes, n_rows = partition.sizes, max_pairs // partition.n_samples
+    fewest = np.minimum(sizes, FEWEST_ROWS)
+    if n_rows < fewest.sum():
+        raise ValueError(
+            f"max_pairs must allow {FEWEST_ROWS} rows of each cluster, "
+            f"{fewest.sum() * partition.n_samples} pairs, got {max_pairs}."
+        )
+    spare = sizes - fewest
+    share = (n_rows - fewest.sum()) / max(1, spare.sum())
+    return fewest + np.floor(spare * min(1.0, share)).astype(np.intp)
+
+
+def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Generator) -> Samples:
+    """Return the samples with the rows drawn, without replacement, first in their cluster."""
+    partition, points = samples.partition, samples.points
+    order = np.arange(partition.n_samples)
+    for rows, m in zip(partition.members, counts, strict=True):
+        drawn = np.zeros(rows.stop - rows.start, dtype=bool)
+        drawn[rng.choice(len(drawn), m, replace=False)] = True
+        order[rows] = rows.start + np.argsort(~drawn, kind="stable")
+    again = replace(partition, order=partition.order[order])
+    return Samples(points[order] if samples.has_points else points, again, samples.metric)
+
+
+def stratified_mean(
+    values: np.ndarray, counts: np.ndarray, sizes: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the mean over all rows, its standard error, and the degrees of freedom of that.
+
+    ``sum_k W_k mean_k`` with ``W_k = n_k / n``, of variance ``sum_k a_k`` with
+    ``a_k = W_k^2 (1 - m_k / n_k) s_k^2 / m_k`` (Cochran, 1977, eq. 5.12), and Satterthwaite's
+    ``(sum_k a_k)^2 / sum_k a_k^2 / (m_k - 1)`` degrees of freedom (his eq. 5.16).
+    """
+    starts, share = np.cumsum(counts) - counts, sizes / sizes.sum()
+    means = np.add.reduceat(values, starts) / counts
+    squares = np.add.reduceat(np.square(values - np.repeat(means, counts)), starts)
+    part = share**2 * (1 - counts / sizes) * squares / np.maximum(counts - 1, 1) / counts
+    variance = float(part.sum())
+    dof = variance**2 / np.sum(part**2 / np.maximum(counts - 1, 1)) if variance > 0 else np.inf
+    return float(share @ means), float(np.sqrt(variance)), float(dof)

@@ -1,4 +1,4 @@
-"""How often each feature was selected."""
+"""Displays of what selecting features does."""
 
 from __future__ import annotations
 
@@ -8,16 +8,97 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.interval import ConfidenceInterval
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._stability import SelectionStability, check_supports
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import axes_and_figure, shorten_name
+from skeval.utils._plotting import Display, shorten_name
 
-__all__ = ["SelectionFrequencyDisplay", "check_feature_names"]
+__all__ = [
+    "SelectionBiasDisplay",
+    "SelectionFrequencyDisplay",
+]
+
+
+ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SelectionFrequencyDisplay:
+class SelectionBiasDisplay(Display):
+    """CV1 against CV2, and the selection bias with its interval.
+
+    It is recommended to use `from_result` to create a display.
+
+    Parameters
+    ----------
+    cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
+        Error rates with the features selected outside and inside the loop.
+    bias : float
+        Mean difference.
+    interval : ConfidenceInterval
+        Its interval.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    points_ : matplotlib Line2D
+        The mean errors.
+    errorbar_ : matplotlib ErrorbarContainer
+        The bias with its interval.
+
+    See Also
+    --------
+    selection_bias : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.feature_selection import SelectionBiasDisplay, selection_bias
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> result = selection_bias(SelectKBest(k=5), GaussianNB(), X, y, random_state=0)
+    >>> SelectionBiasDisplay.from_result(result).ax_.get_xlabel()
+    'error rate'
+    """
+
+    cv1_errors: np.ndarray
+    cv2_errors: np.ndarray
+    bias: float
+    interval: ConfidenceInterval
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, 2.8
+
+    def _draw(self, ax: Any) -> None:
+        """Draw both errors, each repeat faintly, and the bias with its interval."""
+        errors = (self.cv1_errors, self.cv2_errors)
+        if len(self.cv1_errors) > 1:
+            repeats = np.concatenate(errors)
+            rows = np.repeat([0, 1], len(self.cv1_errors))
+            label = f"each of {len(self.cv1_errors)} repeats"
+            ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
+        means = [float(np.mean(values)) for values in errors]
+        (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
+        reach = [[self.bias - self.interval.low], [self.interval.high - self.bias]]
+        label = f"difference, {100 * self.interval.confidence_level:g} % interval"
+        self.errorbar_ = ax.errorbar(
+            self.bias, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
+        )
+        for row, value in enumerate([*means, self.bias]):
+            ax.annotate(f"{value:.3f}", (value, row), xytext=(0, 9), **BESIDE)
+        ax.axvline(0, color="0.5", linewidth=1, linestyle="--")
+        ax.set_yticks(range(3), ROWS)
+        ax.set(xlabel="error rate", ylim=(2.5, -0.6))
+        ax.legend(fontsize="small")
+
+
+BESIDE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsize": "small"}
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SelectionFrequencyDisplay(Display):
     """The features selected most often, and the fraction of the rounds that selected them.
 
     It is recommended to use `from_result` to create a display.
@@ -101,26 +182,19 @@ class SelectionFrequencyDisplay:
             ax=ax, n_top=n_top
         )
 
-    def plot(self, ax: Any = None, *, n_top: int = 20) -> SelectionFrequencyDisplay:
-        """Draw a bar for each of the features selected most often.
+    def _find_size(self, *, n_top: int = 20, **_: Any) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.24 * len(self._find_top(n_top))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        n_top : int, default=20
-            How many features to draw at most; those never selected are not drawn.
-
-        Returns
-        -------
-        SelectionFrequencyDisplay
-            The display itself.
-        """
+    def _find_top(self, n_top: int) -> np.ndarray:
+        """Return the features selected most often, of those that were selected at all."""
         check_count("n_top", n_top)
         ever = np.count_nonzero(self.frequency)
-        self.top_ = np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
+        return np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
+
+    def _draw(self, ax: Any, *, n_top: int = 20) -> None:
+        """Draw a bar for each of the features selected most often."""
+        self.top_, ever = self._find_top(n_top), np.count_nonzero(self.frequency)
         rows = np.arange(len(self.top_))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.24 * len(rows)))
         self.bars_ = ax.barh(rows, self.frequency[self.top_], color="C0")
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
@@ -128,7 +202,6 @@ class SelectionFrequencyDisplay:
         ax.set_xlabel(f"share of the {self.n_rounds} rounds")
         shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
-        return self
 
 
 def read_supports(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Drawing of the contingency table of two partitions."""
+"""The contingency table of two partitions as a picture."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from skeval.metrics.cluster._labels import check_labels, make_contingency
-from skeval.utils._plotting import axes_and_figure
+from skeval.metrics.cluster._pairs import check_labels, make_contingency
+from skeval.utils._plotting import Display
 
-__all__ = ["ContingencyDisplay"]
+__all__ = [
+    "ContingencyDisplay",
+]
 
 
 @dataclass(eq=False, repr=False)
-class ContingencyDisplay:
+class ContingencyDisplay(Display):
     """Heat map of the contingency table of two partitions, matched clusters on the diagonal.
 
     It is recommended to use `from_predictions` to create a display.
@@ -123,43 +125,20 @@ class ContingencyDisplay:
         )
         return display.plot(ax, include_values=include_values, colorbar=colorbar, **kwargs)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        include_values: bool = True,
-        colorbar: bool = True,
-        **kwargs: Any,
-    ) -> ContingencyDisplay:
-        """Draw the table, classes downwards and clusters to the right.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        include_values : bool, default=True
-            Write the value into each cell.
-        colorbar : bool, default=True
-            Draw the scale of the colours.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.imshow`, such as `cmap`.
-
-        Returns
-        -------
-        self : ContingencyDisplay
-        """
-        self.ax_, self.figure_ = axes_and_figure(ax)
+    def _draw(
+        self, ax: Any, *, include_values: bool = True, colorbar: bool = True, **kwargs: Any
+    ) -> None:
+        """Draw the table, classes downwards and clusters to the right."""
         options = {"cmap": "Blues", "vmin": 0, "interpolation": "nearest", **kwargs}
-        self.im_ = self.ax_.imshow(self.contingency, **options)
+        self.im_ = ax.imshow(self.contingency, **options)
         self.text_ = self._write_values() if include_values else None
         if colorbar:
             weighted = self.contingency.dtype.kind == "f"
             label = "weight" if weighted else "samples"
-            self.figure_.colorbar(self.im_, ax=self.ax_, label=label)
-        self.ax_.set_xticks(np.arange(len(self.clusters)), labels=map(str, self.clusters))
-        self.ax_.set_yticks(np.arange(len(self.classes)), labels=map(str, self.classes))
-        self.ax_.set(xlabel="cluster", ylabel="class")
-        return self
+            ax.figure.colorbar(self.im_, ax=ax, label=label)
+        ax.set_xticks(np.arange(len(self.clusters)), labels=map(str, self.clusters))
+        ax.set_yticks(np.arange(len(self.classes)), labels=map(str, self.classes))
+        ax.set(xlabel="cluster", ylabel="class")
 
     def _write_values(self) -> np.ndarray:
         """Write each value in the darkest or lightest colour, whichever contrasts with its cell."""

@@ -1,4 +1,4 @@
-"""Estimates of one error side by side: a forest plot."""
+"""What pages draw beside the public displays: estimates, residuals, and samples in clusters."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import PredictionErrorDisplay
 
+from skeval._resampling.out_of_fold import OutOfFold
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import find_guess
-from skeval.utils._plotting import axes_and_figure
-from skeval.utils._text import mean_loss_name
+from skeval.report._shown_clusters import ShownClusters
+from skeval.utils._plotting import Display
+from skeval.utils._text import mean_loss_name, write_ends, write_number
 
-__all__ = ["ErrorEstimatesDisplay"]
+__all__ = [
+    "ErrorEstimatesDisplay",
+    "draw_map",
+    "draw_residuals",
+    "draw_silhouettes",
+]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ErrorEstimatesDisplay:
+class ErrorEstimatesDisplay(Display):
     """Forest plot: each estimate of the error with its confidence interval.
 
     It is recommended to use `from_result` to create a display.
@@ -128,23 +136,12 @@ class ErrorEstimatesDisplay:
             guess=guess,
         ).plot(ax=ax)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> ErrorEstimatesDisplay:
-        """Draw one row for each estimate, the first on top.
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.45 * len(self.methods)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the estimates.
-
-        Returns
-        -------
-        ErrorEstimatesDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw one row for each estimate, the first on top."""
         rows = np.arange(len(self.methods))
-        self.ax_, self.figure_ = ax, _ = axes_and_figure(ax, figsize=(6.4, 1.2 + 0.45 * len(rows)))
         # Lines, since error bars would have to contain the estimate, and an interval need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
         self.intervals_ = ax.hlines(rows, self.low, self.high, colors="C0", linewidths=widths)
@@ -164,11 +161,64 @@ class ErrorEstimatesDisplay:
         ax.set_ylim(len(labels) - 0.5, -0.5)
         ax.set_xlabel(f"{mean_loss_name(self.loss)}, {100 * self.confidence_level:g} % intervals")
         ax.grid(axis="x", alpha=0.3)
-        return self
 
     def _row(self, row: int) -> str:
-        form = ".3f" if self.loss == "zero_one" else ".4g"
-        error, low, high = (
-            f"{values[row]:{form}}" for values in (self.errors, self.low, self.high)
+        ends = write_ends(self.low[row], self.high[row])
+        if np.isnan(self.low[row]):
+            ends = "no interval"
+        return f"{self.methods[row]}\n{write_number(self.errors[row])} {ends}"
+
+
+def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
+    """Draw the residual of each sample beside its mean prediction."""
+    n = len(found.target)
+    counts = np.bincount(found.row, minlength=n)
+    tested = counts > 0
+    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
+    true = found.target.y[tested].astype(float)
+    return PredictionErrorDisplay.from_predictions(
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
+    )
+
+
+MOST_POINTS = 2000
+MARKERS = "o^sDvP*X"
+BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+
+
+def draw_map(shown: ShownClusters, ax: Any) -> None:
+    """Draw the samples on two principal components, each cluster with a marker and its number.
+
+    Of many samples, every so many are drawn: more would not be told apart.
+    """
+    step = -(-len(shown.labels) // MOST_POINTS)
+    drawn, labels = shown.components[::step], shown.labels[::step]
+    for place, label in enumerate(np.unique(shown.labels)):
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
+        ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
+    for label in np.unique(shown.labels):
+        centre = shown.components[shown.labels == label].mean(axis=0)
+        ax.text(*centre, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
+    for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
+        told = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
+        ax.set(**{f"{axis}label": f"{name} component{told}"})
+
+
+def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
+    """Draw the silhouettes of each cluster from the worst to the best, one cluster on another."""
+    start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
+    for place, label in enumerate(np.unique(shown.labels)):
+        found = np.sort(shown.silhouettes[shown.labels == label])
+        rows = start + np.arange(len(found) + 1)
+        ax.fill_betweenx(
+            rows, np.append(found, found[-1]), step="post", color=f"C{place % 2}", alpha=0.7
         )
-        return f"{self.methods[row]}\n{error} [{low}, {high}]"
+        ticks.append((start + len(found) / 2, f"{label} ({len(found)})"))
+        start += len(found) + gap
+    ax.axvline(0, color="0.5", linewidth=0.8)
+    mean = shown.silhouettes.mean()
+    ax.axvline(mean, color="0.5", linestyle="--", label=f"mean {mean:.3f}")
+    ax.set_yticks(*zip(*ticks, strict=True))
+    ax.set_ylim(start, 0)
+    ax.set(xlabel="silhouette (larger is better)", ylabel="cluster (samples)")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)

@@ -1,5 +1,0 @@
-"""Displays of the stability and the comparison of clusterings."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

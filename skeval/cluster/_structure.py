@@ -1,0 +1,651 @@
+"""What an index of a clustering is worth: its P-value without structure, and its interval."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval._inference.interval import IntervalResult, Limits, LimitsResult
+from skeval._inference.means import normal_interval
+from skeval._inference.proportions import exact_interval
+from skeval._inference.ties import exceedances
+from skeval._resampling.jobs import open_jobs
+from skeval.cluster._stability import (
+    REFERENCE_WORDS,
+    REFERENCES,
+    STABILITY,
+    Draws,
+    Seed,
+    check_points,
+    explain_by_columns,
+    half_of,
+    resolve_reference,
+    seed_clusterer,
+    shuffle_when_uncorrelated,
+)
+from skeval.metrics.cluster import silhouette_score
+from skeval.metrics.cluster._pairs import check_labels
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_data,
+    check_same_length,
+    warn_undefined,
+)
+from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
+from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._text import align_text, write_number, write_spread
+
+__all__ = [
+    "IndexInterval",
+    "StructureTest",
+    "index_interval",
+    "structure_test",
+]
+
+
+SMALL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class StructureTest(LimitsResult):
+    """The P-value of an index of clusterings against data without structure.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    statistic : float
+        Its value for the clusters of the data.
+    pvalue : float
+        Estimated probability of a value at least as good in data without structure; in (0, 1].
+    null_distribution : ndarray of shape (n_references,)
+        The index of the clusters of each draw, nan where it is undefined.
+    n_exceedances : int
+        How many draws were at least as good.
+    reference : {"uniform", "box", "permuted"}
+        The data without structure.
+    pvalue_permuted : float or None
+        The P-value against the columns shuffled by themselves, where `pvalue` is at most 0.05
+        against a box and the columns are not correlated; else None.
+    caution : str
+        What a reader should know before quoting a small `pvalue`; empty if there is nothing.
+    interval : ConfidenceInterval
+        That of the P-value that infinitely many draws would give: Clopper and Pearson's.
+    confidence_level : float
+        Nominal coverage of `interval`.
+    """
+
+    index: str
+    statistic: float
+    pvalue: float
+    null_distribution: np.ndarray = field(repr=False)
+    n_exceedances: int
+    reference: str
+    pvalue_permuted: float | None
+    caution: str
+
+    def __str__(self) -> str:
+        null = self.null_distribution[~np.isnan(self.null_distribution)]
+        spread = "undefined"
+        if null.size:
+            spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
+        ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
+        rows = [
+            (self.index, write_number(self.statistic)),
+            ("without structure", spread),
+            ("reference", REFERENCE_WORDS[self.reference]),
+            ("P-value", f"{self.pvalue:.4g}"),
+            ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
+            ("draws", f"{len(self.null_distribution)}"),
+        ]
+        text = align_text("test of structure", rows)
+        return f"{text}\n! {self.caution}" if self.caution else text
+
+
+class Draw(NamedTuple):
+    """One draw of data without structure: its clusterer and its stream of random numbers."""
+
+    clusterer: Any
+    rng: Generator
+
+
+def index_of_draw(reference: Draws, index: Index, draw: Draw) -> float:
+    """Cluster a draw of data without structure and return the index, nan where undefined."""
+    data = reference(draw.rng)
+    labels = seed_clusterer(draw.clusterer, draw.rng).fit_predict(data)
+    return value_or_nan(index, data, np.asarray(labels))
+
+
+@validate_params(
+    {name: rule for name, rule in STABILITY.items() if name != "n_repeats"}
+    | {
+        "index": [callable],
+        "greater_is_better": ["boolean"],
+        "reference": [StrOptions(set(REFERENCES))],
+        "n_references": [Interval(Integral, 1, None, closed="left")],
+    }
+)
+def structure_test(
+    clusterer: Any,
+    X: Any,
+    *,
+    index: Index = silhouette_score,
+    greater_is_better: bool = True,
+    reference: str = "auto",
+    n_references: int = 199,
+    confidence_level: float = 0.95,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> StructureTest:
+    r"""Test whether an index of the clusters is better than in data without structure.
+
+    An algorithm finds clusters in any data, and their index is never that of chance labels. So the
+    same algorithm clusters :math:`B` draws of data without structure, and with :math:`T` the index
+    of the data and :math:`T^*_b` those of the draws,
+
+    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
+
+    In [1/(B+1), 1]. Small where there is structure, *and where columns are skewed or have heavy
+    tails*, since "without structure" means uniform in a box. So where the P-value is at most 0.05
+    against a box and the columns are not correlated, the test is repeated with the columns shuffled
+    by themselves, which keeps their shapes; the result says so if that is not rejected.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Any clusterer, or pipeline, with `fit_predict`; it is cloned.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data, points and not distances.
+    index : callable, default=silhouette_score
+        ``index(X, labels) -> float``.
+    greater_is_better : bool, default=True
+        Whether larger values of the index are better.
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
+        The data without structure: points drawn uniformly in the box along the principal axes that
+        holds the data ("uniform"), or in the box of the ranges of the features ("box"), or the data
+        with every column shuffled by itself ("permuted"). "auto" is "uniform", or "permuted" for
+        sparse X.
+    n_references : int, default=199
+        Number of draws :math:`B`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval of the P-value, between 0 and 1.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draws and of the clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of draws computed at a time, through joblib; the numbers do not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    StructureTest
+        The index, its P-value, and its values without structure.
+
+    Raises
+    ------
+    ValueError
+        If the index is undefined on the data, if X has fewer than 4 samples or is malformed, if
+        the clusterer takes precomputed distances, or a parameter is out of range.
+
+    See Also
+    --------
+    gap_statistic : The same reference for the sum of squares, at several numbers of clusters.
+    index_interval : How exact the index is.
+    StructureTestDisplay : Draws the index among those without structure.
+
+    Notes
+    -----
+    A draw where the index is undefined, such as one of a single cluster, counts as at least as
+    good, which errs on the safe side.
+
+    What is tested is "uniform in a box", or "columns independent", and not "one cluster". Of 100
+    data sets of 80 samples each, K-means with k = 2 and with k = 3, 19 draws, the shares with a
+    P-value of at most 0.05 were .07 and .08 for uniform squares and at most .01 for one Gaussian
+    (in the plane, with standard deviations 4 : 1, in 10 dimensions) against "uniform", which is
+    cautious there; and .05 to .08 against "permuted", whose hypothesis holds for all of these.
+    Skewed columns are structure for "uniform": of 100 data sets of 80 samples in the plane, K-means
+    with k = 2 and k = 3, 19 draws, the shares with a P-value of at most 0.05 were .50 and .69 for
+    exponential columns, .21 and .31 for chi-squared ones with 4 degrees of freedom, .08 and .09 for
+    half-normal ones. Of these 188 the `caution` came with 160; it is missing by chance where the
+    columns happen to be correlated or to reject when shuffled. Heavy tails are structure for
+    "uniform", too (.28 with k = 2 for Student's t with 3 degrees of freedom), and correlated
+    columns for "permuted"; skewed columns that are correlated have no reference here. Clusters
+    that show in single columns are there in shuffled columns, too, and a caution is no proof that
+    there are none: of 100 data sets of three far clusters with shares .7, .2 and .1 on the corners
+    of a right triangle, columns hardly correlated, 89 (k = 2) and 67 (k = 3) carry it; with equal
+    shares 1 and 0. So the caution names both causes, and a histogram tells them apart. A single
+    column has no second reference.
+
+    References
+    ----------
+    .. [1] Jain, A. K. and Dubes, R. C. (1988). Algorithms for clustering data. Prentice Hall.
+    .. [2] Tibshirani, R., Walther, G. and Hastie, T. (2001). Estimating the number of clusters in a
+       data set via the gap statistic. Journal of the Royal Statistical Society B 63, 411-423.
+       https://doi.org/10.1111/1467-9868.00293
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from skeval.cluster import structure_test
+    >>> X = load_iris().data
+    >>> result = structure_test(KMeans(3, n_init=2), X, n_references=19, random_state=0)
+    >>> result.pvalue
+    0.05
+    """
+    check_confidence_level(confidence_level)
+    X = check_points(clusterer, X)
+    kind, draws = resolve_reference(X, reference)
+    root = root_seed(random_state)
+    first = seed_clusterer(clusterer, repetition_rng(root, 0))
+    statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
+    of_draws = root.spawn(1)[0]
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "total": n_references}
+
+    def draw_null(reference: Draws) -> tuple[np.ndarray, int]:
+        """Return the index of each draw, and how many are at least as good as that of the data."""
+        with open_jobs(partial(index_of_draw, reference, index), **options) as run:
+            null = np.array(
+                run(Draw(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
+            )
+        return null, int(exceedances(sign * statistic, sign * null).sum())
+
+    sign = 1 if greater_is_better else -1
+    null, count = draw_null(draws)
+    pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), None, ""
+    shuffle = shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
+    if shuffle is not None:
+        pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
+        if pvalue_permuted > SMALL:
+            caution = explain_by_columns(X, f"as good an index (P = {pvalue_permuted:.2g})")
+    return StructureTest(
+        index=name_index(index),
+        statistic=statistic,
+        pvalue=pvalue,
+        null_distribution=null,
+        n_exceedances=count,
+        reference=kind,
+        pvalue_permuted=pvalue_permuted,
+        caution=caution,
+        limits={"exact": partial(exact_interval, count, n_references)},
+        confidence_level=confidence_level,
+    )
+
+
+Index = Callable[[Any, Any], float]
+"""Of data and labels, or of two partitions."""
+
+MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
+GROWTHS = (MEAN, SUM)
+"""How an index grows with the number n of samples: it has a limit, or a share I/n that has one."""
+
+
+class Known(NamedTuple):
+    """What is known of an index: its smallest and largest value, and how it grows."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    growth: str | None = None
+
+
+KNOWN = {
+    "adjusted_mutual_info_score": Known(-np.inf, 1.0, MEAN),
+    "adjusted_rand_score": Known(-1.0, 1.0, MEAN),
+    "calinski_harabasz_score": Known(0.0, np.inf, SUM),
+    "class_f_measure": Known(0.0, 1.0, MEAN),
+    "compactness_score": Known(0.0, np.inf, MEAN),
+    "completeness_score": Known(0.0, 1.0, MEAN),
+    "connectivity_score": Known(0.0, np.inf, SUM),
+    "davies_bouldin_score": Known(0.0, np.inf, MEAN),
+    "dbcv_score": Known(-1.0, 1.0, MEAN),
+    "dunn_score": Known(0.0, np.inf, NO_LIMIT),
+    "fowlkes_mallows_score": Known(0.0, 1.0, MEAN),
+    "homogeneity_score": Known(0.0, 1.0, MEAN),
+    "inverse_purity_score": Known(0.0, 1.0, MEAN),
+    "minkowski_score": Known(0.0, np.inf, MEAN),
+    "mutual_info_score": Known(0.0, np.inf, MEAN),
+    "normalized_mutual_info_score": Known(0.0, 1.0, MEAN),
+    "pair_fbeta_score": Known(0.0, 1.0, MEAN),
+    "pair_jaccard_score": Known(0.0, 1.0, MEAN),
+    "purity_score": Known(0.0, 1.0, MEAN),
+    "rand_score": Known(0.0, 1.0, MEAN),
+    "silhouette_score": Known(-1.0, 1.0, MEAN),
+    "v_measure_score": Known(0.0, 1.0, MEAN),
+    "within_cluster_sse": Known(0.0, np.inf, SUM),
+    "within_cluster_variance": Known(0.0, np.inf, MEAN),
+}
+"""The indices of this package and of scikit-learn, by name."""
+
+
+def name_index(index: Index) -> str:
+    """Return the name of a function, also of one with arguments bound."""
+    index = _unbind(index)
+    return getattr(index, "__name__", type(index).__name__)
+
+
+def describe_index(index: Index) -> Known:
+    """Return what is known of an index; the name tells, of this package and of scikit-learn."""
+    package = str(getattr(_unbind(index), "__module__", "")).split(".")[0]
+    return KNOWN.get(name_index(index) if package in ("skeval", "sklearn") else "", Known())
+
+
+def growth_of(index: Index, growth: str | None) -> str:
+    """Return how an index grows with the number of samples, as given or as known, or raise."""
+    resolved = growth or describe_index(index).growth
+    if resolved in GROWTHS:
+        return str(resolved)
+    why = "rests on few samples and has no limit" if resolved else "is not known here"
+    raise ValueError(
+        "growth must say how the index grows with the number of samples: 'mean' if it has a limit, "
+        "as a mean over samples, 'sum' if it grows in proportion, as a sum over them; "
+        f"got None, and {name_index(index)} {why}."
+    )
+
+
+def _unbind(index: Index) -> Index:
+    while isinstance(index, partial):
+        index = index.func
+    return index
+
+
+def check_index_value(index: Index, *arguments: Any) -> float:
+    """Return the index of all samples, or raise where it is undefined."""
+    value = float(index(*arguments))
+    if not np.isfinite(value):
+        raise ValueError(f"index must have a finite value on the data, got {value}.")
+    return value
+
+
+def value_or_nan(index: Index, *arguments: Any) -> float:
+    """Return the index, nan where it has no finite value or refuses a partition."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        try:
+            value = float(index(*arguments))
+        except ValueError:
+            return np.nan
+    return value if np.isfinite(value) else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class IndexInterval(IntervalResult):
+    """An index of clusterings and its confidence interval.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    estimate : float
+        Its value on the data.
+    standard_error : float
+        Spread of the index between samples of this size.
+    replicates : ndarray of shape (n_resamples,)
+        The index on random halves of the data, nan where it is undefined.
+    n_samples : int
+        Number of samples.
+    growth : {"mean", "sum"}
+        How the index grows with the number of samples: it has a limit, or grows in proportion.
+    bounds : tuple of float
+        Smallest and largest value of the index; infinite where they are not known.
+    interval : ConfidenceInterval
+        Estimate and normal quantiles of the standard error, cut off at the bounds.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    index: str
+    estimate: float
+    standard_error: float
+    replicates: np.ndarray = field(repr=False)
+    n_samples: int
+    growth: str
+    bounds: Limits = field(repr=False)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes."""
+        return ("normal",)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        low, high = self.bounds  # which rounding may have passed
+        bounds = min(low, self.estimate), max(high, self.estimate)
+        return normal_interval(self.estimate, self.standard_error, confidence_level, bounds)
+
+    def __str__(self) -> str:
+        rows = [
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
+            self._interval_row(),
+            ("samples", f"{self.n_samples}"),
+            ("halves", f"{len(self.replicates)}"),
+        ]
+        return align_text(self.index, rows)
+
+
+class Half(NamedTuple):
+    """One half of the data: its partitions, fixed or to be found, and its random numbers."""
+
+    partitions: tuple[Any, ...]
+    rng: Generator
+
+
+def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> np.ndarray:
+    """Return the labels of some rows, given or found by clustering these rows alone."""
+    if isinstance(partition, np.ndarray):
+        return partition[rows]
+    return np.asarray(seed_clusterer(partition, rng).fit_predict(safe_indexing(X, rows)))
+
+
+def index_of_half(X: Any, index: Index, half: Half) -> float:
+    """Return the index on a random half of the data."""
+    rows = half_of(X.shape[0], half.rng)
+    found = [partition_rows(X, each, rows, half.rng) for each in half.partitions]
+    data = [safe_indexing(X, rows), *found] if len(found) == 1 else found
+    return value_or_nan(index, *data)
+
+
+@validate_params(
+    {name: rule for name, rule in STABILITY.items() if name in ("n_jobs", "verbose")}
+    | {
+        "index": [callable],
+        "growth": [StrOptions(set(GROWTHS)), None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+    }
+)
+def index_interval(
+    index: Index,
+    X: Any,
+    labels: Any,
+    labels_other: Any = None,
+    *,
+    growth: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 200,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> IndexInterval:
+    r"""Confidence interval of an index of clusterings: how it varies between samples of this size.
+
+    The index :math:`I_b` is computed on random halves of :math:`m = \lfloor n/2 \rfloor` of the
+    :math:`n` samples, without replacement. They vary around their mean as much as the index of all
+    samples does around its own, so that
+
+    .. math:: se = \Big(\frac nm\Big)^g \sqrt{\frac{m}{n - m}}\; sd_b(I_b) ,
+        \qquad I \mp z_{1 - a/2}\, se ,
+
+    with :math:`g = 0` for an index that has a limit, such as a mean over the samples, and
+    :math:`g = 1` for one that grows as n, such as a sum over them, which is half as large on a
+    half and varies half as much.
+
+    Parameters
+    ----------
+    index : callable
+        ``index(X, labels) -> float``, such as `silhouette_score`; with two partitions
+        ``index(labels, labels_other) -> float``, such as `adjusted_rand_score`.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data, points and not distances.
+    labels : array-like of shape (n_samples,) or clusterer
+        A partition; or a clusterer with `fit_predict`, which clusters all samples for the estimate
+        and each half by itself, so that its own variation counts.
+    labels_other : array-like of shape (n_samples,) or clusterer, default=None
+        The other partition, of an index of two.
+    growth : {"mean", "sum"} or None, default=None
+        How the index grows with n: :math:`g = 0` ("mean") or :math:`g = 1` ("sum"). None knows it
+        of the functions of this package and of scikit-learn: `within_cluster_sse`,
+        `calinski_harabasz_score` and `connectivity_score` are sums, `dunn_score` is neither and
+        refused, all others are means. Of a function of your own it must be said.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    n_resamples : int, default=200
+        Number of halves, at least 2.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halves and of a clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of halves computed at a time, through joblib; the numbers do not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished values are kept; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    IndexInterval
+        The index, its standard error and interval, and its values on the halves.
+
+    Raises
+    ------
+    ValueError
+        If `growth` is None for an index of your own or for Dunn's, if the index is undefined on
+        the data or on all but one half, if X has fewer than 4 samples or is malformed, or a
+        parameter is out of range.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the index is undefined on some halves, which are left out.
+
+    See Also
+    --------
+    structure_test : The P-value of an index against data without structure.
+    skeval.model_selection.metric_interval : Metrics of predictions.
+
+    Notes
+    -----
+    Why halves: a bootstrap draws samples twice, and a duplicate is a neighbour at distance 0. Of
+    the K-means clusters below the silhouette on bootstrap samples was 0.01 to 0.04 too large, and
+    percentile intervals of nominally 95 % covered 56 to 87 % at n = 60, 81 to 94 % at n = 200.
+
+    The ends are cut off at the range of the index, which is known of the functions of this package
+    and of scikit-learn, not of your own.
+
+    The interval is for the mean of the index over samples of size n. Measured at nominal 95 %, 250
+    data sets, K-means with k = 3 (three separate, three overlapping and one Gaussian in the plane,
+    three overlapping in 10 dimensions): the silhouette covered .944, .936, .992, .960 at n = 60 and
+    .952, .968, .988, .972 at n = 200 with the clusterer refitted, and .944, .932, .972, .888 and
+    .952, .964, .968, .924 with its labels given. The adjusted Rand index of K-means and Ward's
+    method (three overlapping clusters, n = 60, 160 data sets) covered .95 with both refitted and
+    .73 with their labels given: fixed labels hide that another sample is clustered otherwise. So
+    give the clusterer where it fits fast.
+
+    Of indices that grow with n, K-means with k = 3 and its labels given, three overlapping clusters
+    in the plane, n = 60, 200 data sets, 50 halves: `within_cluster_sse` covered .950,
+    `calinski_harabasz_score` .960, `connectivity_score` .945; without the factor n/m they would
+    have covered .635, .690, .755. Where clusters touch, the connectivity grows more slowly than n,
+    and its interval is wider than it need be.
+
+    *Not for the Dunn index*: it rests on three samples, has no such limit, and its mean depends on
+    n; a normal interval of its logarithm covered .79 to .89.
+
+    References
+    ----------
+    .. [1] Politis, D. N., Romano, J. P. and Wolf, M. (1999). Subsampling. Springer.
+       https://doi.org/10.1007/978-1-4612-1554-7
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from skeval.cluster import index_interval
+    >>> from skeval.metrics.cluster import silhouette_score
+    >>> X = load_iris().data
+    >>> print(index_interval(silhouette_score, X, KMeans(3, n_init=2), random_state=0))
+    silhouette_score
+      estimate        0.5528
+      standard error  0.0255
+      95 % interval   [0.5028, 0.6028]
+      samples         150
+      halves          200
+    """
+    check_confidence_level(confidence_level)
+    growth = growth_of(index, growth)
+    given = [each for each in (labels, labels_other) if each is not None]
+    X, partitions = _check_partitions(X, given)
+    root = root_seed(random_state)
+    rng, n = repetition_rng(root, 0), X.shape[0]
+    found = [partition_rows(X, each, np.arange(n), rng) for each in partitions]
+    estimate = check_index_value(index, *([X, *found] if len(found) == 1 else found))
+    of_halves = root.spawn(1)[0]
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    with open_jobs(partial(index_of_half, X, index), total=n_resamples, **options) as run:
+        values = run(Half(partitions, repetition_rng(of_halves, b)) for b in range(n_resamples))
+    replicates = np.array(values)
+    defined = _drop_undefined(replicates)
+    half = n // 2
+    scale = (n / half if growth == SUM else 1.0) * np.sqrt(half / (n - half))
+    return IndexInterval(
+        index=name_index(index),
+        estimate=estimate,
+        standard_error=float(np.std(defined, ddof=1) * scale),
+        replicates=replicates,
+        n_samples=n,
+        growth=growth,
+        bounds=describe_index(index)[:2],
+        confidence_level=confidence_level,
+    )
+
+
+def _check_partitions(X: Any, given: list[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the data and the partitions, labels as arrays and clusterers as clones."""
+    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    X = X if hasattr(X, "iloc") else checked
+    partitions = []
+    for name, each in zip(("labels", "labels_other"), given, strict=False):
+        if hasattr(each, "fit_predict"):
+            X = check_points(each, X)
+            partitions.append(clone(each))
+            continue
+        partitions.append(check_labels(each, name))
+        check_same_length(**{"X": X, name: partitions[-1]})
+    return X, tuple(partitions)
+
+
+def _drop_undefined(values: np.ndarray) -> np.ndarray:
+    """Return the values that are defined, or raise where these are fewer than two."""
+    defined = values[~np.isnan(values)]
+    if len(defined) < 2:
+        raise ValueError(
+            "index must be defined on halves of the data, got no finite value on "
+            f"{len(values) - len(defined)} of {len(values)}."
+        )
+    if len(defined) < len(values):
+        warn_undefined(
+            f"The index is undefined on {len(values) - len(defined)} of {len(values)} halves, "
+            "which are left out."
+        )
+    return defined

@@ -1,5 +1,0 @@
-"""Displays of partitions."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

@@ -1,0 +1,781 @@
+"""Displays of intervals, comparisons and permutation tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skeval._inference.equivalence import RegionProbabilities
+from skeval._inference.interval import ConfidenceInterval
+from skeval.model_selection._comparison_result import ClassifierComparisons
+from skeval.model_selection._datasets_result import DatasetComparison
+from skeval.model_selection._error_interval import ErrorInterval
+from skeval.model_selection._permutation import PermutationTest, PermutationTests
+from skeval.model_selection._region_posterior import RegionPosterior
+from skeval.model_selection._score_interval import ScoreInterval
+from skeval.utils._plotting import (
+    Display,
+    column_of_axes,
+    mark_integers,
+    put_legend_above,
+    shorten_name,
+)
+from skeval.utils._text import count, mean_loss_name, say_pvalue, write_number, write_range
+
+__all__ = [
+    "CriticalDifferenceDisplay",
+    "DifferencesDisplay",
+    "ErrorIntervalDisplay",
+    "PermutationDisplay",
+    "PerturbationDisplay",
+    "SimplexDisplay",
+]
+
+
+BAR, ROW = 0.35, 0.6  # heights, in units of the vertical axis
+UNIT_INCHES = 0.42  # of a unit
+AXIS, LETTER = 5.5, 0.09  # inches: the axis of ranks, and a letter of a name
+
+
+@dataclass(kw_only=True, eq=False)
+class CriticalDifferenceDisplay(Display):
+    """The critical-difference diagram: an axis of mean ranks, the best on the left.
+
+    A bar joins classifiers that are neighbours by rank and of which no two are found different. It
+    is recommended to use `from_comparison` to create a display.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The classifiers, from the best mean rank to the worst.
+    mean_ranks : sequence of float
+        Their mean ranks.
+    groups : sequence of (int, int)
+        First and last place of each bar.
+    critical_difference : float or None
+        Length of the ruler above the axis; None for tests that have none.
+    title : str
+        Which test it is.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    bars_ : list of matplotlib Line2D
+        The bars.
+    texts_ : list of matplotlib Text
+        The names with their ranks.
+
+    See Also
+    --------
+    compare_over_datasets : Computes what is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import CriticalDifferenceDisplay, compare_over_datasets
+    >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
+    >>> display = CriticalDifferenceDisplay.from_comparison(compare_over_datasets(scores))
+    >>> len(display.texts_)
+    4
+    """
+
+    names: Sequence[str]
+    mean_ranks: Sequence[float]
+    groups: Sequence[tuple[int, int]]
+    critical_difference: float | None
+    title: str
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: DatasetComparison, *, ax: Any = None
+    ) -> CriticalDifferenceDisplay:
+        """Draw a result of `compare_over_datasets`.
+
+        Parameters
+        ----------
+        comparison : DatasetComparison
+            The result.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+        """
+        names = [comparison.names[place] for place in comparison.order]
+        level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+        return cls(
+            names=names,
+            mean_ranks=comparison.mean_ranks[comparison.order].tolist(),
+            groups=[(names.index(g[0]), names.index(g[-1])) for g in comparison.groups],
+            critical_difference=(
+                comparison.critical_difference if comparison.test == "nemenyi" else None
+            ),
+            title=f"bars: not found different ({comparison.test}, {level})",
+        ).plot(ax=ax)
+
+    def _measure(self) -> tuple[float, float, float, float]:
+        """Return the room that bars, names and title take below and above the axis, and beside it.
+
+        Below and above in units of the vertical axis: to the first name, to the last one, and to
+        the top; beside in inches, for the longest name and its rank.
+        """
+        below = 0.5 + BAR * len(self.groups)
+        depth = below + ROW * ((len(self.names) + 1) // 2)
+        top = 0.9 if self.critical_difference is None else 1.9
+        beside = LETTER * (8 + max(len(shorten_name(name)) for name in self.names))
+        return below, depth, top, beside
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        _, depth, top, beside = self._measure()
+        return AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8)
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the axis, the names and the bars."""
+        k = len(self.names)
+        below, depth, top, beside = self._measure()
+        self._draw_axis(ax, k)
+        self.bars_ = []
+        for number, (first, last) in enumerate(self.groups):
+            ends = [self.mean_ranks[first] - 0.006 * k, self.mean_ranks[last] + 0.006 * k]
+            height = -0.35 - BAR * number
+            drawn = {"color": "C3", "lw": 4, "solid_capstyle": "butt", "zorder": 3} | kwargs
+            self.bars_ += ax.plot(ends, [height, height], **drawn)
+        self.texts_ = [self._draw_name(ax, place, below) for place in range(k)]
+        margin = beside / AXIS * (k - 1)
+        ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=self.title)
+        ax.axis("off")
+
+    def _draw_axis(self, ax: Any, k: int) -> None:
+        ax.plot([1, k], [0, 0], color="black", lw=1)
+        step = 1 if k <= 12 else 2
+        for rank in range(1, k + 1):
+            ax.plot([rank, rank], [0, 0.18], color="black", lw=1)
+            if (rank - 1) % step == 0:
+                ax.text(rank, 0.28, str(rank), ha="center", va="bottom")
+        if self.critical_difference is not None:
+            ends = [1, 1 + self.critical_difference]
+            ax.plot(ends, [1.25, 1.25], color="black", lw=1, marker="|")
+            text = f"critical difference {self.critical_difference:.2f}"
+            ax.text(ends[1] + 0.02 * k, 1.25, text, ha="left", va="center")
+
+    def _draw_name(self, ax: Any, place: int, below: float) -> Any:
+        """Draw the line from the axis to a name: the better half on the left, the best on top."""
+        k, rank = len(self.names), self.mean_ranks[place]
+        left = place < (k + 1) // 2
+        row = place if left else k - 1 - place
+        height = -below - ROW * row
+        end = 1 - 0.03 * (k - 1) if left else k + 0.03 * (k - 1)
+        ax.plot([rank, rank, end], [0, height, height], color="grey", lw=0.8)
+        name, value = shorten_name(self.names[place]), f"{rank:.2f}"
+        text = f"{name}  {value}" if left else f"{value}  {name}"
+        side = np.array([-0.01, 0.01])[int(not left)] * (k - 1)
+        return ax.text(end + side, height, text, ha="right" if left else "left", va="center")
+
+
+CELL_INCHES = 0.78  # of a cell
+LARGEST, SMALLEST = 9.0, 5.0  # size of texts in points, and the least that can be read
+FILLED = 0.94  # of the width or height of a cell, by the longest text
+WEAK, STRONG = 0.35, 0.9  # opacity of a cell whose interval holds 0, and of one that does not
+
+
+@dataclass(kw_only=True, eq=False)
+class DifferencesDisplay(Display):
+    """A heat map of the differences of all pairs, the row minus the column.
+
+    Each cell has the difference, and below it the ends of its interval; all intervals hold
+    together. What could not be read in small cells is left out. A cell whose interval holds 0 is
+    pale. It is recommended to use `from_comparison` to create a display.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The classifiers, from the best to the worst.
+    differences : ndarray of shape (n_classifiers, n_classifiers)
+        Score of the row minus that of the column.
+    lows, highs : ndarray of shape (n_classifiers, n_classifiers)
+        Ends of the simultaneous intervals.
+    title : str
+        What is drawn.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    image_ : matplotlib AxesImage
+        The cells.
+    texts_ : list of matplotlib Text
+        What stands in them.
+
+    See Also
+    --------
+    compare_classifiers : Computes what is drawn, on one data set.
+    compare_over_datasets : Computes what is drawn, on several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import DifferencesDisplay, compare_over_datasets
+    >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
+    >>> display = DifferencesDisplay.from_comparison(compare_over_datasets(scores))
+    >>> len(display.texts_)
+    12
+    """
+
+    names: Sequence[str]
+    differences: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    title: str
+
+    @classmethod
+    def from_comparison(
+        cls, comparison: ClassifierComparisons | DatasetComparison, *, ax: Any = None
+    ) -> DifferencesDisplay:
+        """Draw a result of `compare_classifiers` of a dict, or of `compare_over_datasets`.
+
+        Parameters
+        ----------
+        comparison : ClassifierComparisons or DatasetComparison
+            The result.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        DifferencesDisplay
+        """
+        if isinstance(comparison, DatasetComparison):
+            order = comparison.order
+        else:
+            order = np.argsort(-comparison.scores, kind="stable")
+        both = np.ix_(order, order)
+        level = f"{100 * comparison.confidence_level:g} %"
+        return cls(
+            names=[comparison.names[place] for place in order],
+            differences=comparison.differences[both],
+            lows=comparison.lows[both],
+            highs=comparison.highs[both],
+            title=f"row minus column; {level} intervals for all together",
+        ).plot(ax=ax)
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        cells = CELL_INCHES * len(self.names)
+        return 4.5 + cells, 3.0 + cells
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the cells."""
+        k = len(self.names)
+        with np.errstate(invalid="ignore"):
+            found = (self.lows > 0) | (self.highs < 0)
+        largest = float(np.abs(self.differences).max()) or 1.0
+        drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
+        opacity = np.where(found, STRONG, WEAK)
+        self.image_ = ax.imshow(self.differences, alpha=opacity, **drawn)
+        dark = found & (np.abs(self.differences) > 0.6 * largest)
+        n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
+        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
+        self.texts_ = [
+            ax.text(j, i, self._describe(i, j, n_digits), color="kw"[int(dark[i, j])], **options)
+            for i in range(k)
+            for j in range(k)
+            if i != j
+        ]
+        labels = [shorten_name(name) for name in self.names]
+        ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(k), labels)
+        ax.set_title(self.title, fontsize="medium")
+        ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """Let the texts fit their cells; what could not be read goes, the intervals first."""
+        self.figure_.canvas.figure.draw_without_rendering()  # the layout settles the cells
+        for n_lines in (2, 1):
+            self._keep_lines(n_lines)
+            size = self._find_font_size()
+            if size >= SMALLEST:
+                break
+        else:
+            self._keep_lines(0)
+        for text in self.texts_:
+            text.set_fontsize(size)
+
+    def _keep_lines(self, n_lines: int) -> None:
+        for text in self.texts_:
+            text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
+
+    def _find_font_size(self) -> float:
+        """Return the size in points at which the longest text fits a cell."""
+        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
+        boxes = [text.get_window_extent() for text in self.texts_]
+        longest = np.max([(box.width, box.height) for box in boxes], axis=0)
+        return float(LARGEST * min(1.0, FILLED * np.min(cell / longest)))
+
+    def _describe(self, i: int, j: int, n_digits: int) -> str:
+        """Return the difference and its interval, to so many digits behind the point."""
+        low, high = self.lows[i, j], self.highs[i, j]
+        ends = "no interval"
+        if np.isfinite([low, high]).all():
+            ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
+        return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
+
+
+Result = ErrorInterval | ScoreInterval
+
+
+@dataclass(kw_only=True, eq=False)
+class ErrorIntervalDisplay(Display):
+    """Estimates of an error, or of scores, with their confidence intervals, a row for each.
+
+    It is recommended to use `from_results` to create a display.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the rows, from top to bottom.
+    estimates : sequence of float
+        The estimates.
+    lows, highs : sequence of float
+        Ends of their intervals.
+    xlabel : str
+        What is estimated.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    errorbar_ : matplotlib ErrorbarContainer
+        The points and bars.
+
+    See Also
+    --------
+    error_interval : Computes what is drawn.
+    score_interval : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import ErrorIntervalDisplay, error_interval
+    >>> X, y = load_iris(return_X_y=True)
+    >>> results = [
+    ...     error_interval(GaussianNB(), X, y, method=method, random_state=0)
+    ...     for method in ("corrected_t", "nested_cv")
+    ... ]
+    >>> ErrorIntervalDisplay.from_results(results).ax_.get_xlabel()
+    'error rate'
+    """
+
+    names: Sequence[str]
+    estimates: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    xlabel: str
+
+    @classmethod
+    def from_results(
+        cls, results: Result | Sequence[Result] | dict[str, Any], *, ax: Any = None
+    ) -> ErrorIntervalDisplay:
+        """Draw results of `error_interval` or `score_interval`.
+
+        Parameters
+        ----------
+        results : ErrorInterval, ScoreInterval, or list or dict of them
+            One result or several; errors of the same loss, or scores.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ErrorIntervalDisplay
+        """
+        if isinstance(results, Result):
+            results = [results]
+        listed = list(results.values()) if isinstance(results, dict) else list(results)
+        measured = {quantity_of(result) for result in listed}
+        if len(measured) != 1:
+            found = ", ".join(sorted(map(repr, measured))) or "none"
+            raise ValueError(f"results must be of one loss, or all of them scores; got {found}.")
+        names = list(results) if isinstance(results, dict) else [name_of(each) for each in listed]
+        return cls(
+            names=names,
+            estimates=[estimate_of(result) for result in listed],
+            lows=[result.interval.low for result in listed],
+            highs=[result.interval.high for result in listed],
+            xlabel=measured.pop(),
+        ).plot(ax=ax)
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, max(2.0, 0.8 + 0.35 * len(self.names))
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the points and bars."""
+        rows = range(len(self.names))
+        # a quantile interval need not hold the estimate, so the bar is drawn around its own middle
+        middles = [(low + high) / 2 for low, high in zip(self.lows, self.highs, strict=True)]
+        halves = [(high - low) / 2 for low, high in zip(self.lows, self.highs, strict=True)]
+        drawn = {"fmt": "none", "ecolor": "C0", "capsize": 3}
+        self.errorbar_ = ax.errorbar(middles, rows, xerr=halves, **(drawn | kwargs))
+        ax.plot(self.estimates, rows, "o", color="C0")
+        ax.set_yticks(list(rows), [shorten_name(name) for name in self.names])
+        ax.set(xlabel=self.xlabel, ylim=(len(self.names) - 0.5, -0.5))
+
+
+def name_of(result: Result) -> str:
+    """Return what tells a result from others of its kind."""
+    return result.scoring if isinstance(result, ScoreInterval) else result.method
+
+
+def estimate_of(result: Result) -> float:
+    """Return the error or the score."""
+    return result.score if isinstance(result, ScoreInterval) else result.error
+
+
+def quantity_of(result: Any) -> str:
+    """Return what a result estimates."""
+    if isinstance(result, ScoreInterval):
+        return "score"
+    if isinstance(result, ErrorInterval):
+        return mean_loss_name(result.loss)
+    raise TypeError(
+        f"results must be of error_interval or score_interval, got {type(result).__name__}."
+    )
+
+
+N_BINS = 40
+ROUNDING = 1e-9  # relative to the range
+
+
+def choose_edges(values: np.ndarray) -> np.ndarray:
+    """Return the edges of bins that hold equally many of the values that a score can have.
+
+    The accuracy of n samples is a multiple of 1/n: bins of another width would hold now one of
+    these values, now two, and the histogram would have teeth.
+    """
+    low, high = values.min(), values.max()
+    steps = np.diff(np.unique(values))
+    steps = steps[steps > ROUNDING * (high - low)]
+    if len(steps) < 2:  # two values tell no step
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    step = steps.min()
+    counts = (values - low) / step
+    if np.abs(counts - np.round(counts)).max() > 0.01:
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    per_bin = int(np.ceil(round(counts.max() + 1) / N_BINS))
+    edges: np.ndarray = low + step * (per_bin * np.arange(counts.max() // per_bin + 2) - 0.5)
+    return edges
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PermutationDisplay(Display):
+    """Scores of permuted labels, and the score of the true ones with its P-value.
+
+    It is recommended to use `from_result` to create a display.
+
+    Parameters
+    ----------
+    metrics : sequence of str
+        Names of the scores; each has a panel.
+    statistics : sequence of float
+        The scores of the true labels; larger is better.
+    null_distributions : sequence of ndarray
+        The scores of permuted labels, for each metric.
+    pvalues : sequence of float
+        The P-values.
+
+    Attributes
+    ----------
+    axes_, figure_ : ndarray of matplotlib Axes of shape (n_metrics,), and Figure
+        What `plot` drew on, one panel for each metric.
+    ax_ : matplotlib Axes
+        The first of `axes_`.
+    histograms_ : list of matplotlib BarContainer
+        The null distributions.
+    lines_ : list of matplotlib Line2D
+        The scores of the true labels.
+
+    See Also
+    --------
+    permutation_test : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import PermutationDisplay, permutation_test
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = permutation_test(
+    ...     GaussianNB(), X, y, scoring="accuracy", n_permutations=20, random_state=0
+    ... )
+    >>> PermutationDisplay.from_result(result).ax_.get_xlabel()
+    'accuracy (larger is better)'
+    """
+
+    metrics: Sequence[str]
+    statistics: Sequence[float]
+    null_distributions: Sequence[np.ndarray]
+    pvalues: Sequence[float]
+
+    @classmethod
+    def from_result(
+        cls, result: PermutationTest | PermutationTests, *, ax: Any = None
+    ) -> PermutationDisplay:
+        """Draw the result of `permutation_test`.
+
+        Parameters
+        ----------
+        result : PermutationTest or PermutationTests
+            The result, of one metric or of several.
+        ax : matplotlib Axes or array-like of them, default=None
+            Where to draw, one for each metric; None makes a figure.
+
+        Returns
+        -------
+        PermutationDisplay
+        """
+        tests = [result] if isinstance(result, PermutationTest) else list(result.values())
+        return cls(
+            metrics=[test.metric for test in tests],
+            statistics=[test.statistic for test in tests],
+            null_distributions=[test.null_distribution for test in tests],
+            pvalues=[test.pvalue for test in tests],
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> PermutationDisplay:
+        """Draw one panel for each metric.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or array-like of them, default=None
+            Where to draw, one for each metric; None makes a figure.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.hist`.
+
+        Returns
+        -------
+        PermutationDisplay
+            The display itself.
+        """
+        size = (6.4, max(4.0, 2.8 * len(self.metrics)))
+        self.axes_ = column_of_axes(ax, self.metrics, "metrics", figsize=size)
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        self.histograms_: list[Any] = []
+        self.lines_: list[Any] = []
+        for panel in range(len(self.metrics)):
+            self._draw_panel(panel, kwargs)
+        return self
+
+    def _draw_panel(self, panel: int, kwargs: dict[str, Any]) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        ax, null = self.axes_[panel], self.null_distributions[panel]
+        defined = null[~np.isnan(null)]
+        label = f"labels shuffled {count(len(null), 'time')}"
+        if len(defined) < len(null):
+            label += f", {len(null) - len(defined)} undefined"
+        # The range takes in the true labels, so that null scores that are all but equal are seen.
+        observed = self.statistics[panel]
+        bins = choose_edges(np.append(defined, observed))
+        drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
+        self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
+        label = f"true labels {write_number(observed)}, {say_pvalue(self.pvalues[panel])}"
+        self.lines_.append(ax.axvline(observed, color="C1", label=label))
+        metric = self.metrics[panel].replace("_", " ")
+        ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
+        mark_integers(ax)
+        ax.xaxis.set_major_locator(MaxNLocator(6))  # more of large numbers would run together
+        put_legend_above(ax, 0.3)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PerturbationDisplay(Display):
+    """Perturbed errors and the confidence interval that they make.
+
+    The histogram is of the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
+    on the scale of the error. It is recommended to use `from_result` to create a display.
+
+    Parameters
+    ----------
+    statistics : ndarray of shape (n_resamples,)
+        The perturbed statistics `W*`.
+    n_samples : int
+        Number of samples.
+    error : float
+        The cross-validated error.
+    interval : ConfidenceInterval
+        Its interval.
+    resubstitution : float
+        Error on the training samples.
+    statistic : str
+        The statistic that was perturbed.
+    loss : str
+        Name of the loss.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    histogram_ : matplotlib BarContainer
+        The perturbed errors.
+    interval_ : matplotlib Polygon or Rectangle
+        The shaded interval.
+    line_ : matplotlib Line2D
+        The cross-validated error.
+
+    See Also
+    --------
+    perturbation_interval : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from skeval.model_selection import PerturbationDisplay, perturbation_interval
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = perturbation_interval(
+    ...     SVC(kernel="linear"), X[50:], y[50:], n_resamples=50, statistic="cross_validation",
+    ...     random_state=0,
+    ... )
+    >>> PerturbationDisplay.from_result(result).ax_.get_ylabel()
+    'perturbations'
+    """
+
+    statistics: np.ndarray
+    n_samples: int
+    error: float
+    interval: ConfidenceInterval
+    resubstitution: float
+    statistic: str
+    loss: str
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the histogram, the interval and both errors."""
+        perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
+        drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
+        counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
+        ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
+        span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
+        ends = self.interval.low, self.interval.high
+        self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
+        self.line_ = ax.axvline(
+            self.error, color="C1", label=f"cross-validated error {self.error:.3f}"
+        )
+        ax.axvline(
+            self.resubstitution,
+            color="0.5",
+            linestyle="--",
+            label=f"training error {self.resubstitution:.3f}",
+        )
+        ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")
+        ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
+        mark_integers(ax)
+        ax.legend(fontsize="small")
+
+    def _interval_label(self) -> str:
+        found = self.interval
+        ends = write_range(found.low, found.high)
+        return f"{100 * found.confidence_level:g} % interval {ends} ({found.method})"
+
+
+CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
+"""Of "a better", "equivalent" and "b better"."""
+
+
+@dataclass(kw_only=True, eq=False)
+class SimplexDisplay(Display):
+    """Draws from the posterior of a Bayesian test, each a point of a triangle.
+
+    The nearer a corner, the more probable is its answer on a next data set; in the part of a corner
+    it is the most probable of the three. It is recommended to use `from_posterior` to create a
+    display.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n_draws, 3)
+        Probabilities of "a better", "equivalent" and "b better".
+    probabilities : RegionProbabilities
+        Fraction of the draws in each part.
+    name_a, name_b : str
+        The classifiers.
+    rope : float
+        Half the width of the region of practical equivalence.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    points_ : matplotlib PolyCollection
+        The draws, counted in hexagons.
+
+    See Also
+    --------
+    compare_over_datasets : Its result has a `posterior`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import SimplexDisplay, compare_over_datasets
+    >>> scores = np.random.default_rng(0).normal(size=(15, 2)) + [0, 1]
+    >>> comparison = compare_over_datasets(scores, rope=0.5, random_state=0)
+    >>> posterior = comparison.posterior("classifier 1", "classifier 2")
+    >>> SimplexDisplay.from_posterior(posterior).draws.shape
+    (10000, 3)
+    """
+
+    draws: np.ndarray
+    probabilities: RegionProbabilities
+    name_a: str
+    name_b: str
+    rope: float
+
+    @classmethod
+    def from_posterior(cls, posterior: RegionPosterior, *, ax: Any = None) -> SimplexDisplay:
+        """Draw a posterior.
+
+        Parameters
+        ----------
+        posterior : RegionPosterior
+            Of two classifiers, from `DatasetComparison.posterior`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        SimplexDisplay
+        """
+        return cls(
+            draws=posterior.draws,
+            probabilities=posterior.probabilities,
+            name_a=posterior.name_a,
+            name_b=posterior.name_b,
+            rope=posterior.rope,
+        ).plot(ax=ax)
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.0, 5.4
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the triangle and the points."""
+        places = self.draws @ CORNERS
+        drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
+        # logarithmic, so that the few hexagons that hold most do not hide the rest
+        self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
+        ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
+        centre = CORNERS.mean(axis=0)
+        for middle in (CORNERS + np.roll(CORNERS, 1, axis=0)) / 2:
+            ax.plot(*np.array([centre, middle]).T, color="C1", lw=1)
+        a, equivalent, b = self.probabilities
+        options = {"ha": "center", "fontsize": "medium"}
+        text = f"{shorten_name(self.name_a)}\nbetter: {a:.3f}"
+        ax.text(0.0, -0.04, text, va="top", **options)
+        text = f"{shorten_name(self.name_b)}\nbetter: {b:.3f}"
+        ax.text(1.0, -0.04, text, va="top", **options)
+        text = f"equivalent within {self.rope:g}: {equivalent:.3f}"
+        ax.text(0.5, CORNERS[1, 1] + 0.03, text, va="bottom", **options)
+        ax.set(xlim=(-0.25, 1.25), ylim=(-0.18, 1.0), aspect="equal")
+        ax.axis("off")

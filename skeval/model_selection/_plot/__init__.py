@@ -1,5 +1,0 @@
-"""Displays of intervals and P-values."""
-
-from __future__ import annotations
-
-__all__: list[str] = []

@@ -1,5 +1,0 @@
-"""Displays of several estimates side by side."""
-
-from __future__ import annotations
-
-__all__: list[str] = []
