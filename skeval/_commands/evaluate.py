@@ -30,7 +30,7 @@ QUICK_BUDGET = 10.0
 LEAVE_ONE_OUT_LIMIT, FOLDS = 1000, 10
 WORTH_TELLING = 10.0
 MOST_CLASSES = 20
-ANSWER_FITS = 100
+REPEATS = 10
 
 
 def add_evaluate(commands: Any) -> None:
@@ -269,7 +269,7 @@ def _choose_sizes(
         n_folds=min(options.cv or FOLDS, n),
         **sizes,
         perturbed=perturbed,
-        n_others=ANSWER_FITS,
+        n_others=REPEATS * min(options.folds or FOLDS, n),
         fit=fit,
         shuffled=shuffled,
     )

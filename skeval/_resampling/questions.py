@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, round_spread
+from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, tie_values
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS, ScoresOfFits
 from skeval._resampling.target import Target
@@ -61,7 +61,8 @@ class Questions:
         """Return what a fitted model answers, by the names of columns; labels are not encoded."""
         found: dict[str, Any] = {}
         if "decision_function" in self.methods:
-            found["decision"] = read_response("decision_function", model, X, target)
+            decision = read_response("decision_function", model, X, target)
+            found["decision"] = None if decision is None else tie_values(decision)
         if "predict_proba" in self.methods:
             found["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
@@ -81,8 +82,7 @@ class Questions:
             scores = score_answers(output, block, self, get_tags(estimator), target)
         decision = None
         if "decision_function" in self.methods and output.decision is not None:
-            parts = [round_spread(part.decision) for part in output if part.decision is not None]
-            decision = np.concatenate(parts)
+            decision = output.tie_decision()
         return FitOutput(
             output.test,
             output.failed,
@@ -252,7 +252,7 @@ def score_answers(
             codes = target.codes[rows if block.order is None else block.order[number, rows]]
             answers = part.responses | {"predict": target.decode(part.responses["predict"])}
             if "decision_function" in answers:
-                answers["decision_function"] = round_spread(answers["decision_function"])
+                answers["decision_function"] = part.tie_decision()
             replayed = ReplayedEstimator(answers, tags, target.classes)
             scores[number] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
     return scores

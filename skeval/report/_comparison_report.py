@@ -17,6 +17,7 @@ from skeval.model_selection._comparison_methods import judge_splits
 from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._report import EvaluationReport
 from skeval.report._text_table import align_rows
+from skeval.report._verdict import forbid_quoting
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import write_ends, write_number, write_pvalue
@@ -63,13 +64,17 @@ class EvaluationComparison(WritableReport, Mapping):
 
     @property
     def verdict(self) -> str:
-        """Which estimator is better, as far as can be told."""
-        if self.comparisons is None:
-            return (
-                "Which is better is not tested: the folds keep the order of the samples, or fits "
-                "failed."
-            )
-        return self.comparisons.conclusion
+        """Which estimator is better, as far as can be told, and what is grave."""
+        told = (
+            "Which is better is not tested: the folds keep the order of the samples, or fits "
+            "failed."
+        )
+        if self.comparisons is not None:
+            told = self.comparisons.conclusion
+        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
+        poor = [name for name, each in self.items() if each.guess and not each.guess.better]
+        beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
+        return " ".join(filter(None, [grave, told, beaten]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
@@ -149,7 +154,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
     if any(np.isnan(column).any() for column in columns.values()):
         return None
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
-    ratio = 1 / (first.out_of_fold.n_folds - 1)
+    ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
     level, rope = first.confidence_level, default_rope(scoring)
     comparisons = {}

@@ -107,10 +107,13 @@ def evaluate(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds, as in `cross_val_error`; None means 10, or as many as the smallest class has
-        members, or as there are samples or groups. Where folds test only what comes after all
-        that they train on, as those of ``TimeSeriesSplit`` do, what would mix early and late
-        samples is left out, and a warning says so.
+        Folds, which decide the answer and all that is read off it, as in `error_interval`: those
+        of a number, and of a splitter with ``shuffle=True``, are drawn anew for each repeat; all
+        others are taken as they are, and without `groups` samples that they never part count as
+        one unit. None means 10, or as many as the smallest class has members, or as there are
+        samples or groups. Where folds test only what comes after all that they train on, as those
+        of ``TimeSeriesSplit`` do, what would mix early and late samples is left out, and a warning
+        says so.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -215,7 +218,7 @@ def evaluate(
     splitter, few = choose_splitter(cv, target, task.groups, seed)
     weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
     task = task.of(rule).under(weight=weight)
-    steps, notes = Steps(task, splitter, seed, confidence_level), notes + few
+    steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)

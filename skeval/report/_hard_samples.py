@@ -104,7 +104,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         truth = [str(name) for name in target.y.tolist()]
         hard = np.flatnonzero(wrong > 0)
         always = int(np.sum((wrong == 1) & (counts > 0)))
-        suspect, unknown = _judge_labels(found, (wrong == 1) & (counts > 0), missed)
+        suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
     hard = hard[np.lexsort([hard, -wrong[hard]])]
     names = [str(k) for k in range(n)] if index is None else [str(name) for name in index]
     return HardSamples(
@@ -120,10 +120,10 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
 
 
 def _judge_labels(
-    found: OutOfFold, always: np.ndarray, missed: np.ndarray
+    found: OutOfFold, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
 ) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
     """Return which samples may have a wrong label, and the classes that models do not know."""
-    codes, classes = found.target.codes, found.target.classes
+    codes = found.target.codes
     tested = np.bincount(found.row, minlength=len(codes))
     always = always & (tested > 1)
     sizes = np.bincount(codes[tested > 0], minlength=len(classes))

@@ -75,7 +75,7 @@ def summarize_found_searches(
     (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
-    ratio = 1 / max(1, found.n_folds - 1)
+    ratio = found.test_train_ratio
     with warnings.catch_warnings():  # the report shows what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:
@@ -241,6 +241,15 @@ def warn_of_scores(
             "of probabilities are left out."
         )
         notes.append(Caution("undefined", text))
+    flat, n_answered = int(found.ranks_nothing.sum()), len(found.ranks_nothing)
+    if 2 * flat > n_answered:
+        where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
+        text = (
+            f"The scores are constant in {where}, but for rounding: all samples are tied there, "
+            "and their order, from which areas and precisions are made, says nothing. A rule that "
+            "predicts one class only often has such scores; weights of the classes may help."
+        )
+        notes.append(Caution("constant-scores", text))
     if decides_by_pairs(estimator, found.target):
         text = (
             "The decision values are those of pairs of classes (decision_function_shape='ovo'), "

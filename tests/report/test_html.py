@@ -84,7 +84,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
     assert "(W*/√n in the paper of the method)" in document.text
-    assert "always the largest class" in document.text
+    assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
         assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.method})" in document.text
@@ -169,10 +169,12 @@ def test_report_without_the_optional_parts():
     document = Document(report.to_html())
     assert len(document.all("svg")) == 2
     assert "mean squared error, 95 % intervals" in document.text
-    interval = report.answer.interval
-    assert report.verdict == (
-        f"Estimated mean squared error {report.answer.error:.4g}, 95 % interval "
-        f"{interval.low:.4g} to {interval.high:.4g} (repeated_cv)."
+    low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
+    (explained,) = [each.estimate for each in report.metrics if each.metric == "r2"]
+    assert report.verdict.startswith(
+        f"Estimated root mean squared error {report.answer.error**0.5:.4g}, 95 % interval "
+        f"{low:.4g} to {high:.4g} (repeated_cv), R2 {explained:.2f}; always answering the mean has "
+        f"{y[:80].std():.4g}. Better than chance: it beats that guess on the same samples."
     )
 
 
@@ -184,12 +186,17 @@ def test_verdict(nasty_report):
         f"Estimated error {100 * error.error:.1f} %, 95 % interval "
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
+    guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"
     claimed = f"; selection outside the loop would have claimed {100 * bias.cv1_error:.1f} %."
+    told = " Better than chance: it beats that guess on the same samples"
     assert test.pvalue == 0.05
-    assert nasty_report.verdict == f"{start}, better than chance with P = 0.05{claimed}"
-    chance = replace(nasty_report, permutation=replace(test, pvalue=0.0501))
-    assert f"{start}, not shown to be better than chance (P = 0.05)" in chance.verdict
+    assert nasty_report.verdict == (
+        f"{start}{guess}{claimed}{told}; P = 0.05 from 19 permutations alone would leave it "
+        "undecided."
+    )
     bare = replace(nasty_report, permutation=None, selection_bias=None)
+    assert bare.verdict == f"{start}{guess}.{told}."
+    bare = replace(bare, guess=None)
     assert bare.verdict == f"{start}."
     assert json.loads(nasty_report.to_json())["verdict"] == nasty_report.verdict
 

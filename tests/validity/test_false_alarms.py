@@ -79,7 +79,7 @@ def count_alarms(rule, n, separation, n_sets):
             counts[name] += any(words in sentence for sentence in report.warnings)
         grave = [text.code for text in report.warnings if text.headline]
         counts["grave"] += bool(grave)
-        counts["better"] += report.guess is not None
+        counts["better"] += report.guess.better
     return counts
 
 

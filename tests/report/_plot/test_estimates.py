@@ -45,7 +45,7 @@ def test_report_is_drawn_row_by_row():
     assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
-    assert labels[-1] == "always the largest class\n0.500"
+    assert labels[-1] == "always the same answer\n0.500"
     wider = ErrorEstimatesDisplay.from_result(report, confidence_level=0.99)
     assert wider.high[0] > display.high[0]
     low, high = display.ax_.get_ylim()
