@@ -24,6 +24,7 @@ from skeval._adapters.svc_problems import (
     LinearPairSolver,
     PairProblems,
     PairSolver,
+    are_certain,
     make_boxes,
     make_column_steps,
 )
@@ -37,9 +38,6 @@ __all__ = ["SVCAdapter"]
 
 MOST_SAMPLES = 4096
 """Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
-
-TIED = 1e-8
-"""After rounding, a sample that is so near to the boundary may lie on either side of it."""
 
 
 @adapter_for.register
@@ -180,8 +178,8 @@ class SVCAdapter:
     def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray]:
         """Return decision values of all samples, and which fits they hold for."""
         values, alpha = self.solver.solve(problems)
-        tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
-        return values, self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
+        settled = self.boxes.settles(problems.box, alpha)
+        return values, settled & are_certain(values, problems.block.test)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and let them vote."""
