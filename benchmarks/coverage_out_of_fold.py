@@ -31,6 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from skeval._inference.procedure_intervals import INFLATION
 from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
@@ -86,7 +87,7 @@ def measure(estimator, X, y, seed):
     )
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
     answers = list(p.answers(scheme, Questions()))
-    return measure_metrics(collect_answers(p, answers, 10), 0.95)
+    return measure_metrics(collect_answers(p, answers, scheme, INFLATION), 0.95)
 
 
 def truth(estimator, X, y, test):
@@ -102,7 +103,7 @@ def truth(estimator, X, y, test):
     zeros = np.zeros(n, dtype=int)
     predicted = target.encode(model.predict(test[0]), n)
     data = target, cases_of(target), np.ones(n), np.arange(n), zeros, zeros
-    found = OutOfFold(*data, predicted, np.zeros(n), answered, {}, [], 2, 2)
+    found = OutOfFold(*data, predicted, np.zeros(n), answered, {}, [], 2, 1.0, 1.0, 2)
     return {each.name: each.estimate for each in measure_metrics(found, 0.95)}
 
 

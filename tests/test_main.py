@@ -22,7 +22,7 @@ def read_error(arguments, capsys):
     [
         [],
         ["evaluate"],
-        ["evaluate", "iris", "--folds", "x"],
+        ["evaluate", "iris", "--cv", "x"],
         ["evaluat", "iris"],
         ["cluster"],
         ["cluster", "iris", "--algorithm", "dbscan"],
@@ -36,7 +36,7 @@ def test_bad_words_are_one_line_and_status_2(arguments, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("evaluate iris --folds 1", "--folds: must be 2 or more, got 1"),
+        ("evaluate iris --cv 1", "--cv: must be 2 or more, got 1"),
         ("evaluate iris --bootstraps 0", "--bootstraps: must be 1 or more, got 0"),
         ("evaluate iris --permutations -1", "--permutations: must be 0 or more, got -1"),
         ("evaluate iris --select 0", "--select: must be 1 or more, got 0"),

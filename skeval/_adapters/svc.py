@@ -5,6 +5,7 @@ The decisions are those of the optimum. A fit that a solver does not settle is l
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -32,6 +33,7 @@ from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
+from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
 
 __all__ = ["SVCAdapter"]
@@ -142,6 +144,13 @@ def are_close(one: Any, other: np.ndarray) -> bool:
     return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= 1e-12 * size)
 
 
+ROUNDED = 4.0
+"""Of the samples that are tested some may be farther off than any of the free ones."""
+
+LARGEST_NOISE = 1e-9
+"""In units of the margin: a solver that is farther off has not settled for other reasons."""
+
+
 class SVCAdapter:
     """The fits of an SVC and of the transformers before it."""
 
@@ -167,37 +176,54 @@ class SVCAdapter:
             return self._vote(block, box)
         codes = self._codes(block)
         rows = np.arange(len(self.target))
-        values, solved = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
-        return FitOutput.of_decisions(block, values, solved)
+        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
         """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
         codes = self.target.codes
         return codes if block.order is None else codes[block.order]
 
-    def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray]:
-        """Return decision values of all samples, and which fits they hold for."""
+    def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return decision values of all samples, which fits they hold for, and their noise."""
         values, alpha = self.solver.solve(problems)
         settled = self.boxes.settles(problems.box, alpha)
-        return values, settled & are_certain(values, problems.block.test)
+        certain = settled & are_certain(values, problems.block.test)
+        return values, certain, find_noise(problems, values, alpha)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and let them vote."""
         codes, classes = self._codes(block), range(self._n_classes)
         present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
         solved = np.all(present, axis=0)
-        values = []
+        values, noise = [], np.zeros(len(block))
         for first, second in combinations(classes, 2):
             member = (codes == first) | (codes == second)
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
             pair_box = np.where(member, box, 0.0)[:, rows]
-            of_pair, settled = self._solve(PairProblems(block, rows, signs, pair_box))
+            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
             solved &= settled
             values.append(of_pair[block.test])
+            noise += off
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
         predicted, decision = count_pair_votes(np.stack(values, 1)[answered], self.pipeline[-1])
-        return FitOutput(block.test, ~solved, predicted, decision)
+        return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
+
+
+def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return how large the rounding errors (n_fits,) of decision values are, but for a shift.
+
+    A free sample has the decision value y at the optimum. What it has instead is off by the
+    rounding of a sum over all support vectors, in the scale of their kernel, and by that of the
+    intercept, which all samples have in common.
+    """
+    off = values[:, problems.rows] - problems.signs
+    free = strictly_free(problems.box, alpha) & np.isfinite(off)
+    highest = np.max(off, axis=1, where=free, initial=-np.inf)
+    lowest = np.min(off, axis=1, where=free, initial=np.inf)
+    worst = np.where(free.any(axis=1), highest - lowest, 0.0)
+    return np.minimum(ROUNDED * worst, LARGEST_NOISE)
 
 
 def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:

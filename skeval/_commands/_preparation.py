@@ -1,4 +1,4 @@
-"""What stands before an estimator so that it can take a table: within every fold, and said."""
+"""The steps before an estimator that let it take a table of numbers with gaps and of texts."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTa
         header=options.header,
         drop=[*options.drop, *([options.id] if options.id is not None else [])],
         groups=getattr(options, "groups", None),
+        time=getattr(options, "time", None),
     )
 
 
@@ -142,7 +143,7 @@ def deliver(
     options: argparse.Namespace,
     table: ColumnTable,
     procedure: str,
-    notes: Iterable[str],
+    notes: Sequence[str],
     *,
     numbers: bool = False,
 ) -> None:
@@ -157,7 +158,9 @@ def deliver(
             lines.append(f"written to {options.json}")
         if options.html is not None:
             title = f"{_printable_name(options.data)}: {procedure}"
-            report.to_html(options.html, title=title, command=_show_bytes(options.line))
+            told = [_show_bytes(note.removeprefix("note: ")) for note in notes]
+            command = _show_bytes(options.line)
+            report.to_html(options.html, title=title, command=command, notes=told)
             lines.append(f"written to {options.html}")
     finally:
         encoding = sys.stdout.encoding or "utf-8"

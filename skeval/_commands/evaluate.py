@@ -30,7 +30,7 @@ QUICK_BUDGET = 10.0
 LEAVE_ONE_OUT_LIMIT, FOLDS = 1000, 10
 WORTH_TELLING = 10.0
 MOST_CLASSES = 20
-ANSWER_FITS = 100
+REPEATS = 10
 
 
 def add_evaluate(commands: Any) -> None:
@@ -42,6 +42,11 @@ def add_evaluate(commands: Any) -> None:
     add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
     add("--groups", metavar="COLUMN", help="samples that share its value stay together")
+    add(
+        "--time",
+        metavar="COLUMN",
+        help="numbers or dates: each fold is predicted from what came before it; no feature",
+    )
     add(
         "--task",
         choices=("classes", "numbers"),
@@ -74,9 +79,11 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     """Add how much is repeated, and for how long."""
     add = parser.add_argument
     add(
-        "--folds",
+        "--cv",
+        metavar="FOLDS",
         type=parse_whole_number_from(2),
-        help="folds of the cross-validation (default: 10)",
+        help="folds of the cross-validation (default: 10; with --time so many that the first "
+        "trains on two classes)",
     )
     add("--bootstraps", type=parse_whole_number_from(1), help="bootstrap resamples (default: 200)")
     add(
@@ -119,6 +126,8 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
 
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
+    if options.time is not None and options.groups is not None:
+        raise ValueError("--time keeps no groups together: leave out --groups, or --time.")
     table = read_columns(options, needs_target=True)
     numbers, notes = _choose_task(table, options.task)
     if numbers:
@@ -133,7 +142,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         estimator,
         table.X,
         table.y,
-        cv=options.folds,
+        cv=_make_folds(table, options, numbers),
         groups=table.groups,
         scoring=options.scoring,
         by=_find_subgroups(table, options.by),
@@ -147,6 +156,23 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
+
+
+def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
+    """Return the number of folds, or folds that test what comes after all that they train on."""
+    if options.time is None:
+        return options.cv
+    from sklearn.model_selection import TimeSeriesSplit
+
+    n = len(table.y)
+    for n_folds in [options.cv] if options.cv else range(min(FOLDS, n - 1), 1, -1):
+        n_first = n - n_folds * (n // (n_folds + 1))  # the first fold trains on
+        if n > n_folds and (numbers or len(set(table.y[:n_first].tolist())) > 1):
+            return TimeSeriesSplit(n_folds)
+    raise ValueError(
+        f"--time: the first of {n_folds} folds would train on {max(0, n_first)} of {n} rows, which "
+        f"hold one class{'; take fewer folds (--cv)' if n_folds > 2 else ''}."
+    )
 
 
 def _find_subgroups(table: ColumnTable, by: str | None) -> Any:
@@ -229,6 +255,8 @@ def _choose_sizes(
     given = {name: value for name, value in asked.items() if value is not None}
     sizes = (QUICK if options.quick else SIZES) | given
     sizes["leave_one_out"] = not options.quick and n <= LEAVE_ONE_OUT_LIMIT
+    if options.time is not None:  # nothing is repeated in another order
+        return sizes, []
     try:
         fit, shuffled = time_fits(estimator, table.X, table.y, abs(options.seed))
     except Exception:  # evaluate says it better
@@ -238,10 +266,10 @@ def _choose_sizes(
     perturbed = linear and table.groups is None and len(set(table.y.tolist())) == 2
     work = Workload(
         n_samples=n,
-        n_folds=min(options.folds or FOLDS, n),
+        n_folds=min(options.cv or FOLDS, n),
         **sizes,
         perturbed=perturbed,
-        n_others=ANSWER_FITS,
+        n_others=REPEATS * min(options.folds or FOLDS, n),
         fit=fit,
         shuffled=shuffled,
     )

@@ -12,6 +12,9 @@ __all__ = ["Correction", "bca_correction", "corrected_levels"]
 
 Floats = NDArray[np.float64]
 
+FARTHEST = 38.0
+"""Below minus this the normal distribution function is 0."""
+
 
 class Correction(NamedTuple):
     """Bias and acceleration of the BCa interval of Efron (1987)."""
@@ -34,6 +37,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
     bias, acceleration = correction
     z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
+    z = z.clip(-FARTHEST, FARTHEST)  # a level of 1, as that of two samples, has no quantile
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,6 +35,12 @@ class ConfusionTable(NamedTuple):
         """Share of each cell."""
         return self.counts / self.counts.sum()
 
+    def shares(self, parts: Iterable[NDArray[np.bool_]]) -> Iterator[Floats]:
+        """Yield the share of each cell among some of the samples."""
+        for part in parts:
+            counts = np.bincount(self.cell[part], self.weight[part], minlength=self.counts.size)
+            yield (counts / counts.sum()).reshape(self.counts.shape)
+
 
 def score_form(
     table: ConfusionTable,
@@ -42,14 +48,14 @@ def score_form(
     groups: Any = None,
     *,
     repeat: NDArray[np.intp] | None = None,
-    inflation: float = 1.0,
+    widen: Callable[[float], float] | None = None,
 ) -> tuple[Callable[[float], Limits], float]:
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The size of the sample is the number of independent samples, each of weight 1, whose metric
     would have this variance. Groups take Student's quantile, as Korn and Graubard (1998) do.
     Where the table adds up several tables of the same samples, each a `repeat`, the variance is
-    the mean of theirs; it is `inflation` times that of independent samples.
+    the mean of theirs. `widen` says of it how many times as large that of the estimate is.
     """
     share = table.share
     gradient = table.metric(share)[1]
@@ -70,8 +76,9 @@ def score_form(
     alone = np.sum(share * slope**2)
     if alone > _ROUNDING * np.max(slope**2) and error > 0:
         size = min(float(alone / error**2), largest)
-    made_of = table.metric, share, estimate, float(size) / inflation, n_groups
-    return partial(_score_interval, *made_of), error * float(np.sqrt(inflation))
+    larger = 1.0 if widen is None else widen(error**2)
+    made_of = table.metric, share, estimate, float(size) / larger, n_groups
+    return partial(_score_interval, *made_of), error * float(np.sqrt(larger))
 
 
 def _score_interval(

@@ -49,7 +49,11 @@ def finding_forms(found: Finding, loss: str, method: str = "") -> tuple[str, ...
     if method in QUANTILES and np.nanmin(found.replicates) < np.nanmax(found.replicates):
         forms.append("quantile")
     if loss == "zero_one" and found.n_effective is not None:
-        forms += ["jeffreys", "wilson"] if method == "repeated_cv" else ["wilson", "jeffreys"]
+        forms += (
+            ["jeffreys", "wilson"]
+            if method in ("repeated_cv", "given_folds")
+            else ["wilson", "jeffreys"]
+        )
     if loss in NON_NEGATIVE and found.error > 0:
         forms.append("log")
     return (*forms, "normal" if np.isinf(found.degrees_of_freedom) else "t")

@@ -8,7 +8,7 @@ import numpy as np
 
 from skeval._resampling.target import Target
 
-__all__ = ["Cases", "cases_of"]
+__all__ = ["Cases", "cases_of", "number_by_appearance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,15 @@ class Cases:
         Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
     n_groups : int or None
         Number of groups; None where each sample is a unit.
+    kept_by : {"groups", "folds", "samples"}
+        What keeps the samples of a unit together: the groups, or the folds that were given, which
+        never part them; "samples" where a unit is the answers of several models to one sample.
     """
 
     unit: np.ndarray
     stratum: np.ndarray
     n_groups: int | None = None
+    kept_by: str = "groups"
 
     @property
     def n_units(self) -> int:
@@ -37,7 +41,7 @@ class Cases:
     @property
     def name(self) -> str:
         """What the units are called."""
-        return "samples" if self.n_groups is None else "groups"
+        return "samples" if self.n_groups is None else self.kept_by
 
     def mask(self, units: np.ndarray) -> np.ndarray:
         """Return which samples belong to some units, shape (n_samples,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -32,6 +33,9 @@ from skeval.utils._checks import check_jobs, warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
 __all__ = ["NoFitLeftError", "Outputs", "Scores", "fit_plan", "mean_scores", "score_plan"]
+
+NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""What scikit-learn's estimators say of texts."""
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with what its fits answer."""
@@ -69,7 +73,10 @@ def fit_plan(
     if params or not questions.need_no_model(estimator, target):
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
     else:
-        adapter = find_adapter(estimator, X, target, plan, tell)
+        try:
+            adapter = find_adapter(estimator, X, target, plan, tell)
+        except ValueError as error:
+            raise explain_texts(error, X) from error
     fitter = Fitter(clone(estimator), X, target, params, questions, error_score)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     if isinstance(adapter, PlannedAdapter):
@@ -163,9 +170,10 @@ class Fitter:
             found = self.questions.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
+                error = explain_texts(error, train)
                 # for whoever knows the plan to say which fit it was
                 vars(error)["training_rows"] = rows
-                raise
+                raise error
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))
         if "predicted" in found:
             found["predicted"] = self.target.encode(found["predicted"], len(tested))
@@ -185,6 +193,33 @@ class Fitter:
             return take_rows(self.X, rows), labels[rows]
         parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
         return parts
+
+
+def explain_texts(error: Exception, X: Any) -> Exception:
+    """Return the error of a fit; where it cannot read texts, one that says where they are."""
+    if not isinstance(error, ValueError) or re.search(NO_TEXTS, str(error)) is None:
+        return error
+    if hasattr(X, "columns"):
+        held = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        remedy = "OneHotEncoder in a ColumnTransformer"
+    else:
+        held, what = [""] * holds_texts(X), "instead of numbers"
+        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+    if not held:
+        return error
+    told = ValueError(
+        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
+        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
+    )
+    told.__cause__ = error
+    return told
+
+
+def holds_texts(values: Any) -> bool:
+    """Whether there is a text among some values."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(each, str) for each in array.flat)
 
 
 def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -251,14 +286,22 @@ def score_plan(
     scorer: Any,
     *,
     scoring: Any = None,
+    several: bool = False,
     **options: Any,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
-    `scorer` is what `scoring` names; `options` are those of `fit_plan`.
+    `scorer` is what `scoring` names; unless there may be several scores, it must give one number.
+    `options` are those of `fit_plan`.
     """
     questions = Questions((), scorer, scoring)
     for _, output in fit_plan(estimator, X, target, plan, questions, **options):
+        several_found = next((each for each in output.scores or () if isinstance(each, dict)), {})
+        if several_found and not several:
+            raise TypeError(
+                "scoring must give one number here, got a dict with "
+                f"{', '.join(map(repr, several_found))}."
+            )
         yield mean_scores(output, plan.fits_per_repetition)
 
 

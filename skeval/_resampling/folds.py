@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.random import SeedSequence
 from sklearn.model_selection import (
     BaseCrossValidator,
     GroupKFold,
@@ -25,16 +27,21 @@ from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 __all__ = [
     "DEFAULT_FOLDS",
     "check_repeats",
+    "deals_at_random",
     "default_folds",
+    "draws_anew",
     "fold_indices",
     "fold_plan",
     "keeps_order",
     "limit_folds",
     "make_repeated_plan",
     "make_splitter",
+    "number_kept_together",
+    "part_repeats",
     "read_splits",
     "resolve_folds",
     "resolve_splitter",
+    "seed_splitter",
 ]
 
 DEFAULT_FOLDS = 10
@@ -146,6 +153,67 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
     return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
+
+
+def deals_at_random(splitter: Any) -> bool:
+    """Whether a splitter deals samples, or the groups that it is handed, to its parts at random."""
+    return hasattr(splitter, "random_state") and bool(getattr(splitter, "shuffle", True))
+
+
+def draws_anew(splitter: Any) -> bool:
+    """Whether a splitter makes one set of folds, and another one with another seed."""
+    return deals_at_random(splitter) and hasattr(splitter, "shuffle")
+
+
+def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
+    """Return a splitter with a seed for one of several draws.
+
+    The first draw is that of the seed which the splitter has, if it has one.
+    """
+    if not deals_at_random(splitter):
+        return splitter
+    if draw == 0 and isinstance(splitter.random_state, Integral):
+        return splitter
+    seeded = copy(splitter)
+    child = SeedSequence(root.entropy, spawn_key=(*root.spawn_key, draw))
+    seeded.random_state = int(child.generate_state(1)[0])
+    return seeded
+
+
+def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[np.ndarray]] | None:
+    """Return the test sets repeat by repeat, None where they are no repeats of one another.
+
+    The test sets of a repeat have no sample in common, and those of each repeat are as many and
+    hold the same samples.
+    """
+    covered = np.zeros(n_samples, dtype=bool)
+    n_folds = 0
+    for test in tests:
+        if covered[test].any():
+            break
+        covered[test] = True
+        n_folds += 1
+    repeats = [tests[start : start + n_folds] for start in range(0, len(tests), n_folds)]
+    for repeat in repeats[1:]:
+        counts = np.bincount(np.concatenate(repeat), minlength=n_samples)
+        if len(repeat) != n_folds or not np.array_equal(counts, covered):
+            return None
+    return repeats
+
+
+def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int) -> np.ndarray:
+    """Return a number for each sample, the same for samples that no test set takes apart.
+
+    The test sets of a repeat have no sample in common.
+    """
+    unit = np.zeros(n_samples, dtype=np.intp)
+    for tests in repeats:
+        fold = np.zeros(n_samples, dtype=np.intp)
+        for number, test in enumerate(tests, start=1):
+            fold[test] = number
+        pair = unit * (len(tests) + 1) + fold
+        unit = np.unique(pair, return_inverse=True)[1].reshape(-1)
+    return unit
 
 
 def default_folds(target: Target, groups: Any) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from skeval._resampling.cases import Cases
 from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.schemes import RepeatedScheme
 from skeval._resampling.target import Target
 
 __all__ = ["OutOfFold", "collect_answers"]
@@ -44,6 +45,11 @@ class OutOfFold:
         What was read off the models.
     n_folds : int
         Number of folds of a repeat.
+    test_train_ratio : float
+        Size of the test sets over that of the training sets, on average.
+    inflation : float
+        Mean squared deviation of the mean of such folds from the risk, over the variance that it
+        would have if losses were independent.
     n_fits : int
         Number of fits, those that failed included.
     """
@@ -60,6 +66,8 @@ class OutOfFold:
     scores: dict[str, np.ndarray]
     noted: list[Any]
     n_folds: int
+    test_train_ratio: float
+    inflation: float
     n_fits: int
 
     @property
@@ -102,9 +110,23 @@ class OutOfFold:
             return np.column_stack([-found, found]) if len(classes) == 2 else None
         return found if found.shape[1] == len(classes) else None
 
+    @cached_property
+    def ranks_nothing(self) -> np.ndarray:
+        """Whether each fit, of those that answered, gave all of several samples the same scores."""
+        scores = self.class_scores
+        _, first, fit = np.unique(self.fit, return_index=True, return_inverse=True)
+        if scores is None:
+            return np.zeros(len(first), dtype=bool)
+        varied = np.any(scores != scores[first][fit], axis=1)
+        return (np.bincount(fit, varied) == 0) & (np.bincount(fit) > 1)
 
-def collect_answers(p: Procedure, answers: Sequence[FitOutput | None], n_folds: int) -> OutOfFold:
+
+def collect_answers(
+    p: Procedure, answers: Sequence[FitOutput | None], scheme: RepeatedScheme, inflation: float
+) -> OutOfFold:
     """Return the answers of repeated folds as columns; fits that failed have none."""
+    blocks, n_folds = map(scheme.plan.draw, range(scheme.n_folds)), scheme.n_folds
+    sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     joined = join_outputs([answer for _, answer in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)
@@ -124,5 +146,7 @@ def collect_answers(p: Procedure, answers: Sequence[FitOutput | None], n_folds: 
         scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
         noted=joined.notes or [],
         n_folds=n_folds,
+        test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
+        inflation=inflation,
         n_fits=len(answers),
     )

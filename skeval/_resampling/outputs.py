@@ -19,7 +19,7 @@ __all__ = [
     "ReplayedEstimator",
     "join_outputs",
     "place_outputs",
-    "round_spread",
+    "tie_values",
 ]
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
@@ -27,11 +27,11 @@ RESPONSES = ("predict", "decision_function", "predict_proba")
 
 COLUMNS = ("predicted", "decision", "probability")
 
-DECIMALS = 9
-"""Decision values are known to so many decimals of their spread: what agrees in them is tied."""
+SHARE = 1e-9
+"""Solvers know decision values to this share of their spread: what agrees so far is tied."""
 
-MIDDLE_ERROR = 2.0**-40
-"""Rounding errors of decision values, relative to their median: some thousand machine epsilons."""
+LAST_PLACES = 2.0**-48
+"""Rounding errors of a sum, relative to the largest of some: sixteen machine epsilons."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +58,8 @@ class FitOutput:
         What the scorer says of each fit, a number or a dict of numbers; None where it failed.
     notes : list of length n_fits, or None
         What was read off each model beside its answers.
+    noise : ndarray of shape (n_fits,) or None
+        How large the rounding errors of decision values are, where a solver knows it.
     """
 
     test: np.ndarray
@@ -67,6 +69,7 @@ class FitOutput:
     probability: Any = None
     scores: list[Any] | None = None
     notes: list[Any] | None = None
+    noise: Any = None
 
     @classmethod
     def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
@@ -110,7 +113,7 @@ class FitOutput:
 
     def __reduce__(self) -> tuple:
         parts = self.failed, self.predicted, self.decision, self.probability
-        return unpack_output, (squeeze(self.test), *parts, self.scores, self.notes)
+        return unpack_output, (squeeze(self.test), *parts, self.scores, self.notes, self.noise)
 
     @cached_property
     def answered(self) -> np.ndarray:
@@ -134,6 +137,16 @@ class FitOutput:
         found = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in found if values is not None}
 
+    def tie_decision(self) -> np.ndarray | None:
+        """Return the decision values of each fit, equal where they differ by rounding only."""
+        noise = np.zeros(len(self)) if self.noise is None else self.noise
+        parts = [
+            tie_values(part.decision, float(off))
+            for part, off in zip(self, noise, strict=True)
+            if part.decision is not None
+        ]
+        return np.concatenate(parts) if parts else None
+
     def expand(self, fill: float) -> np.ndarray:
         """Return what is predicted, shape (n_fits, n_samples), `fill` where there is no answer."""
         dtype = float if self.predicted is None else self.predicted.dtype
@@ -151,6 +164,7 @@ class FitOutput:
             None if self.probability is None else self.probability[answers],
             None if self.scores is None else self.scores[fits],
             None if self.notes is None else self.notes[fits],
+            None if self.noise is None else self.noise[fits],
         )
 
 
@@ -190,6 +204,9 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         join("probability"),
         scores=chain("scores"),
         notes=chain("notes"),
+        noise=None
+        if any(part.noise is None for part in parts)
+        else np.concatenate([part.noise for part in parts]),
     )
 
 
@@ -219,24 +236,30 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
     return FitOutput(test, failed, **columns)
 
 
-def round_spread(values: np.ndarray) -> np.ndarray:
+def tie_values(values: np.ndarray, noise: float = 0.0) -> np.ndarray:
     """Return decision values of which those that differ by rounding errors only are equal.
 
-    Values are known relative to their spread, and no better than relative to their middle: where
-    a model has learnt nothing but its intercept, all that spreads them is rounding.
+    Values are tied that lie no farther apart than the largest of: a share of 1e-9 of the spread of
+    all, which is how well a solver knows them; some units in the last place of the largest of
+    them, which a value has from its intercept; and `noise`, what is known of the rounding errors
+    of the sums that made them. So a rule that is constant but for rounding ranks nothing, and one
+    whose values differ little beside its intercept ranks all.
+
+    values has shape (n_samples,) or (n_samples, n_classes), whose columns are tied by themselves.
     """
-    if not values.size:
+    if values.ndim == 2:
+        return np.column_stack([tie_values(column, noise) for column in values.T])
+    if not values.size or not np.all(np.isfinite(values)):
         return values
-    middle = float(np.median(values))
-    # That of the inner half, since a single outlier must not make all others equal.
-    spread = 2 * float(np.median(np.abs(values - middle))) or float(np.ptp(values))
-    known = max(spread * 10.0**-DECIMALS, abs(middle) * MIDDLE_ERROR)
-    if spread == 0.0 or not np.isfinite(known):
-        return values
-    # A power of two as the unit: nothing but the rounding itself changes a value.
-    unit = 2.0 ** np.floor(np.log2(known))
-    rounded: np.ndarray = middle + np.round((values - middle) / unit) * unit
-    return rounded
+    # The spread of the inner half, since a single outlier must not make all others equal.
+    spread = 2 * float(np.median(np.abs(values - np.median(values)))) or float(np.ptp(values))
+    unit = max(spread * SHARE, np.abs(values).max() * LAST_PLACES, noise)
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    first = np.concatenate([[True], np.diff(ranked) > unit])
+    tied = np.empty_like(values)
+    tied[order] = ranked[first][np.cumsum(first) - 1]
+    return tied
 
 
 class ReplayedEstimator:

@@ -67,7 +67,8 @@ class Procedure:
         plan = self.checked(scheme)
         data = self.estimator, self.X, self.target, plan, scorer
         with self.naming_the_fit(scheme):
-            parts = list(score_plan(*data, scoring=scoring, **self.options))
+            several = not callable(scoring)
+            parts = list(score_plan(*data, scoring=scoring, several=several, **self.options))
         return [score for part in parts for score in part]
 
     def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:

@@ -12,13 +12,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, round_spread
+from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, tie_values
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.score_arrays import SCORES_OF_CLASSES, SCORES_OF_NUMBERS, ScoresOfFits
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
-__all__ = ["EachScorer", "Questions", "find_response_method"]
+__all__ = ["EachScorer", "Questions", "decides_by_pairs", "find_response_method"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 Scorer = type(make_scorer(accuracy_score))
@@ -61,7 +61,8 @@ class Questions:
         """Return what a fitted model answers, by the names of columns; labels are not encoded."""
         found: dict[str, Any] = {}
         if "decision_function" in self.methods:
-            found["decision"] = read_response("decision_function", model, X, target)
+            decision = read_response("decision_function", model, X, target)
+            found["decision"] = None if decision is None else tie_values(decision)
         if "predict_proba" in self.methods:
             found["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
@@ -81,8 +82,7 @@ class Questions:
             scores = score_answers(output, block, self, get_tags(estimator), target)
         decision = None
         if "decision_function" in self.methods and output.decision is not None:
-            parts = [round_spread(part.decision) for part in output if part.decision is not None]
-            decision = np.concatenate(parts)
+            decision = output.tie_decision()
         return FitOutput(
             output.test,
             output.failed,
@@ -109,7 +109,10 @@ class EachScorer:
                 except ValueError:  # as for a test set of one class
                     score = np.nan
                 if isinstance(score, dict):
-                    raise TypeError(f"scoring must give one number, {name!r} gave a dict.")
+                    raise TypeError(
+                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                        f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+                    )
                 scores[name] = float(score)
         return scores
 
@@ -120,16 +123,21 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
     Decision values of pairs of classes are no scores of classes, not even where three classes
     have as many pairs.
     """
-    if target.classes is None:
+    if target.classes is None or decides_by_pairs(estimator, target):
         return None
-    method = next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+    return next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+
+
+def decides_by_pairs(estimator: Any, target: Target) -> bool:
+    """Whether an estimator has decision values of pairs of classes, and nothing else."""
+    if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
+        return False
     shapes = [
         value
         for name, value in estimator.get_params(deep=True).items()
         if name.endswith("decision_function_shape")
     ]
-    by_pairs = method == "decision_function" and "ovo" in shapes and len(target.classes) > 2
-    return None if by_pairs else method
+    return "ovo" in shapes and hasattr(estimator, "decision_function")
 
 
 def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray | None:
@@ -244,7 +252,7 @@ def score_answers(
             codes = target.codes[rows if block.order is None else block.order[number, rows]]
             answers = part.responses | {"predict": target.decode(part.responses["predict"])}
             if "decision_function" in answers:
-                answers["decision_function"] = round_spread(answers["decision_function"])
+                answers["decision_function"] = part.tie_decision()
             replayed = ReplayedEstimator(answers, tags, target.classes)
             scores[number] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
     return scores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,15 +10,18 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._resampling.cases import Cases
+from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval.utils._seeds import repetition_rng
 
 __all__ = [
     "FoldScheme",
+    "RepeatedScheme",
     "ReplacementScheme",
     "Scheme",
     "child_seed",
     "fold_scheme",
+    "given_scheme",
     "halves_scheme",
     "replacement_scheme",
     "subsample_scheme",
@@ -43,7 +46,25 @@ class Scheme:
 
 
 @dataclass(frozen=True, eq=False)
-class FoldScheme(Scheme):
+class RepeatedScheme(Scheme):
+    """Fits repeat by repeat.
+
+    Attributes
+    ----------
+    n_folds : int
+        Number of fits of a repeat.
+    """
+
+    n_folds: int
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats."""
+        return self.plan.n_fits // self.n_folds
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScheme(RepeatedScheme):
     """Repeated folds.
 
     Attributes
@@ -116,7 +137,18 @@ def fold_scheme(
         return f"without fold{'s' * (len(left_out[at]) - 1)} {names} of repeat {repeat + 1}"
 
     plan = unit_plan(cases, n_repeats * len(left_out), parts)
-    return FoldScheme(plan, describe, folds, left_out)
+    return FoldScheme(plan, describe, len(left_out), folds, left_out)
+
+
+def given_scheme(n_samples: int, folds: Sequence[Parts], n_repeats: int) -> RepeatedScheme:
+    """Fit on the training part of each fold that was given, repeat after repeat."""
+    n_folds = len(folds) // n_repeats
+
+    def describe(fit: int) -> str:
+        repeat, fold = divmod(fit, n_folds)
+        return f"of fold {fold + 1}" + (f" of repeat {repeat + 1}" if n_repeats > 1 else "")
+
+    return RepeatedScheme(fold_plan(n_samples, folds), describe, n_folds)
 
 
 def subsample_scheme(cases: Cases, n_test: int, n_repeats: int, root: SeedSequence) -> Scheme:

@@ -68,5 +68,5 @@ def hold(name: str, function: Callable[[Any], Any], worker: Any = None) -> None:
 
 
 def release(name: str, worker: Any = None) -> None:
-    """Forget it."""
+    """Forget a function that was kept, as the run that needed it is over."""
     _held.pop(name, None)

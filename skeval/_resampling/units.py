@@ -115,15 +115,25 @@ def bootstrap_plan(
     return ResamplingPlan(len(units.unit), n_resamples, draw)
 
 
-def plan_resamples(indices: Any, n_samples: int, codes: np.ndarray | None = None) -> ResamplingPlan:
-    """Train on given resamples, rows of sample indices."""
-    indices = np.asarray(indices)
+def plan_resamples(
+    indices: Any, units: DrawingUnits, codes: np.ndarray | None = None
+) -> ResamplingPlan:
+    """Train on given resamples, rows of sample indices, that draw groups whole."""
+    indices, n_samples = np.asarray(indices), len(units.unit)
     if indices.ndim != 2 or indices.shape[1] != n_samples or not len(indices):
         raise ValueError(
             f"indices must have shape (n_resamples, {n_samples}), got {indices.shape}."
         )
     if indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= n_samples:
         raise ValueError(f"indices must be integers from 0 to {n_samples - 1}.")
+    first = np.unique(units.unit, return_index=True)[1][units.unit]
+    for row, drawn in enumerate(indices):
+        counts = np.bincount(drawn, minlength=n_samples)
+        if np.any(counts != counts[first]):
+            raise ValueError(
+                "indices must draw groups whole where groups are given, each of their samples as "
+                f"often as the others; row {row} does not."
+            )
 
     def draw(row: int) -> PlanBlock:
         counts = np.bincount(indices[row], minlength=n_samples)

@@ -42,7 +42,13 @@ from skeval.utils._checks import check_option, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text, write_number
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    write_number,
+    write_spread,
+    write_with_spread,
+)
 
 __all__ = [
     "GapStatistic",
@@ -158,8 +164,7 @@ def choose_n_clusters(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -489,7 +494,7 @@ class NClustersChoice(ShownAsText):
         verb = "reaches" if margin >= 0 else "misses"
         return (
             f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} ({value:.3f} +/- {self.standard_errors[row]:.3f}), so other "
+            f"{abs(margin):.3f} ({write_with_spread(value, self.standard_errors[row])}), so other "
             "halvings may choose otherwise."
         )
 
@@ -510,7 +515,7 @@ class NClustersChoice(ShownAsText):
 
     def __str__(self) -> str:
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
-        for k, *numbers in zip(
+        for k, value, error, reference, least in zip(
             self.candidates,
             self.values,
             self.standard_errors,
@@ -518,9 +523,10 @@ class NClustersChoice(ShownAsText):
             self.limits,
             strict=True,
         ):
-            value, error, reference, limit = (write_number(number) for number in numbers)
+            limit = "none" if np.isneginf(least) else write_number(least)  # of the last gap
             mark = "  <- chosen" if k == self.n_clusters else ""
-            text = f"{value} +/- {error}, reference {reference}, limit {limit}{mark}"
+            text = f"{write_number(value)} +/- {write_spread(error)}, "
+            text += f"reference {write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         text = align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
@@ -688,7 +694,7 @@ class GapStatistic(ShownAsText):
         rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
         for k, value, error in zip(self.candidates, self.gap, self.standard_errors, strict=True):
             mark = "  <- chosen" if k == self.n_clusters else ""
-            rows.append((f"k = {k}", f"{write_number(value)} +/- {write_number(error)}{mark}"))
+            rows.append((f"k = {k}", f"{write_number(value)} +/- {write_spread(error)}{mark}"))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         return align_text(f"{self.n_clusters} {noun} by the gap statistic", rows)
 

@@ -18,6 +18,7 @@ from skeval.utils._plotting import (
     put_legend_above,
     shorten_name,
 )
+from skeval.utils._text import count, say_pvalue, write_number
 
 __all__ = [
     "ClusterStabilityDisplay",
@@ -301,12 +302,12 @@ class StructureTestDisplay(Display):
         """Draw the histogram and the value of the data."""
         null = self.null_distribution
         defined = null[~np.isnan(null)]
-        label = f"{len(null)} draws without structure"
+        label = f"{count(len(null), 'draw')} without structure"
         if len(defined) < len(null):
             label += f", {len(null) - len(defined)} undefined"
         bins = np.histogram_bin_edges([*defined, self.statistic], bins=N_BINS)
         self.histogram_ = ax.hist(defined, bins=bins, color="grey", alpha=0.6, label=label)[2]
-        text = f"data {self.statistic:.3f}, P = {self.pvalue:.2g}"
+        text = f"data {write_number(self.statistic)}, {say_pvalue(self.pvalue)}"
         self.line_ = ax.axvline(self.statistic, color="C1", label=text)
         ax.set(xlabel=self.index.replace("_", " "), ylabel="draws")
         mark_integers(ax)

@@ -29,7 +29,13 @@ from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    write_number,
+    write_spread,
+    write_with_spread,
+)
 
 __all__ = [
     "AGREEMENTS",
@@ -523,8 +529,7 @@ def predictive_power(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -616,8 +621,7 @@ def prediction_strength(
     n_jobs : int, default=None
         Number of halvings computed at a time, through joblib; the numbers do not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -766,7 +770,7 @@ class ClusterStability(ShownAsText):
             strict=True,
         )
         rows = [
-            (f"cluster {label} ({size})", f"{mean:.3f} +/- {error:.3f}  {verdict}")
+            (f"cluster {label} ({size})", f"{write_with_spread(mean, error)}  {verdict}")
             for label, size, mean, error, verdict in numbers
         ]
         title = f"mean Jaccard over {self.replicates.shape[1]} resamples ({self.method})"

@@ -97,7 +97,7 @@ class StructureTest(LimitsResult):
         null = self.null_distribution[~np.isnan(self.null_distribution)]
         spread = "undefined"
         if null.size:
-            spread = f"{write_number(null.mean())} (sd {write_number(null.std())})"
+            spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
         ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
         rows = [
             (self.index, write_number(self.statistic)),

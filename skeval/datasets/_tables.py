@@ -12,7 +12,6 @@ import numpy as np
 from skeval.datasets._files import Columns, read_file
 from skeval.datasets._values import (
     DASHES,
-    DATE,
     DECIMAL_COMMA,
     LARGEST_EXACT,
     MISSING,
@@ -25,6 +24,7 @@ from skeval.datasets._values import (
     parse_number,
     parse_numbers,
     read_class_labels,
+    read_times,
 )
 from skeval.utils._checks import check_flag, warn_user
 
@@ -175,15 +175,16 @@ def load_columns(
     header: bool | None,
     drop: Iterable[str] = (),
     groups: str | None = None,
+    time: str | None = None,
 ) -> ColumnTable:
     """Load a table as people have it.
 
     Texts stay texts, missing numbers are nan, decimal commas are read where they separate nothing;
-    `drop` and `groups` name columns that are no features.
+    `drop`, `groups` and `time` name columns that are no features. By the last the rows are sorted.
     """
     found, dropped = read_file(source, target, needs_target, header), list(drop)
-    named = [*dropped, *([groups] if groups is not None else [])]
-    _check_names(named, found, "--drop, --id and --groups")
+    named = [*dropped, *(name for name in (groups, time) if name is not None)]
+    _check_names(named, found, "--drop, --id, --groups and --time")
     if target is not None:
         _check_names([target], found, "--target")
     notes = list(found.notes)
@@ -192,34 +193,66 @@ def load_columns(
     left_out = {name: np.array(found.values[found.names.index(name)]) for name in dropped}
     columns: dict[str, np.ndarray] = {}
     for position in features:
-        name, values = found.names[position], found.values[position]
+        name = found.names[position]
         if name in named:
             continue
         column, reason = _read_feature(found, position, notes)
         if reason:
             notes.append(f"{found.source}: column {name!r} {reason} and is left out.")
-            left_out[name] = np.array(values)
+            left_out[name] = np.array(found.values[position])
         else:
             columns[name] = column
     if not columns:
         raise ValueError(f"{found.source} has no feature left.")
-    kinds = [column.dtype == object for column in columns.values()]
-    X = np.empty((found.n_rows, len(columns)), dtype=object if any(kinds) else float)
-    for place, column in enumerate(columns.values()):
-        X[:, place] = column
-    return ColumnTable(
-        X,
-        y,
-        list(columns),
-        [place for place, is_text in enumerate(kinds) if is_text],
-        [
-            place
-            for place, (column, is_text) in enumerate(zip(columns.values(), kinds, strict=True))
-            if not is_text and np.isnan(column).any()
-        ],
-        None if groups is None else _read_groups(found, groups),
-        notes,
-        left_out,
+    group_of = None if groups is None else _read_groups(found, groups)
+    table = _join_columns(columns, y, group_of, notes, left_out)
+    return table if time is None else _sort_rows(table, _find_order(found, time))
+
+
+def _join_columns(
+    columns: dict[str, np.ndarray],
+    y: Any,
+    groups: np.ndarray | None,
+    notes: list[str],
+    left_out: dict[str, np.ndarray],
+) -> ColumnTable:
+    """Return columns side by side, and which of them hold texts or lack numbers."""
+    names = list(columns)
+    texts = [place for place, name in enumerate(names) if columns[name].dtype == object]
+    numbers = [place for place in range(len(names)) if place not in texts]
+    missing = [place for place in numbers if np.isnan(columns[names[place]]).any()]
+    X = np.empty((len(columns[names[0]]), len(names)), dtype=object if texts else float)
+    for place, name in enumerate(names):
+        X[:, place] = columns[name]
+    return ColumnTable(X, y, names, texts, missing, groups, notes, left_out)
+
+
+def _find_order(found: Columns, time: str) -> np.ndarray:
+    """Return the rows in the order of a column of numbers or of dates; each must have one."""
+    position = found.names.index(time)
+    numbers = _read_numbers(found, position)
+    readings = read_times(found.values[position]) if numbers is None else [numbers]
+    orders = [np.argsort(reading, kind="stable") for reading in readings]
+    start = f"{found.source}: the column of times {time!r}"
+    if not orders:
+        raise ValueError(f"{start} must hold numbers, or dates such as 2024-01-31 10:30.")
+    if np.isnan(readings[0]).any():
+        record = found.name_record(int(np.argmax(np.isnan(readings[0]))))
+        raise ValueError(f"{start} has no value in {record}.")
+    if any(not np.array_equal(order, orders[0]) for order in orders):
+        raise ValueError(
+            f"{start} can be read with the day or with the month first; write 2024-01-31."
+        )
+    return orders[0]
+
+
+def _sort_rows(table: ColumnTable, order: np.ndarray) -> ColumnTable:
+    """Return a table with its rows in another order."""
+    return table._replace(
+        X=table.X[order],
+        y=None if table.y is None else table.y[order],
+        groups=None if table.groups is None else table.groups[order],
+        left_out={name: column[order] for name, column in table.left_out.items()},
     )
 
 
@@ -350,11 +383,11 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
         different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
         n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
+        if read_times(values):
+            many = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows"
+            return texts, f"{many} (--time {name} goes by them),"
         if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
             return texts, None
-        if all(map(DATE.fullmatch, different)):
-            said = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows,"
-            return texts, said
         many = f"holds {n_distinct} different texts in {found.n_rows} rows"
         return texts, f"{many}, as names and free texts do,"
     if np.isinf(numbers).any():

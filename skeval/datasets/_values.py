@@ -14,7 +14,6 @@ import numpy as np
 
 __all__ = [
     "DASHES",
-    "DATE",
     "DECIMAL_COMMA",
     "LARGEST_EXACT",
     "MISSING",
@@ -278,7 +277,7 @@ def read_times(column: Any) -> list[np.ndarray]:
     for day_first in (True, False):
         with suppress(ValueError):  # no month has the number 13
             readings.append(np.array([_count_seconds(each, day_first) for each in fields])[place])
-    same = len(readings) == 2 and np.array_equal(*readings, equal_nan=True)
+    same = len(readings) == 2 and np.array_equal(readings[0], readings[1], equal_nan=True)
     return [] if not any(fields) else readings[:1] if same else readings
 
 

@@ -220,7 +220,7 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
         One of `get_scorer_names`, or "neg_cost_sensitive_error".
     **metric_kwargs : dict
         Arguments of the metric, such as `pos_label` or `cost_matrix`; of an internal index of
-        clusterings also `give_nan` and `space`, see `make_clustering_scorer`. The scorers of
+        clusterings also `undefined` and `space`, see `make_clustering_scorer`. The scorers of
         scikit-learn take none: use `make_scorer` there.
 
     Returns
@@ -346,7 +346,7 @@ def make_clustering_scorer(
     Raises
     ------
     ValueError
-        If `index` is not callable or `give_nan` or `space` is something else; when called, if the
+        If `index` is not callable or `undefined` or `space` is something else; when called, if the
         index raises for data that have two clusters or more, such as texts.
 
     Notes

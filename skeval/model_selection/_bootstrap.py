@@ -145,7 +145,7 @@ def bootstrap_error(
         Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
         squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any.
+        Use these resamples instead of drawing any; with `groups` they must draw groups whole.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
@@ -178,8 +178,8 @@ def bootstrap_error(
     Raises
     ------
     ValueError
-        If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples, or
-        `stratify` is combined with `groups` or a regressor.
+        If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples or
+        split groups, or `stratify` is combined with `groups` or a regressor.
     TypeError
         If `sample_weight` is given and the estimator takes none; the step is named.
 
@@ -287,7 +287,7 @@ def bootstrap_estimates(
     if indices is None:
         plan = bootstrap_plan(units, n, random_state, target.classes, codes)
     else:
-        plan = plan_resamples(indices, len(target), codes)
+        plan = plan_resamples(indices, units, codes)
     options["params"] = params
     bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, weights, options)
     predictions = target.decode(

@@ -13,7 +13,14 @@ from scipy import stats
 from skeval._inference.split_tests import cochran_q_statistic
 from skeval.model_selection._comparison_checks import check_named
 from skeval.utils._checks import check_comparable, check_same_length, check_y
-from skeval.utils._text import ShownAsText, align_text, fill_text, write_number, write_pvalue
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    fill_text,
+    say_pvalue,
+    write_number,
+    write_pvalue,
+)
 
 __all__ = ["CochranQ", "cochran_q"]
 
@@ -48,10 +55,13 @@ class CochranQ(ShownAsText):
         """What may be concluded, and what not, in words."""
         if self.pvalue <= 0.05:
             return (
-                f"The accuracies differ by more than chance (P = {self.pvalue:.2g}); which of them "
-                "do, it does not say: compare pairs, with Holm's correction."
+                f"The accuracies differ by more than chance ({say_pvalue(self.pvalue)}); which of "
+                "them do, it does not say: compare pairs, with Holm's correction."
             )
-        return "No difference is shown at 5 %, which is no proof that the classifiers are equal."
+        return (
+            f"No difference is shown at 5 % ({say_pvalue(self.pvalue)}), which is no proof that "
+            "the classifiers are equal."
+        )
 
     def __str__(self) -> str:
         rows = [(n, write_number(a)) for n, a in zip(self.names, self.accuracies, strict=True)]

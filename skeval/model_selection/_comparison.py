@@ -18,6 +18,7 @@ from skeval.model_selection._comparison_checks import (
     check_rope,
     choose_scoring,
     choose_splits,
+    default_rope,
     order_arguments,
     resolve_scorer,
 )
@@ -87,7 +88,7 @@ def compare_classifiers(
     scoring: Any = None,
     groups: ArrayLike | None = None,
     alternative: str = "two-sided",
-    rope: float = 0.01,
+    rope: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     random_state: RandomStateLike = None,
@@ -132,11 +133,12 @@ def compare_classifiers(
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         What the test is to show of the score of `a` minus that of `b`: that it is not 0, above 0 or
         below it. The interval is two-sided in any case. A dict is compared "two-sided".
-    rope : float, default=0.01
+    rope : float, default=None
         Half the width of the region of practical equivalence, in units of the score: a smaller
-        difference does not matter to you. The result of "corrected_t" has the posterior
-        probabilities that one is better by more, and that neither is, by the Bayesian correlated t
-        test [5]_.
+        difference does not matter to you. None is 0.01 for scores that lie between -1 and 1
+        whatever the data, and 0 for others, whose unit it does not know. The result of
+        "corrected_t" has the posterior probabilities that one is better by more, and that neither
+        is, by the Bayesian correlated t test [5]_.
     confidence_level : float, default=0.95
         Nominal coverage of the interval; of a dict, that all intervals hold together.
     n_resamples : int, default=2000
@@ -255,7 +257,7 @@ def compare_classifiers(
     check_confidence_level(confidence_level)
     check_option("method", method, METHODS)
     check_option("alternative", alternative, ALTERNATIVES)
-    rope = check_rope(rope)
+    rope = None if rope is None else check_rope(rope)
     named, estimators, X, y = order_arguments(estimator_a, estimator_b, X, y)
     words = ["estimator_a", "estimator_b"]
     if named is not None:
@@ -273,7 +275,7 @@ def compare_classifiers(
         folds=choose_splits(cv, method, X, target, groups, random_state),
         scoring=scoring,
         scorer=resolve_scorer(scoring),
-        rope=rope,
+        rope=default_rope(name_scoring(scoring)) if rope is None else rope,
         alternative=alternative,
         n_resamples=n_resamples,
         root=root_seed(random_state),

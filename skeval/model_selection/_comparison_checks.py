@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from skeval._resampling.folds import resolve_folds
 from skeval._resampling.target import Target
 from skeval.metrics import get_scorer
+from skeval.metrics._scorers import range_of
 from skeval.model_selection._cross_validation import repeat_folds
 from skeval.utils._checks import check_methods, naming
 from skeval.utils._seeds import RandomStateLike
@@ -22,12 +23,17 @@ __all__ = [
     "check_rope",
     "choose_scoring",
     "choose_splits",
+    "default_rope",
     "order_arguments",
     "resolve_scorer",
 ]
 
 N_REPEATS = 10
 """Of the default folds under "corrected_t"."""
+
+
+ROPE = 0.01
+"""Half the width of the region of practical equivalence of rates."""
 
 
 def order_arguments(
@@ -60,6 +66,11 @@ def check_named(name: str, things: Any, minimum: int) -> None:
     if not named or len(things) < minimum:
         got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
         raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
+
+
+def default_rope(scoring: str) -> float:
+    """Return 0.01 where a score lies between -1 and 1 whatever the data, else 0."""
+    return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
 
 
 def check_rope(rope: Any) -> float:

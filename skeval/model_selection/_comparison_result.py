@@ -18,7 +18,9 @@ from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import (
     ShownAsText,
     align_text,
+    count,
     fill_text,
+    say_pvalue,
     write_ends,
     write_estimate,
     write_number,
@@ -116,7 +118,7 @@ class ClassifierComparison(LimitsResult):
         if self.pvalue <= level:
             said = (
                 f"{self.name_a} scores {self._direction} than {self.name_b}: more than chance at "
-                f"{100 * level:.3g} % (P = {self.pvalue:.2g})."
+                f"{100 * level:.3g} % ({say_pvalue(self.pvalue)})."
             )
         else:
             said = f"{self._deny(level)} {self._describe_interval()}"
@@ -139,7 +141,7 @@ class ClassifierComparison(LimitsResult):
 
     def _deny(self, level: float) -> str:
         """Say what the test has not shown."""
-        at = f"at {100 * level:.3g} % (P = {self.pvalue:.2g})"
+        at = f"at {100 * level:.3g} % ({say_pvalue(self.pvalue)})"
         if self.alternative == "two-sided":
             return f"No difference is shown {at}. That is no proof of equality."
         said = f"It is not shown {at} that {self.name_a} scores {self._direction}"
@@ -195,7 +197,7 @@ class ClassifierComparison(LimitsResult):
             rows.append(("only a, only b right", "{}, {}".format(*self.discordant)))
         if self.probabilities is not None and not np.isnan(self.pvalue):
             names = f"P(a, neither, b better by {self.rope:g})"
-            rows.append((names, ", ".join(f"{p:.3f}" for p in self.probabilities)))
+            rows.append((names, ", ".join(map(write_probability, self.probabilities))))
         if self.method == "delong":
             rows.append(("holds for", "these trained rules; the variance of training is left out"))
         return (
@@ -322,16 +324,21 @@ class ClassifierComparisons(ShownAsText, Mapping):
         beats = (self.pvalues[best] <= alpha) & (self.differences[best] > 0)
         beaten, left = beats.all(axis=0), ~beats.all(axis=0)
         left[best] = False
+        unknown = left & np.isnan(self.pvalues[best]).any(axis=0)
+        left &= ~unknown
         alone = len(best) == 1
         said = f"{first} {'has' if alone else 'share'} the highest score"
         if beaten.any():
             said += f", and {'scores' if alone else 'score'} more than {self._list(beaten)}"
-        pairs = "1 pair" if len(self) == 1 else f"{len(self)} pairs"
+        pairs = count(len(self), "pair")
         said += f" (all P-values corrected for {pairs}, level {100 * alpha:.3g} %)."
         if left.any():
             who = "It is not" if alone else "Not all of them are"
             said += f" {who} shown to differ from {self._list(left)};"
             said += " that is no proof of equality, see the intervals."
+        if unknown.any():
+            said += f" Whether {'it differs' if alone else 'they differ'} from "
+            said += f"{self._list(unknown)} cannot be told: the differences do not vary."
         if not alone:
             said += " Equal scores are no proof of equality, see the intervals."
         return said
@@ -360,7 +367,7 @@ class ClassifierComparisons(ShownAsText, Mapping):
         for (a, b), (i, j) in zip(self, combinations(range(len(self.names)), 2), strict=True):
             ends = write_ends(self.lows[i, j], self.highs[i, j])
             said = f"{write_number(self.differences[i, j]):>7} {ends}"
-            pairs.append((f"{a} - {b}", f"{said}  P = {write_pvalue(self.pvalues[i, j])}"))
+            pairs.append((f"{a} - {b}", f"{said}  {say_pvalue(self.pvalues[i, j], 3)}"))
         level = f"{100 * self.confidence_level:g} % intervals and P-values for all together"
         tables = align_text(f"{self.scoring}, {self.method}", scores), align_text(level, pairs)
         return "\n".join([*tables, fill_text(self.conclusion)])

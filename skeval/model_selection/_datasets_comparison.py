@@ -158,7 +158,7 @@ def compare_over_datasets(
       forest  1.000
       svm     2.083
       bayes   2.917
-    Friedman, Iman-Davenport: F = 133.00, P = 5.17e-13
+    Friedman, Iman-Davenport: F = 133.00, P < 0.0001
     pairs by Wilcoxon's signed-rank test, correction: holm
       the default: it compares two by their own scores alone
     differences, 95 % intervals for all together

@@ -22,9 +22,9 @@ from skeval.utils._text import (
     ShownAsText,
     align_text,
     fill_text,
+    say_pvalue,
     write_ends,
     write_number,
-    write_pvalue,
 )
 
 __all__ = ["N_DRAWS", "DatasetComparison"]
@@ -236,13 +236,13 @@ class DatasetComparison(ShownAsText):
         lines = [align_text(f"{title}, mean ranks", ranks)]
         if self.omnibus is not None:
             f, p = self.omnibus.f_statistic, self.omnibus.f_pvalue
-            lines.append(f"Friedman, Iman-Davenport: F = {f:.2f}, P = {p:.3g}")
+            lines.append(f"Friedman, Iman-Davenport: F = {f:.2f}, {say_pvalue(p, 3)}")
         lines.append(f"pairs by {TITLES[self.test]}, correction: {self.correction}")
         lines.append(fill_text(self.reason))
         rows = []
         for row in (self._describe_pair(*pair) for pair in self._list_pairs()):
             ends = write_ends(row["low"], row["high"])
-            said = f"{write_number(row['difference']):>7} {ends}  P = {write_pvalue(row['pvalue'])}"
+            said = f"{write_number(row['difference']):>7} {ends}  {say_pvalue(row['pvalue'], 3)}"
             rows.append((f"{row['a']} - {row['b']}", said))
         level = f"differences, {100 * self.confidence_level:g} % intervals for all together"
         return "\n".join([*lines, align_text(level, rows), fill_text(self.conclusion)])

@@ -113,7 +113,7 @@ def read_samples(
         part = list(islice(answers, 1 + n))
         n_failed += part.count(None)
         found.append(read_sample(p, scheme, number, part))
-    for _ in answers:  # the loop has something to say at its end
+    for _ in answers:  # nothing is left, but at its end the generator warns of failed fits
         pass
     check_enough(p, np.array([found[0].plus]), 1)
     return found, scheme.plan.n_fits, n_failed

@@ -43,8 +43,14 @@ class MetricEstimate(LimitsResult):
     In 15 cells of two Gaussian classes under linear discriminant analysis (50 and 200 samples; 150
     sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
     1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
-    in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least;
-    R2 in .86 where it was .08 with 50 samples, in .93 to 1 elsewhere.
+    in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
+    (Metrics that are no means of losses had somewhat narrower intervals then.)
+
+    Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
+    samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
+    ridge regression and least squares; the interval was above 0 in none. Of labels that nothing
+    tells, in 50 sets of 80 samples, a tree of depth 3 had the recall of a class held in .92 and
+    .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
     """
 
     metric: str

@@ -46,6 +46,7 @@ from skeval.model_selection._selected_samples import (
 )
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups
 from skeval.utils._checks import (
+    check_complete,
     check_confidence_level,
     check_groups,
     check_option,
@@ -354,6 +355,7 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes):
             raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
+        check_complete(name, values)
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred, *others)
         n: int = num_samples(y_true)

@@ -26,7 +26,7 @@ from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import ShownAsText, align_text, write_number
+from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
 __all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
 
@@ -85,7 +85,7 @@ class PermutationTest(LimitsResult):
             ("score", write_number(self.statistic)),
             (
                 "score of permuted labels",
-                f"{write_number(null.mean())} (sd {write_number(null.std())})",
+                f"{write_number(null.mean())} (sd {write_spread(null.std())})",
             ),
             ("P-value", f"{self.pvalue:.4g}"),
             ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
@@ -298,7 +298,7 @@ def permutation_test(
         check_exchangeable(splitter, [] if drawn else list(splitter.split(X)), len(target))
     plan = make_permutation_plan(splitter, X, target, groups, orders, n)
     options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    options |= {"scoring": scoring, "params": params}
+    options |= {"scoring": scoring, "several": True, "params": params}
     scores = compute_scores(estimator, X, target, plan, max_exceedances, options)
     settings = max_exceedances, confidence_level
     if not isinstance(scores[0], dict):

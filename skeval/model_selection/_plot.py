@@ -23,7 +23,7 @@ from skeval.utils._plotting import (
     put_legend_above,
     shorten_name,
 )
-from skeval.utils._text import mean_loss_name
+from skeval.utils._text import count, mean_loss_name, say_pvalue, write_number, write_range
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -575,7 +575,7 @@ class PermutationDisplay(Display):
 
         ax, null = self.axes_[panel], self.null_distributions[panel]
         defined = null[~np.isnan(null)]
-        label = f"labels shuffled {len(null)} times"
+        label = f"labels shuffled {count(len(null), 'time')}"
         if len(defined) < len(null):
             label += f", {len(null) - len(defined)} undefined"
         # The range takes in the true labels, so that null scores that are all but equal are seen.
@@ -583,7 +583,7 @@ class PermutationDisplay(Display):
         bins = choose_edges(np.append(defined, observed))
         drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
         self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
-        label = f"true labels {observed:.3f}, P = {self.pvalues[panel]:.2g}"
+        label = f"true labels {write_number(observed)}, {say_pvalue(self.pvalues[panel])}"
         self.lines_.append(ax.axvline(observed, color="C1", label=label))
         metric = self.metrics[panel].replace("_", " ")
         ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
@@ -678,7 +678,7 @@ class PerturbationDisplay(Display):
 
     def _interval_label(self) -> str:
         found = self.interval
-        ends = f"{found.low:.3f} to {found.high:.3f}"
+        ends = write_range(found.low, found.high)
         return f"{100 * found.confidence_level:g} % interval {ends} ({found.method})"
 
 

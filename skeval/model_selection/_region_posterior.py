@@ -67,9 +67,9 @@ class RegionPosterior(ShownAsText):
 
     def __str__(self) -> str:
         rows = [
-            (f"{self.name_a} better", f"{self.probabilities.a_better:.3f}"),
-            (f"equivalent within {self.rope:g}", f"{self.probabilities.equivalent:.3f}"),
-            (f"{self.name_b} better", f"{self.probabilities.b_better:.3f}"),
+            (f"{self.name_a} better", write_probability(self.probabilities.a_better)),
+            (f"equivalent within {self.rope:g}", write_probability(self.probabilities.equivalent)),
+            (f"{self.name_b} better", write_probability(self.probabilities.b_better)),
         ]
         title = f"{self.method}, {self.n_datasets} data sets"
         return align_text(title, rows) + "\n" + fill_text(self.conclusion)

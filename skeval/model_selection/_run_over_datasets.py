@@ -81,7 +81,9 @@ class DatasetScores(ShownAsText, Mapping):
             for name in self.names
         }
         numbers = {
-            name: tuple(map(write_number, (np.mean(listed), min(listed), max(listed))))
+            name: [
+                write_number(each) for each in (float(np.mean(listed)), min(listed), max(listed))
+            ]
             for name, listed in means.items()
         }
         rows = [

@@ -14,6 +14,11 @@ __all__ = ["read_split_scores", "refit_one_se", "tuning_bias"]
 
 def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     """Return the scores of a search, shape (n_splits, n_candidates), nan where a fit failed."""
+    if not isinstance(cv_results, Mapping):
+        raise TypeError(
+            "cv_results must be the table of a fitted search, its cv_results_, got "
+            f"{type(cv_results).__name__}."
+        )
     columns: list[np.ndarray] = []
     while f"split{len(columns)}_test_{metric}" in cv_results:
         columns.append(cv_results[f"split{len(columns)}_test_{metric}"])
@@ -70,6 +75,8 @@ def tuning_bias(
 
     Raises
     ------
+    TypeError
+        If `cv_results` is no dict, such as the search itself.
     ValueError
         If `cv_results` has no such metric, fewer than two splits, or no score of the candidate.
 

@@ -180,6 +180,8 @@ def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
 
     Raises
     ------
+    TypeError
+        If `scores` is a dict, such as ``cross_validate`` returns, or a search.
     ValueError
         If `scores` is not a vector of finite numbers, or not what `cv` yields.
 
@@ -194,6 +196,11 @@ def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
     >>> round(score_632([1.0, 0.8, 0.9], cv=cv), 4)
     0.9052
     """
+    if isinstance(scores, Mapping) or hasattr(scores, "fit"):
+        raise TypeError(
+            "scores must be a vector, such as cross_validate(...)['test_score'] or the split "
+            f"scores of a candidate, got {type(scores).__name__}."
+        )
     values = check_data("scores", scores, ensure_2d=False, dtype=float, estimator="score_632")
     if values.ndim != 1:
         raise ValueError(f"scores must be a vector, got shape {values.shape}.")

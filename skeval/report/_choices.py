@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter
+from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import Target
 from skeval.report._cautions import Caution
 from skeval.utils._checks import check_count, check_flag
-from skeval.utils._seeds import RandomStateLike
+from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "Counts",
@@ -96,7 +96,8 @@ def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
 def choose_splitter(cv: Any, target: Target, groups: Any, seed: int) -> tuple[Any, list[Caution]]:
     """Return what splits, and a note where there are fewer folds than usual."""
     cv, notes = choose_folds(cv, target, groups)
-    return resolve_splitter(cv, target, groups, seed), notes
+    splitter = resolve_splitter(cv, target, groups, seed)
+    return seed_splitter(splitter, root_seed(seed)), notes
 
 
 def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:

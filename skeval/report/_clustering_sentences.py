@@ -7,6 +7,7 @@ import numpy as np
 from skeval.cluster import NClustersChoice
 from skeval.cluster._stability import PREDICTION_STRENGTH
 from skeval.report._clustering_table import MEASURES
+from skeval.utils._text import write_with_spread
 
 __all__ = ["FRONT", "ORIENTATION", "PRESUMES", "write_choice"]
 
@@ -48,7 +49,7 @@ def _write_rule_and_value(stability: NClustersChoice) -> str:
     value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
     return (
         f"Choice: {stability.n_clusters} clusters{hedge}, the {_write_rule(stability)}: "
-        f"{value:.3f} +/- {error:.3f} over {repeats} random halvings, where "
+        f"{write_with_spread(value, error)} over {repeats} random halvings, where "
         f"{stability.limits[chosen[0]]:.3f} is needed."
     )
 

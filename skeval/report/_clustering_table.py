@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval.cluster import ClusteringComparison, NClustersChoice
 from skeval.metrics.cluster import ExternalIndices
+from skeval.utils._text import write_with_spread
 
 __all__ = ["MEASURES", "Column", "make_columns"]
 
@@ -79,8 +80,7 @@ def _choose_format(values: np.ndarray) -> Callable[[Any], str]:
 
 
 def _write_mean(mean_and_error: tuple[float, float]) -> str:
-    mean, error = mean_and_error
-    return f"{mean:.3f} +/- {error:.3f}"
+    return write_with_spread(*mean_and_error)
 
 
 def _write_flag(flag: bool) -> str:

@@ -20,7 +20,6 @@ from skeval.report._page import (
 )
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
-from skeval.report._sentences import find_guess
 from skeval.utils._text import write_number, write_pvalue, write_range
 
 __all__ = ["make_comparison_page"]
@@ -70,7 +69,7 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
         high=np.array([answer.interval.high for answer in answers]),
         confidence_level=answers[0].confidence_level,
         loss=answers[0].loss,
-        guess=None if first.answer is None else find_guess(first.class_sizes, first.answer.loss),
+        guess=first.guess and first.guess.error,
     )
     figure = make_figure(
         display.plot,

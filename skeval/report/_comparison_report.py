@@ -12,10 +12,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import ClassifierComparison, ClassifierComparisons
+from skeval.model_selection._comparison_checks import default_rope
 from skeval.model_selection._comparison_methods import judge_splits
 from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._report import EvaluationReport
 from skeval.report._text_table import align_rows
+from skeval.report._verdict import forbid_quoting
 from skeval.report._writing import WritableReport
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import write_ends, write_number, write_pvalue
@@ -23,7 +25,6 @@ from skeval.utils._text import write_ends, write_number, write_pvalue
 __all__ = ["EvaluationComparison", "compare_reports", "list_shared_metrics"]
 
 SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
-ROPE = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,13 +64,17 @@ class EvaluationComparison(WritableReport, Mapping):
 
     @property
     def verdict(self) -> str:
-        """Which estimator is better, as far as can be told."""
-        if self.comparisons is None:
-            return (
-                "Which is better is not tested: the folds keep the order of the samples, or fits "
-                "failed."
-            )
-        return self.comparisons.conclusion
+        """Which estimator is better, as far as can be told, and what is grave."""
+        told = (
+            "Which is better is not tested: the folds keep the order of the samples, or fits "
+            "failed."
+        )
+        if self.comparisons is not None:
+            told = self.comparisons.conclusion
+        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
+        poor = [name for name, each in self.items() if each.guess and not each.guess.better]
+        beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
+        return " ".join(filter(None, [grave, told, beaten]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
@@ -91,7 +96,7 @@ class EvaluationComparison(WritableReport, Mapping):
         for name, report in self.items():
             found = dict(_read_row(report))
             ends = write_ends(found["low"], found["high"])
-            numbers = [write_number(found.get(metric, np.nan)) for metric in metrics]
+            numbers = [write_number(found[m]) if m in found else "--" for m in metrics]
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
         if self.comparisons is not None:
@@ -149,14 +154,14 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
     if any(np.isnan(column).any() for column in columns.values()):
         return None
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
-    ratio = 1 / (first.out_of_fold.n_folds - 1)
+    ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
-    level = first.confidence_level
+    level, rope = first.confidence_level, default_rope(scoring)
     comparisons = {}
     for a, b in combinations(range(len(names)), 2):
         with warnings.catch_warnings():  # the table shows what is undefined
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            test, details = judge_splits(scores[:, [a, b]], ratio, ROPE, "two-sided")
+            test, details = judge_splits(scores[:, [a, b]], ratio, rope, "two-sided")
         comparisons[names[a], names[b]] = ClassifierComparison(
             method="corrected_t",
             scoring=scoring,
@@ -174,7 +179,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
             **details,
         )
     means = scores.mean(axis=0)
-    settled = {"confidence_level": level, "rope": ROPE}
+    settled = {"confidence_level": level, "rope": rope}
     return ClassifierComparisons(names, "corrected_t", scoring, means, comparisons, **settled)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.procedure_intervals import INFLATION
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval.report._text_table import align_rows
@@ -32,7 +31,7 @@ class ConfusionRates(ShownAsText):
         Share of the row.
     low, high : ndarray of shape (n_classes, n_classes)
         Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has
-        over 1.55, as `error_interval` counts them.
+        over 1.55 (2 where folds are not repeated), as `error_interval` counts them.
     """
 
     labels: tuple[str, ...]
@@ -84,7 +83,7 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
         rates = counts / counts.sum(axis=1, keepdims=True)
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for row in range(k):
-        n = len(np.unique(found.cases.unit[codes == row])) / INFLATION
+        n = len(np.unique(found.cases.unit[codes == row])) / found.inflation
         for column in np.flatnonzero(np.isfinite(rates[row])):
             rate = rates[row, column]
             ends = wilson_interval(rate * n, n, confidence_level)

@@ -24,6 +24,10 @@ TIMES_CHANCE = 10
 CHANCE = 1e-3
 ROUNDING = 1e-9
 FEW = 3
+FAR = 8.0
+"""Standard deviations between classes that no measurement is expected to reach."""
+LEAST_ALIKE = 10
+"""Distinct values, or samples of one value, that no chance puts in order."""
 LEAST_COUNTED = 8
 """Fewer numbers count the rows by chance, in one of a few thousand tables of a feature."""
 
@@ -48,7 +52,7 @@ def write_data_warnings(
         named = {} if copies else named  # of copies every column is an identifier
         found = [
             copies,
-            warn_of_groups(columns) if groups is None else None,
+            warn_of_groups(columns, target) if groups is None else None,
             _warn_of_answers(columns, target, names),
             *warn_of_repeated_values(named, left_out, target, groups),
             _warn_of_row_numbers(columns, target, names),
@@ -149,8 +153,11 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
     if np.ndim(y) != 1:
         return None
     if target.classes is None:
-        copies = list(_find_linear_copies(columns, np.asarray(y, dtype=float)))
-        return _name_copies(copies, names) if copies else None
+        numbers = np.asarray(y, dtype=float)
+        copies = list(_find_linear_copies(columns, numbers))
+        if copies:
+            return _name_copies(copies, names)
+        return _name_telling(_find_functions(columns, numbers), [], names)
     telling = _find_telling(columns, y, len(target.classes))
     if not telling or _chance_of_telling(y, columns.shape[1]) > CHANCE:
         return None
@@ -160,11 +167,47 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
     ]
     if copies:
         return _name_copies(copies, names)
+    return _name_telling([c for c in telling if _is_far(columns[:, c], y)], telling, names)
+
+
+def _name_telling(grave: list[int], telling: list[int], names: Sequence[str]) -> Caution | None:
+    """Say which features alone tell what is to be predicted, the grave ones first, if any do."""
+    if not grave and not telling:
+        return None
+    others = [column for column in telling if column not in grave]
+    what = "all classes apart" if telling else "the order of the targets"
+    fault = f"{_list_features(grave, names)} alone tells {what}, as what is made from them does"
     return Caution(
         "telling-feature",
-        f"{_list_features(telling, names)} alone tells all classes apart, without one error: make "
-        "sure that it is known before the class is, and not made from it.",
+        f"{_list_features([*grave, *others], names)} alone tells {what}, without one error: make "
+        "sure that it is known before the target is, and not made from it.",
+        fault[0].lower() + fault[1:] if grave else "",
     )
+
+
+def _is_far(column: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether a feature holds the classes farther apart than measurements would.
+
+    All means lie `FAR` standard deviations within a class apart, or a class of some size has a
+    value for itself.
+    """
+    sizes = np.bincount(codes)
+    means = np.bincount(codes, column) / sizes
+    squares = np.bincount(codes, (column - means[codes]) ** 2)
+    spread = np.sqrt(squares.sum() / max(1, len(codes) - len(sizes)))
+    alone = np.any((squares == 0) & (sizes >= LEAST_ALIKE))
+    return bool(alone or np.diff(np.sort(means)).min() > FAR * spread)
+
+
+def _find_functions(columns: np.ndarray, y: np.ndarray) -> list[int]:
+    """Return the features that rise, or fall, with numbers to predict without one exception."""
+    found = []
+    for position, column in enumerate(columns.T):
+        if len(np.unique(column)) < LEAST_ALIKE:
+            continue
+        if any(np.all(np.diff(x[np.lexsort((x, y))]) >= 0) for x in (column, -column)):
+            found.append(position)
+    return found
 
 
 def _name_copies(copies: list[int], names: Sequence[str]) -> Caution:
@@ -181,7 +224,7 @@ def _list_features(found: list[int], names: Sequence[str]) -> str:
     """Return the names of a few features."""
     listed = ", ".join(repr(str(names[column])) for column in found[:FEW])
     more = f" (and {len(found) - FEW} more)" if len(found) > FEW else ""
-    return f"Feature {listed}{more}"
+    return f"Feature {listed}" if len(found) == 1 else f"Each of the features {listed}{more}"
 
 
 def _find_linear_copies(columns: np.ndarray, y: np.ndarray) -> Iterator[int]:

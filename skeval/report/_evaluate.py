@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 
 from skeval._resampling.loss import LossLike
 from skeval._resampling.target import check_task
+from skeval._resampling.workers import tallied_warnings
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
 from skeval.report._cautions import Caution
 from skeval.report._choices import (
@@ -26,6 +27,7 @@ from skeval.report._predictions import (
     add_search_question,
     find_subgroups,
     resolve_scorers,
+    take_column,
 )
 from skeval.report._provenance import (
     check_feature_names,
@@ -105,10 +107,13 @@ def evaluate(
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds, as in `cross_val_error`; None means 10, or as many as the smallest class has
-        members, or as there are samples or groups. Where folds test only what comes after all
-        that they train on, as those of ``TimeSeriesSplit`` do, what would mix early and late
-        samples is left out, and a warning says so.
+        Folds, which decide the answer and all that is read off it, as in `error_interval`: those
+        of a number, and of a splitter with ``shuffle=True``, are drawn anew for each repeat; all
+        others are taken as they are, and without `groups` samples that they never part count as
+        one unit. None means 10, or as many as the smallest class has members, or as there are
+        samples or groups. Where folds test only what comes after all that they train on, as those
+        of ``TimeSeriesSplit`` do, what would mix early and late samples is left out, and a warning
+        says so.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -125,11 +130,12 @@ def evaluate(
     scoring : str, callable, list or dict, default=None
         Scorers beside the usual metrics, which need none; each scores each test set of the
         repeated folds, as in ``cross_validate``.
-    groups : array-like of shape (n_samples,), default=None
-        Groups that no split takes apart.
+    groups : array-like of shape (n_samples,) or str, default=None
+        Groups that no split takes apart, or the column of a data frame that holds them. The column
+        is then no feature: new samples come from groups that no model has seen.
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or the column of a data frame that holds it: the error in each,
-        and the largest difference. The column stays a feature.
+        and the largest difference. The column stays a feature, unless it holds the groups.
     sample_weight : array-like of shape (n_samples,), default=None
         Positive weights of the samples, in every fit and in the means of losses and metrics; of
         the permutation test, and of the bias of selection, in the fits alone.
@@ -187,24 +193,28 @@ def evaluate(
         return _evaluate_each(**arguments)
     check_confidence_level(confidence_level)
     counts = check_counts(n_bootstraps, n_permutations, n_resamples)
+    table = X
+    if isinstance(groups, str):
+        X, groups = take_column(X, groups)
     X, target, groups = check_task(estimator, X, y, groups)
     leave_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     questions = add_search_question(resolve_scorers(scoring), estimator)
-    by = find_subgroups(X, by, len(target))
+    by = find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
     splitter, few = choose_splitter(cv, target, groups, seed)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    settled = splitter, loss, seed, confidence_level, options, error_score
+    settled = cv, splitter, loss, seed, confidence_level, options, error_score
     weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
     steps, notes = Steps(rule, X, target, groups, weight, *settled), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)
         notes.append(Caution("ordered", ORDERED))
-    findings = find_all(steps, counts, leave_out, questions, names, by, columns, notes, say)
+    with tallied_warnings():
+        findings = find_all(steps, counts, leave_out, questions, names, by, columns, notes, say)
     return EvaluationReport(
         **findings,
         n_features=count_columns(X),
@@ -224,9 +234,10 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     arguments["random_state"] = seed = small_seed(arguments["random_state"])
     say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
-    for name, each in estimator.items():
-        say(f"evaluating {name}")
-        reports[str(name)] = evaluate(each, **arguments)
+    with tallied_warnings():
+        for name, each in estimator.items():
+            say(f"evaluating {name}")
+            reports[str(name)] = evaluate(each, **arguments)
     made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
     return EvaluationComparison(reports, compare_reports(reports), made["call"])
 

@@ -33,11 +33,11 @@ from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._prediction_sections import make_beside, make_prediction_sections
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
-    write_coverage,
     write_permutation,
     write_perturbation,
     write_selection,
 )
+from skeval.report._verdict import write_guess
 from skeval.utils._text import write_number, write_range, write_spread
 
 __all__ = ["make_evaluation_page"]
@@ -46,6 +46,7 @@ N_TOP = 20
 LONGEST_FACT = 300
 MEANINGS = {
     "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
+    "answer, given_folds": "the number to quote: the error on the folds that were given",
     RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
     THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
     CROSS_VALIDATION: "every sample predicted by a model trained without it",
@@ -66,7 +67,7 @@ def make_evaluation_page(
     return Page(
         title=title or "Evaluation report",
         verdict=report.verdict,
-        basis=write_coverage(report.answer),
+        basis=report.basis,
         facts=list(_describe_data(report)),
         beside=list(make_beside(report)),
         sections=[
@@ -105,7 +106,9 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
     rows = list(starmap(_write_row, named))
     quoted = {name for name, _ in named[:1] if report.answer is not None}
     table = Table("The same in numbers.", head, rows, MEANINGS, quoted, {RESUBSTITUTION})
-    sentences = [report.guess] if report.guess else []
+    sentences = []
+    if report.guess and report.guess.better:
+        sentences.append(write_guess(report.guess, report.estimates[0].loss))
     return Section("Every estimate", sentences=sentences, figures=[figure], tables=[table])
 
 

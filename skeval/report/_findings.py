@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skeval._resampling.fits import NoFitLeftError
+from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.questions import Questions
+from skeval._resampling.units import check_class_sizes
 from skeval.model_selection import (
     ErrorEstimate,
-    ErrorInterval,
     PermutationTest,
     PerturbationInterval,
 )
@@ -31,8 +32,15 @@ from skeval.report._predictions import (
     warn_of_scores,
 )
 from skeval.report._row_order import warn_of_order
-from skeval.report._sentences import compare_with_guess, find_quoted
 from skeval.report._steps import Selection, Steps, ends_in_linear_svc
+from skeval.report._verdict import (
+    RareClass,
+    find_guess,
+    find_rare_class,
+    find_unanswered,
+    write_given_folds,
+    write_guess,
+)
 from skeval.report._warnings import write_warnings
 
 __all__ = ["find_all"]
@@ -54,26 +62,32 @@ def find_all(
     say("error interval")
     answer, found = steps.answer(questions)
     about = name_rows(steps.X), by, steps.confidence_level
-    summary = summarize_predictions(steps.procedure, answer, found, questions, *about)
+    summary = summarize_predictions(steps.counted, answer, found, questions, *about)
     if not steps.ordered:
         where = name_columns(steps.X, names), left_out, name_rows(steps.X)
         notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
-    tests = _run_tests(steps, counts, names, say, notes)
+    weighed = count_classes(steps.target, steps.weight)
+    rare = find_rare_class(weighed, summary.metrics, estimates[0].loss)
+    if steps.counted.cases.name == "folds":
+        notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
+        counts = counts._replace(permutations=0)
+    tests = _run_tests(steps, counts, rare, names, say, notes)
     return {
         "answer": answer,
         "estimates": estimates,
+        "rare": rare,
+        "unanswered": find_unanswered(found),
         **summary._asdict(),
         **tests,
-        **_describe_findings(
-            steps, answer, estimates, names, left_out, notes, tests["permutation"]
-        ),
+        **_describe_findings(steps, found, estimates, names, left_out, notes),
     }
 
 
 def _run_tests(
     steps: Steps,
     counts: Counts,
+    rare: RareClass | None,
     names: tuple[str, ...] | None,
     say: Callable[[str], None],
     notes: list[Caution],
@@ -82,38 +96,33 @@ def _run_tests(
     return {
         "perturbation": _run_perturbation(steps, counts.perturbations, say),
         **_run_selection(steps, names, notes)._asdict(),
-        "permutation": _run_permutation(steps, counts.permutations, say, notes),
+        "permutation": _run_permutation(steps, counts.permutations, rare, say, notes),
         "feature_names": names,
     }
 
 
 def _describe_findings(
     steps: Steps,
-    answer: ErrorInterval | None,
+    found: OutOfFold,
     estimates: Sequence[ErrorEstimate],
     names: tuple[str, ...] | None,
     left_out: Mapping[str, Any],
     notes: list[Caution],
-    permutation: PermutationTest | None,
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
-    sizes = count_classes(steps.target)
-    better, guess = False, None
-    if not steps.ordered:  # there the samples that are tested are not all
-        weighed = count_classes(steps.target, steps.weight)
-        better, guess = compare_with_guess(weighed, find_quoted(answer, estimates), permutation)
+    guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
     warnings = [
         *write_data_warnings(steps.X, steps.target, steps.groups, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]
-    if guess and not better:
-        warnings.append(Caution("guess", guess))
+    if guess and not guess.better and not steps.ordered:
+        warnings.append(Caution("guess", write_guess(guess, estimates[0].loss)))
     return {
         "confidence_level": float(steps.confidence_level),
         "n_samples": len(steps.target),
-        "class_sizes": sizes,
-        "guess": guess if better else None,
+        "class_sizes": count_classes(steps.target),
+        "guess": guess,
         "warnings": tuple(warnings),
     }
 
@@ -145,6 +154,11 @@ def _estimate_all(
             notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
     if steps.ordered:
         return
+    try:
+        check_class_sizes(steps.target.classes, steps.target.codes)
+    except ValueError as error:
+        notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
+        return
     say("bootstrap")
     yield from steps.estimate_bootstrap(n_bootstraps)
 
@@ -161,14 +175,18 @@ def _run_perturbation(
 
 
 def _run_permutation(
-    steps: Steps, n_permutations: int, say: Callable[[str], None], notes: list[Caution]
+    steps: Steps,
+    n_permutations: int,
+    rare: RareClass | None,
+    say: Callable[[str], None],
+    notes: list[Caution],
 ) -> PermutationTest | None:
     """Return the permutation test if it is wanted; a note where a fit of it fails."""
     if not n_permutations:
         return None
     say("permutation")
     try:
-        return steps.permute(n_permutations)
+        return steps.permute(n_permutations, None if rare is None else rare.metric)
     except Exception as error:
         _note_failure(steps, "permutation test", error, notes)
         return None

@@ -38,6 +38,13 @@ class HardSamples(ShownAsText):
     always : int
         Number of samples that every model predicted wrongly; of numbers, those more than three
         times as far off as samples are.
+    suspect : bool ndarray of shape (n_hard,)
+        Whether the label may be what is wrong. Few samples are (at most 5 %), in every one of at
+        least two repeats, each in a class of which at most half are, and the error is at most half
+        of that of answering always the largest class. Of numbers, all that are so far off, if few.
+    unknown : dict of str to (int, int)
+        Classes of which more than half of the samples are wrong in every repeat: how many, of how
+        many. There the models do not know the class, and its labels are no worse than others.
     """
 
     sample: np.ndarray
@@ -46,6 +53,8 @@ class HardSamples(ShownAsText):
     prediction: tuple[str, ...]
     wrong: np.ndarray
     always: int
+    suspect: np.ndarray
+    unknown: dict[str, tuple[int, int]]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the samples as rows of a table."""
@@ -64,6 +73,8 @@ class HardSamples(ShownAsText):
         return "\n".join([*align_rows(rows[: MOST + 1]), *more])
 
 
+MOST_SUSPECT = 0.05
+"""Share of samples up to which those that are always wrong are taken for mistakes of their own."""
 FAR = 3.0
 """Residuals of a sample, in units of those of all, from which it counts as always wrong."""
 
@@ -82,6 +93,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         truth = [f"{value:.4g}" for value in target.y.astype(float)]
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
+        suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
     else:
         classes = target.classes
         missed = found.predicted != target.codes[found.row]
@@ -92,6 +104,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         truth = [str(name) for name in target.y.tolist()]
         hard = np.flatnonzero(wrong > 0)
         always = int(np.sum((wrong == 1) & (counts > 0)))
+        suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
     hard = hard[np.lexsort([hard, -wrong[hard]])]
     names = [str(k) for k in range(n)] if index is None else [str(name) for name in index]
     return HardSamples(
@@ -101,4 +114,24 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         prediction=tuple(taken[k] for k in hard),
         wrong=wrong[hard],
         always=always,
+        suspect=suspect[hard],
+        unknown=unknown,
     )
+
+
+def _judge_labels(
+    found: OutOfFold, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
+) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
+    """Return which samples may have a wrong label, and the classes that models do not know."""
+    codes = found.target.codes
+    tested = np.bincount(found.row, minlength=len(codes))
+    always = always & (tested > 1)
+    sizes = np.bincount(codes[tested > 0], minlength=len(classes))
+    wrong = np.bincount(codes[always], minlength=len(classes))
+    names = [str(name) for name in classes.tolist()]
+    rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
+    unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
+    suspect = always & (2 * wrong <= sizes)[codes]
+    guess = 1 - sizes.max() / sizes.sum()
+    few = suspect.sum() <= MOST_SUSPECT * sizes.sum() and 2 * missed.mean() <= guess
+    return suspect & few, unknown

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from skeval.model_selection._metric_estimate import MetricEstimate
 from skeval.report._hard_samples import HardSamples
 from skeval.report._text_table import align_rows
@@ -70,17 +72,21 @@ def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
     return align_rows(rows, left=(0, 2))
 
 
-def write_hard_samples(hard: HardSamples, numbers: bool) -> str:
-    """Say which samples every model predicts wrongly."""
-    shown = min(FEW, hard.always)
+def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
+    """Say which samples may have a wrong label, and which classes the models do not know."""
+    sentences = [
+        f"{n_wrong} of {size} samples of class {name} are wrong in every repeat: the models do not "
+        "know that class."
+        for name, (n_wrong, size) in hard.unknown.items()
+    ]
+    suspects = np.flatnonzero(hard.suspect)
+    if not len(suspects):
+        return sentences
     listed = ", ".join(
-        f"{name} ({truth}, taken for {taken})"
-        for name, truth, taken in zip(
-            hard.name[:shown], hard.truth[:shown], hard.prediction[:shown], strict=True
-        )
+        f"{hard.name[k]} ({hard.truth[k]}, taken for {hard.prediction[k]})" for k in suspects[:FEW]
     )
-    more = f" and {hard.always - FEW} more" if hard.always > FEW else ""
+    more = f" and {len(suspects) - FEW} more" if len(suspects) > FEW else ""
     what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
-    subject = "1 sample is" if hard.always == 1 else f"{hard.always} samples are"
+    subject = "1 sample is" if len(suspects) == 1 else f"{len(suspects)} samples are"
     looks = "number looks" if numbers else "label looks, and a sample where classes overlap"
-    return f"{subject} {what}: {listed}{more}. That is how a wrong {looks}."
+    return [*sentences, f"{subject} {what}: {listed}{more}. That is how a wrong {looks}."]

@@ -13,10 +13,9 @@ from skeval._resampling.out_of_fold import OutOfFold
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport
-from skeval.report._sentences import find_guess
 from skeval.report._shown_clusters import ShownClusters
 from skeval.utils._plotting import Display
-from skeval.utils._text import mean_loss_name
+from skeval.utils._text import mean_loss_name, write_ends, write_number
 
 __all__ = [
     "ErrorEstimatesDisplay",
@@ -47,7 +46,7 @@ class ErrorEstimatesDisplay(Display):
     quoted : int, default=None
         Number of the row that holds the answer, which is drawn bold; None draws all alike.
     guess : float, default=None
-        Error of always answering the largest class, a line and a last row; None draws none.
+        Error of the best answer that is always the same, a line and a last row; None draws none.
 
     Attributes
     ----------
@@ -58,7 +57,7 @@ class ErrorEstimatesDisplay(Display):
     points_ : matplotlib Line2D
         The estimates.
     guess_ : matplotlib Line2D or None
-        The error of always answering the largest class.
+        The error of that answer.
 
     See Also
     --------
@@ -114,8 +113,8 @@ class ErrorEstimatesDisplay(Display):
         """
         quoted = guess = None
         if isinstance(result, EvaluationReport):
-            if result.answer is not None:
-                quoted, guess = 0, find_guess(result.class_sizes, result.answer.loss)
+            quoted = None if result.answer is None else 0
+            guess = result.guess and result.guess.error
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]
@@ -150,7 +149,8 @@ class ErrorEstimatesDisplay(Display):
         labels = [self._row(int(row)) for row in rows]
         self.guess_ = None
         if self.guess is not None:
-            labels.append(f"always the largest class\n{self.guess:.3f}")
+            form = ".3f" if self.loss == "zero_one" else ".4g"
+            labels.append(f"always the same answer\n{self.guess:{form}}")
             self.guess_ = ax.axvline(
                 self.guess, color="grey", linestyle="--", linewidth=1, zorder=0
             )
@@ -163,11 +163,10 @@ class ErrorEstimatesDisplay(Display):
         ax.grid(axis="x", alpha=0.3)
 
     def _row(self, row: int) -> str:
-        form = ".3f" if self.loss == "zero_one" else ".4g"
-        error, low, high = (
-            f"{values[row]:{form}}" for values in (self.errors, self.low, self.high)
-        )
-        return f"{self.methods[row]}\n{error} [{low}, {high}]"
+        ends = write_ends(self.low[row], self.high[row])
+        if np.isnan(self.low[row]):
+            ends = "no interval"
+        return f"{self.methods[row]}\n{write_number(self.errors[row])} {ends}"
 
 
 def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:

@@ -222,6 +222,6 @@ def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
     head.append("usual residual" if numbers else "wrong in")
     yield Section(
         "Samples to look at",
-        sentences=[write_hard_samples(hard, numbers)],
+        sentences=write_hard_samples(hard, numbers),
         tables=[Table("The worst predicted.", head, rows)],
     )

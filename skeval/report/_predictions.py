@@ -16,7 +16,12 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.procedure import Procedure
-from skeval._resampling.questions import EachScorer, Questions, find_response_method
+from skeval._resampling.questions import (
+    EachScorer,
+    Questions,
+    decides_by_pairs,
+    find_response_method,
+)
 from skeval._resampling.weights import weight_parameters
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
@@ -38,6 +43,7 @@ __all__ = [
     "name_rows",
     "resolve_scorers",
     "summarize_predictions",
+    "take_column",
     "warn_of_scores",
 ]
 
@@ -72,7 +78,7 @@ def summarize_found_searches(
     (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
-    ratio = 1 / max(1, found.n_folds - 1)
+    ratio = found.test_train_ratio
     with warnings.catch_warnings():  # the report shows what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:
@@ -124,6 +130,15 @@ def _name_part(part: Any, place: int) -> str:
 
 RESERVED = {"error", "low", "high", *METRICS}
 """Names that a row of metrics has for something else."""
+
+
+def take_column(X: Any, name: str) -> tuple[Any, Any]:
+    """Return a data frame without the column that holds the groups, and the column."""
+    if not hasattr(X, "columns") or name not in X.columns:
+        raise ValueError(
+            f"groups must be a column of X or hold a group for each sample, got {name!r}."
+        )
+    return X[[column for column in X.columns if column != name]], X[name]
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
@@ -227,6 +242,22 @@ def warn_of_scores(
         text = (
             f"{method} gave no finite score of every class in some fit: curves, areas and losses "
             "of probabilities are left out."
+        )
+        notes.append(Caution("undefined", text))
+    flat, n_answered = int(found.ranks_nothing.sum()), len(found.ranks_nothing)
+    if 2 * flat > n_answered:
+        where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
+        text = (
+            f"The scores are constant in {where}, but for rounding: all samples are tied there, "
+            "and their order, from which areas and precisions are made, says nothing. A rule that "
+            "predicts one class only often has such scores; weights of the classes may help."
+        )
+        notes.append(Caution("constant-scores", text))
+    if decides_by_pairs(estimator, found.target):
+        text = (
+            "The decision values are those of pairs of classes (decision_function_shape='ovo'), "
+            "which are no scores of classes: curves and areas are left out. With 'ovr' they are "
+            "there."
         )
         notes.append(Caution("undefined", text))
     if by is not None and summary.subgroups is None:

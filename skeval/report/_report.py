@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import starmap
 from typing import Any
+
+import numpy as np
 
 from skeval._resampling.out_of_fold import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
@@ -24,15 +26,20 @@ from skeval.report._hard_samples import HardSamples
 from skeval.report._metrics_table import write_hard_samples, write_metrics
 from skeval.report._predictions_frame import make_predictions_frame
 from skeval.report._sentences import (
-    find_quoted,
-    write_coverage,
     write_permutation,
     write_perturbation,
     write_selection,
     write_tuning,
-    write_verdict,
 )
 from skeval.report._text_table import align_rows
+from skeval.report._verdict import (
+    Guess,
+    RareClass,
+    find_quoted,
+    write_coverage,
+    write_guess,
+    write_verdict,
+)
 from skeval.report._writing import WritableReport
 from skeval.utils._checks import check_option
 from skeval.utils._frames import DataFrame, make_frame
@@ -80,9 +87,13 @@ class EvaluationReport(WritableReport):
         where the folds choose from different features that have no names.
     candidate_names : tuple of str or None
         Names of the features that the selector chooses from, which the steps before it made.
-    guess : str or None
-        That the error lies below that of always answering the largest class, where it does; where
-        it does not, that is among the warnings.
+    guess : Guess or None
+        The best answer that is always the same, the largest class or the mean, and the difference
+        to its error on the same samples; None for a loss of one's own.
+    rare : RareClass or None
+        The rarest class, where it is rare, and the statistic that counts there.
+    unanswered : tuple of str
+        The classes that are the answer to no sample in most of the repeats.
     warnings : tuple of Caution
         What a reader should know before quoting a number, in plain words; each has a `code`.
     confidence_level : float
@@ -122,7 +133,9 @@ class EvaluationReport(WritableReport):
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
-    guess: str | None
+    guess: Guess | None
+    rare: RareClass | None
+    unanswered: tuple[str, ...]
     warnings: tuple[Caution, ...]
     confidence_level: float
     n_samples: int
@@ -146,17 +159,31 @@ class EvaluationReport(WritableReport):
 
     @property
     def verdict(self) -> str:
-        """The answer in one sentence: error, interval, chance, and selection outside the loop."""
-        quoted = find_quoted(self.answer, self.estimates)
-        return write_verdict(quoted, self.permutation, self.selection_bias)
+        """In three sentences at most: error, interval, the guess, chance, and what is grave."""
+        explained = [each.estimate for each in self.metrics if each.metric == "r2"]
+        return write_verdict(
+            find_quoted(self.answer, self.estimates),
+            warnings=self.warnings,
+            guess=self.guess,
+            rare=self.rare,
+            unanswered=self.unanswered,
+            explained=explained[0] if explained else None,
+            permutation=self.permutation,
+            selection_bias=self.selection_bias,
+        )
+
+    @property
+    def basis(self) -> list[str]:
+        """What the interval of the answer is for, how it was made, and how that is known."""
+        weighted = bool(np.ptp(self.out_of_fold.weight))
+        return write_coverage(self.answer, self.class_sizes, weighted=weighted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects, without the replicates."""
         classes = self.class_sizes
         return {
             "verdict": self.verdict,
-            "answer": self.answer
-            and self.answer.to_dict() | {"covers": " ".join(write_coverage(self.answer))},
+            "answer": self.answer and self.answer.to_dict() | {"covers": " ".join(self.basis)},
             "estimator": self.estimator,
             "n_samples": self.n_samples,
             "n_features": self.n_features,
@@ -174,7 +201,9 @@ class EvaluationReport(WritableReport):
             "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
             "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
             "candidate_names": self.candidate_names and list(self.candidate_names),
-            "guess": self.guess,
+            "guess": self.guess and asdict(self.guess),
+            "rare": self.rare and asdict(self.rare),
+            "unanswered": list(self.unanswered),
             "warnings": [{"code": w.code, "text": str(w)} for w in self.warnings],
             "feature_names": self.feature_names and list(self.feature_names),
             "settings": dict(self.settings),
@@ -225,12 +254,12 @@ class EvaluationReport(WritableReport):
         head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
         named = name_estimates(self.answer, self.estimates, self.perturbation)
         table = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
-        lines = [self.verdict, *write_coverage(self.answer), "", *table, ""]
+        lines = [self.verdict, *self.basis, "", *table, ""]
         lines += [*write_metrics(self.metrics), ""]
         if self.subgroups:
             lines += [*str(self.subgroups).splitlines(), ""]
-        if self.guess:
-            lines.append(self.guess)
+        if self.guess and self.guess.better:
+            lines.append(write_guess(self.guess, self.estimates[0].loss))
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias:
@@ -239,8 +268,7 @@ class EvaluationReport(WritableReport):
             lines.append(write_tuning(self.tuning))
         if self.permutation:
             lines.append(write_permutation(self.permutation))
-        if self.hard_samples.always:
-            lines.append(write_hard_samples(self.hard_samples, self.class_sizes is None))
+        lines += write_hard_samples(self.hard_samples, self.class_sizes is None)
         return "\n".join([*lines, *(f"! {text} [{text.code}]" for text in self.warnings)])
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
@@ -29,7 +31,7 @@ from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.questions import Questions
-from skeval._resampling.schemes import Scheme
+from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
@@ -51,7 +53,8 @@ from skeval.model_selection import (
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
-from skeval.model_selection._error_interval import AUTO, answer_with_predictions
+from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
+from skeval.model_selection._interval_repeats import Design
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
 from skeval.report._estimates_table import PERTURBED
 from skeval.report._selection import align_selections, read_selected
@@ -63,6 +66,29 @@ SCORINGS = {
     "squared": "neg_mean_squared_error",
     "absolute": "neg_mean_absolute_error",
 }
+
+
+def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
+    """Return the area under the ROC curve, 1/2 where a test set holds one class only."""
+    classes = np.unique(y_true)
+    if len(classes) < 2:
+        return 0.5
+    positive = y_true == classes[-1]
+    m, n = positive.sum(), (~positive).sum()
+    return float((rankdata(y_score)[positive].sum() - m * (m + 1) / 2) / (m * n))
+
+
+def score_recalls(y_true: np.ndarray, y_pred: np.ndarray) -> float:
+    """Return the mean recall of the classes that a test set holds."""
+    right = y_true == y_pred
+    return float(np.mean([right[y_true == label].mean() for label in np.unique(y_true)]))
+
+
+RARE_SCORERS = {
+    "roc_auc": make_scorer(score_ranking, response_method=("decision_function", "predict_proba")),
+    "balanced_accuracy": make_scorer(score_recalls),
+}
+"""What counts where a class is rare, defined in every test set."""
 
 
 class Selection(NamedTuple):
@@ -85,6 +111,7 @@ class Steps:
     target: Target
     groups: Any
     weight: np.ndarray | None
+    cv: Any
     splitter: Any
     loss: LossLike
     seed: int
@@ -96,6 +123,17 @@ class Steps:
     def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that cross-validation, perturbation and selection share."""
         return list(self.splitter.split(self.X, self.target.y, self.groups))
+
+    @cached_property
+    def design(self) -> Design:
+        """The folds of the answer: repeats of those that were asked for, or those given."""
+        cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
+        return plan_answer(self.procedure, cv, self.groups, {}, self.seed)
+
+    @property
+    def counted(self) -> Procedure:
+        """The procedure with the units that its losses are counted by."""
+        return self.procedure if self.ordered else self.design.procedure
 
     @property
     def ordered(self) -> bool:
@@ -128,12 +166,10 @@ class Steps:
         the folds.
         """
         if not self.ordered:
-            settled = questions, self.confidence_level, self.seed
-            return answer_with_predictions(self.procedure, *settled)
-        plan = fold_plan(len(self.target), self.folds)
-        scheme = Scheme(plan, lambda fit: f"of fold {fit + 1}")
+            return answer_with_predictions(self.design, questions, self.confidence_level)
+        scheme = given_scheme(len(self.target), self.folds, 1)
         answers = list(self.procedure.answers(scheme, questions))
-        return None, collect_answers(self.procedure, answers, plan.n_fits)
+        return None, collect_answers(self.procedure, answers, scheme, 1.0)
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""
@@ -156,8 +192,10 @@ class Steps:
         return self._cross_validate(third, THIRD_HELD_OUT)
 
     def estimate_cross_validation(self) -> ErrorEstimate:
-        """Return the error over the folds."""
-        return self._cross_validate(self.folds, CROSS_VALIDATION)
+        """Return the error over the folds, by the units that these keep together."""
+        cases = self.counted.cases
+        groups = cases.unit if cases.name == "folds" else self.groups
+        return self._cross_validate(self.folds, CROSS_VALIDATION, groups=groups)
 
     def estimate_leave_one_out(self) -> ErrorEstimate:
         """Return the error with each sample, or each group, held out in turn."""
@@ -186,10 +224,12 @@ class Steps:
                 for statistic in PERTURBED
             )
 
-    def permute(self, n_permutations: int) -> PermutationTest:
-        """Return the P-value of the cross-validated loss."""
-        scoring = SCORINGS.get(resolve_loss(self.loss, self.target).name)
-        if scoring is None:
+    def permute(self, n_permutations: int, metric: str | None) -> PermutationTest:
+        """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
+        scoring: Any = SCORINGS.get(resolve_loss(self.loss, self.target).name)
+        if metric is not None:
+            scoring = RARE_SCORERS[metric]
+        elif scoring is None:
             scoring = make_scorer(partial(_mean_loss, loss=self.loss), greater_is_better=False)
         found: Any = permutation_test(  # one metric, so one result
             *self.task,
@@ -202,7 +242,7 @@ class Steps:
             random_state=self.seed,
             **self.options,
         )
-        return found
+        return found if metric is None else replace(found, metric=metric)
 
     def select(self, feature_names: tuple[str, ...] | None) -> Selection:
         """Return the bias of selecting outside the loop and the stability of the selection.
@@ -252,8 +292,9 @@ class Steps:
             **self.options,
         }
 
-    def _cross_validate(self, cv: Any, method: str) -> ErrorEstimate:
-        return estimate_over_folds(method, *self.task, cv=cv, **self._error_options())
+    def _cross_validate(self, cv: Any, method: str, **options: Any) -> ErrorEstimate:
+        options = self._error_options() | options
+        return estimate_over_folds(method, *self.task, cv=cv, **options)
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

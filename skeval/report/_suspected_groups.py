@@ -36,43 +36,57 @@ def _varies(column: np.ndarray) -> bool:
     return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
 
 
-def warn_of_groups(columns: np.ndarray) -> Caution | None:
+def warn_of_groups(columns: np.ndarray, target: Target) -> Caution | None:
     r"""Say how many samples have close companions, and then nothing for a long way.
 
     Where samples are spread evenly in `d` dimensions, the distances :math:`r_k` to the k-th
     neighbour fulfil :math:`P(r_k / r_{k+1} < q) = q^{kd}`, whatever the density, and
-    :math:`(r_k / r_{2k})^d` has median 1/2, which tells `d`.
+    :math:`(r_k / r_{2k})^d` has median 1/2, which tells `d`. It is grave where companions nearly
+    share their target, and the neighbours after them do not: then classes do not explain it.
     """
     table = columns[:, [_varies(column) for column in columns.T]]
-    table = np.unique(table, axis=0)  # copies have a check of their own
+    table, rows = np.unique(table, axis=0, return_index=True)  # copies have a check of their own
     if not LEAST_SAMPLES <= len(table) <= MOST_SAMPLES or table.shape[1] < LEAST_COLUMNS:
         return None
     table = table / np.abs(table).max(axis=0)  # squares of tiny numbers are 0
     table = (table - table.mean(axis=0)) / table.std(axis=0)
-    distances = NearestNeighbors(n_neighbors=2 * FAR).fit(table).kneighbors()[0]
+    distances, neighbours = NearestNeighbors(n_neighbors=2 * FAR).fit(table).kneighbors()
     ratios = distances[:, :-1] / distances[:, 1:]
     middle = float(np.median(distances[:, FAR - 1] / distances[:, 2 * FAR - 1]))
     if not 0 < middle < 1 or np.mean(ratios == 1) > TIES:
         return None
     dimension = np.log(0.5) / np.log(middle)
-    shares = [np.mean(ratios[:, k - 1] < CHANCE ** (1 / (k * dimension))) for k in SIZES]
-    most = int(np.argmax(shares))
-    if shares[most] < SHARE:
+    close = [ratios[:, k - 1] < CHANCE ** (1 / (k * dimension)) for k in SIZES]
+    k = SIZES[int(np.argmax([near.mean() for near in close]))]
+    near = close[SIZES.index(k)]
+    if near.mean() < SHARE:
         return None
+    targets = _spread_target(target)[rows]
+    unlike = np.sum((targets[near, None] - targets[neighbours[near, : 2 * k]]) ** 2, axis=(0, 2))
+    within, beyond = unlike[:k].sum(), unlike[k:].sum()
+    by_chance = 2 * targets.var(axis=0).sum() * near.sum() * k
+    grave = within < (1 - NEARLY_CONSTANT) * by_chance and within < beyond / 2
+    share = f"{100 * near.mean():.0f} % of the samples"
     return Caution(
         "groups",
-        f"{100 * shares[most]:.0f} % of the samples have {SIZES[most]} close neighbours and then "
-        "none for a long way, which chance explains for one in 200: they may be measurements of "
-        "one object. If they are, name the object in groups=, or every error here is too low.",
+        f"{share} have {k} close neighbours and then none for a long way, which chance explains "
+        "for one in 200: they may be measurements of one object. If they are, name the object in "
+        "groups=, or every error here is too low.",
+        f"{share} lie together with {k} others that share their target, as measurements of one "
+        "object do (name it in groups)"
+        if grave
+        else "",
     )
 
 
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 LEAST_VALUES, MOST_ROWS = 8, 20
 """Values of an identifier, and rows that share one in the mean: "site" with 3 values names none."""
-SHARE_OF_REPEATED = 0.1
-NEARLY_CONSTANT = 0.8
-"""Share of the variance of the target that values explain, beyond what they would by chance."""
+SHARE_OF_REPEATED, LEAST_REPEATED = 0.1, 5
+"""Share of the rows whose value is not theirs alone, and how many values repeat: 0 alone may."""
+NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
+"""Share of the variance of the target that values explain, beyond what they would by chance: from
+which a feature, or a column that is none anyway, is an identifier."""
 N_SHUFFLES = 199
 RARE = 0.005
 """P-value, by shuffled targets, from which values and targets have to do with each other."""
@@ -147,7 +161,8 @@ def _find_repeats(
     codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)[1:]
     n, m = len(codes), len(sizes)
     n_repeated = int(sizes[sizes > 1].sum())
-    if n_repeated < SHARE_OF_REPEATED * n or not max(LEAST_VALUES, n / MOST_ROWS) <= m < n:
+    few = n_repeated < SHARE_OF_REPEATED * n or np.sum(sizes > 1) < LEAST_REPEATED
+    if few or not max(LEAST_VALUES, n / MOST_ROWS) <= m < n:
         return None
     agreement = _measure_agreement(codes, sizes, targets)
     if m <= targets.shape[1] or agreement < least or not agreement > 0:
@@ -193,18 +208,19 @@ def _name_identifier(name: str, found: Repeats, left_out: bool, classes: bool) -
     shared = f"{found.n_repeated} of {found.n_samples} samples share their value of {name!r}"
     values = f"{shared} with others ({found.n_values} values)"
     cure = f"pass it as groups (--groups {name} on the command line, groups= in Python)"
-    if found.agreement < NEARLY_CONSTANT:
+    if found.agreement < (MOSTLY_CONSTANT if left_out else NEARLY_CONSTANT):
         return Caution(
             "identifier",
             f"{values}, and those that share it have more alike a {label} than chance explains: "
             f"they are not independent. Where it names what is measured more than once, {cure}.",
         )
-    nearly = "" if found.agreement > 1 - 1e-9 else "nearly "
+    how = "nearly always" if found.agreement >= NEARLY_CONSTANT else "mostly"
+    how = "always" if found.agreement > 1 - 1e-9 else how
     feature = "" if left_out else "; as a feature it tells nothing of new ones, either"
     return Caution(
         "identifier",
-        f"{values}, and {nearly}always their {label} with it, as samples of one patient or object "
+        f"{values}, and {how} their {label} with it, as samples of one patient or object "
         "do. Folds put one into training and the next into the test, so that knowing the object "
         f"again is counted as success: {cure}{feature}.",
-        f"{shared} and {nearly}always their {label} with others (use --groups {name})",
+        f"{shared} and {how} their {label} with others (use --groups {name})",
     )

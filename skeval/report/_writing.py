@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from skeval.report._page import load_template, make_page
+from skeval.report._page import Section, load_template, make_page
 
 __all__ = ["WritableReport"]
 
@@ -53,6 +55,7 @@ class WritableReport:
         *,
         title: str | None = None,
         command: str | None = None,
+        notes: Sequence[str] = (),
     ) -> str:
         """Return the report as one page that needs nothing else, and write it when a path is given.
 
@@ -69,13 +72,21 @@ class WritableReport:
         command : str, default=None
             The command line that makes the report again, which the page shows instead of the
             program in `call`.
+        notes : sequence of str, default=()
+            What else a reader should know, such as which columns of a file were left out; it
+            stands behind the warnings.
 
         Returns
         -------
         str
             HTML.
         """
-        text: str = load_template("page.html").render(page=make_page(self, title, command))
+        page = make_page(self, title, command)
+        if notes:
+            first, *others = page.sections
+            noted = Section("Notes on the data and on the run", items=notes)
+            page = replace(page, sections=[first, noted, *others])
+        text: str = load_template("page.html").render(page=page)
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text

@@ -19,6 +19,7 @@ from skeval.utils._compat import num_samples
 
 __all__ = [
     "check_comparable",
+    "check_complete",
     "check_confidence_level",
     "check_count",
     "check_data",
@@ -150,14 +151,7 @@ def check_same_length(**arrays: Any) -> None:
 
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
-    if getattr(y, "dtype", None) == np.dtype(object) or hasattr(y, "iloc"):
-        objects = np.asarray(y)
-        missing = find_missing(objects.reshape(-1))
-        if missing.any():
-            raise ValueError(
-                f"{name} must hold no missing values, got {missing.sum()} among "
-                f"{len(missing)}, the first at position {missing.argmax()}."
-            )
+    check_complete(name, y)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     with naming(name):
         return native_labels(name, column_or_1d(y))
@@ -170,6 +164,11 @@ def check_groups(groups: Any, n_samples: int) -> np.ndarray | None:
     """
     if groups is None:
         return None
+    if isinstance(groups, str | bytes):
+        raise ValueError(
+            f"groups must hold a group for each of the {n_samples} samples, got {groups!r}; of a "
+            "data frame give the column itself."
+        )
     with naming("groups"):
         n_given = num_samples(groups)
     if n_given != n_samples:
@@ -207,6 +206,18 @@ def is_missing(value: Any) -> bool:
         return True
     same = value == value  # pandas.NA compares as itself, which is no boolean
     return not isinstance(same, bool | np.bool_) or not bool(same)
+
+
+def check_complete(name: str, y: Any) -> None:
+    """Raise where objects, or a column of a data frame, hold a missing value in any form."""
+    if getattr(y, "dtype", None) != np.dtype(object) and not hasattr(y, "iloc"):
+        return  # numbers, which scikit-learn checks
+    missing = find_missing(np.asarray(y).reshape(-1))
+    if missing.any():
+        raise ValueError(
+            f"{name} must hold no missing values, got {missing.sum()} among {len(missing)}, the "
+            f"first at position {missing.argmax()}."
+        )
 
 
 def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:

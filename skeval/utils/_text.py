@@ -18,6 +18,7 @@ __all__ = [
     "mean_loss_name",
     "name_estimators",
     "name_scoring",
+    "say_pvalue",
     "write_ends",
     "write_estimate",
     "write_fields",
@@ -26,6 +27,7 @@ __all__ = [
     "write_pvalue",
     "write_range",
     "write_spread",
+    "write_with_spread",
 ]
 
 LONGEST_VALUE, LONGEST_REPR = 60, 400
@@ -89,7 +91,7 @@ def count(n: int, noun: str) -> str:
 def write_number(value: float) -> str:
     """Return a number as text: with four decimals, or four figures where these say more or less."""
     if np.isnan(value):
-        return "--"
+        return "undefined"
     return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
 
 
@@ -97,13 +99,15 @@ def write_ends(low: float, high: float) -> str:
     """Return the ends of an interval as text; where there is none, it is undefined."""
     if np.isnan(low) and np.isnan(high):
         return "undefined"
+    if np.isinf(low) and np.isinf(high):
+        return "unbounded"
     return f"[{write_number(low)}, {write_number(high)}]"
 
 
 def write_range(low: float, high: float) -> str:
     """Return the ends of an interval as words; where there is none, it is undefined."""
-    if np.isnan(low) and np.isnan(high):
-        return "undefined"
+    if not (np.isfinite(low) or np.isfinite(high)):
+        return write_ends(low, high)
     return f"{write_number(low)} to {write_number(high)}"
 
 
@@ -136,9 +140,25 @@ def write_probability(value: float) -> str:
     return "above 0.999" if value > 0.9995 else f"{value:.3f}"
 
 
-def write_pvalue(pvalue: float) -> str:
-    """Return a P-value as text."""
-    return "undefined" if np.isnan(pvalue) else f"{pvalue:.3g}"
+def write_pvalue(pvalue: float, figures: int = 3) -> str:
+    """Return a P-value as text; how far it is below 0.0001, the assumptions of no test tell."""
+    if np.isnan(pvalue):
+        return "undefined"
+    return "< 0.0001" if pvalue < 1e-4 else f"{pvalue:.{figures}g}"
+
+
+def say_pvalue(pvalue: float, figures: int = 2) -> str:
+    """Return a P-value as part of a sentence."""
+    text = write_pvalue(pvalue, figures)
+    return f"P {text}" if text.startswith("<") else f"P = {text}"
+
+
+def write_with_spread(value: float, standard_error: float) -> str:
+    """Return a number between 0 and 1, or about as large, and its standard error."""
+    spread = write_spread(standard_error)
+    if standard_error >= 0.0005:
+        spread = f"{standard_error:.3f}"
+    return f"{value:.3f} +/- {spread}"
 
 
 def name_scoring(scoring: Any) -> str:

@@ -8,10 +8,13 @@ import sys
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.outcomes import without_progress
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -20,7 +23,7 @@ import skeval
 from skeval.__main__ import main
 from skeval._commands._estimators import CLASSIFIERS
 
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
+QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
 
 
 def test_module_runs_and_names_data_size_and_classes():
@@ -113,7 +116,7 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
     [
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
-        (["iris", "--folds", "99"], "cv=99 folds need a class of at least 99 members"),
+        (["iris", "--cv", "99"], "cv=99 folds need a class of at least 99 members"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
@@ -225,6 +228,73 @@ def test_every_seed_is_one_of_every_estimator(capsys, small_forests):
     assert f"seed {2**40}" in capsys.readouterr().out
 
 
+def write_walks(path, n=120, form="{:%Y-%m-%d}"):
+    """Write random walks, mixed, with their dates; return the rows in order of time."""
+    rng = np.random.default_rng(0)
+    walks = np.cumsum(rng.normal(size=(n, 3)), axis=0)
+    y = np.where(np.arange(n) // 10 % 2, "up", "down")
+    frame = pd.DataFrame(walks, columns=list("abc")).assign(target=y)
+    frame.insert(0, "date", [form.format(day) for day in pd.date_range("2023-01-25", periods=n)])
+    frame.sample(frac=1, random_state=0).to_csv(path, index=False)
+    return frame
+
+
+@pytest.mark.parametrize("form", ["{:%Y-%m-%d}", "{:%d.%m.%Y %H:%M}", "{:%m/%d/%Y}", "{:%j}"])
+def test_time_sorts_and_tests_what_comes_later(tmp_path, capsys, form):
+    frame = write_walks(tmp_path / "walks.csv", form=form)
+    path, out = str(tmp_path / "walks.csv"), tmp_path / "out.json"
+    words = ["evaluate", path, "--time", "date", "--cv", "4", "--estimator", "knn"]
+    assert main([*words, "--json", str(out)]) == 0
+    capsys.readouterr()
+    found = json.loads(out.read_text())
+    report = skeval.evaluate(
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        frame[list("abc")].to_numpy(),
+        frame["target"],
+        cv=TimeSeriesSplit(4),
+        random_state=0,
+    )
+    (error,) = [each for each in found["estimates"] if each["method"] == "cross-validation"]
+    assert error["error"] == report["cross-validation"].error
+    assert "ordered" in [each["code"] for each in found["warnings"]]
+
+
+def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, capsys):
+    write_walks(tmp_path / "walks.csv").to_csv(tmp_path / "walks.csv", index=False)
+    page = tmp_path / "page.html"
+    main(["evaluate", str(tmp_path / "walks.csv"), *QUICK, "--html", str(page)])
+    text = capsys.readouterr().out
+    assert "(--time date goes by them), and is left out." in text
+    assert "('date' rises)" in text
+    assert "(--time date goes by them), and is left out." in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--time", "a b"], "no column 'a b' for --drop, --id, --groups and --time"),
+        (["--time", "name"], "the column of times 'name' must hold numbers, or dates"),
+        (["--time", "gap"], "the column of times 'gap' has no value in line 4"),
+        (["--time", "us"], "can be read with the day or with the month first"),
+        (["--time", "x", "--groups", "name"], "--time keeps no groups together"),
+        (["--time", "x", "--cv", "29"], "hold one class; take fewer folds (--cv)"),
+    ],
+)
+def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
+    n = 30
+    columns = {
+        "name": [f"n{k}" for k in range(n)],
+        "gap": ["" if k == 2 else str(k) for k in range(n)],
+        "us": [f"{k % 12 + 1}/{(k + 3) % 12 + 1}/2024" for k in range(n)],
+        "x": np.arange(n) * 0.1,
+        "z": np.arange(n) % 7,
+        "target": np.arange(n) // 5 % 2,
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "t.csv"), *words]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("budget", [1e6, 10.0])
 def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised(
     capsys, monkeypatch, tmp_path, budget
@@ -236,7 +306,7 @@ def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised
     monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 10.0)
     monkeypatch.setattr("skeval._commands.evaluate.QUICK_BUDGET", budget)
     monkeypatch.setattr("skeval._commands.evaluate.time_fits", lambda *task: (1.0, 1.0))
-    assert main(["evaluate", str(path), "--task", "numbers", "--quick", "--folds", "3"]) == 0
+    assert main(["evaluate", str(path), "--task", "numbers", "--quick", "--cv", "3"]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from skeval.__main__ import main
 
 QUICK = {
-    "evaluate": ["--quick", "--bootstraps", "2", "--folds", "3", "--permutations", "2"],
+    "evaluate": ["--quick", "--bootstraps", "2", "--cv", "3", "--permutations", "2"],
     "cluster": ["--quick", "--k", "2:3", "--repeats", "2"],
 }
 ROWS = [f"{i},{i % 3},{i % 2}" for i in range(24)]
@@ -210,7 +210,7 @@ def test_very_many_columns(tmp_path, capsys):
 
 OPTIONS = {
     "evaluate": [
-        *[["--folds", value] for value in ("0", "-1", "999999999", "1e3")],
+        *[["--cv", value] for value in ("0", "-1", "999999999", "1e3")],
         *[["--confidence-level", value] for value in ("2", "nan", "inf", "-1", "0")],
         *[["--permutations", value] for value in ("-1", "x")],
         *[["--bootstraps", value] for value in ("-1", "0")],

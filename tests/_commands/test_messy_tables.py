@@ -18,7 +18,7 @@ import skeval
 from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
-QUICK = ["--quick", "--bootstraps", "5", "--folds", "3", "--permutations", "5"]
+QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
 
 
 def draw_people(n=80):
@@ -97,7 +97,7 @@ def test_groups_stay_together(people, capsys):
     assert main(["evaluate", people, *words, *QUICK]) == 0
     assert "people.csv: 80 samples, 4 features, 40 groups, 2 classes" in capsys.readouterr().out
     assert main(["evaluate", "iris", "--groups", "x"]) == 2
-    assert "iris has no column 'x' for --drop, --id and --groups" in capsys.readouterr().err
+    assert "iris has no column 'x' for --drop, --id, --groups and --time" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.datasets import make_classification
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ShuffleSplit
@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
+from skeval import evaluate
 from skeval._inference.adjustment import adjust_pvalues
 from skeval._inference.equivalence import correlated_t_probabilities
 from skeval._inference.paired_tests import corrected_t, mcnemar, paired_bootstrap
@@ -149,6 +150,22 @@ def test_conclusions_follow_from_the_test_and_the_interval(method, wrong, altern
     assert f"{100 * level:g} % interval" in said
 
 
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_rules_are_not_equivalent_for_the_unit_of_their_score(scale):
+    """One hundredth is little of an accuracy; of a squared error it may be more than there is."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = scale * (X[:, 0] + 0.1 * rng.normal(size=60))
+    two = {"of": Ridge(), "without": DummyRegressor()}
+    found = compare_classifiers(two, X, y, scoring="neg_mean_squared_error", random_state=0)
+    pair = found["of", "without"]
+    assert pair.conclusion.startswith("of scores more than without")
+    assert "equivalent" not in pair.conclusion
+    assert (found.rope, pair.rope) == (0, 0)
+    evaluated = evaluate(two, X, y, n_bootstraps=2, n_permutations=0, random_state=0)
+    assert evaluated.comparisons.rope == 0
+
+
 def test_what_does_not_vary_cannot_be_judged():
     X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.linspace(0, 1, 40)[:, None]
     with pytest.warns(UndefinedMetricWarning):
@@ -157,6 +174,11 @@ def test_what_does_not_vary_cannot_be_judged():
         )
     assert "the difference is 0.5000 on every split alike" in found.conclusion
     assert "nan" not in str(found)
+    pairs = ClassifierComparisons(
+        ("a", "b"), "corrected_t", "accuracy", np.array([1, 0.5]), {("a", "b"): found}
+    )
+    assert "Whether it differs from b cannot be told" in pairs.conclusion
+    assert "not shown to differ" not in pairs.conclusion
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))

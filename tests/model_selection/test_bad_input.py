@@ -1,19 +1,40 @@
 """Every bad input is refused by a line that names the argument, the rule and the value."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import Ridge
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
+from skeval import evaluate
+from skeval.metrics import error_rate
 from skeval.model_selection import (
+    BootstrapSplit,
     bootstrap_error,
+    compare_classifiers,
     cross_val_error,
+    error_interval,
     holdout_error,
+    metric_interval,
+    permutation_test,
+    refit_one_se,
     resubstitution_error,
+    run_over_datasets,
+    score_632,
+    score_interval,
+    tuning_bias,
 )
 
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
@@ -232,3 +253,153 @@ def test_folds(options, message, kind):
 def test_holdout(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         holdout_error(*arguments, **options)
+
+
+MODELS = [SVC(kernel="linear"), SVC(), LogisticRegression(), KNeighborsClassifier(), GaussianNB()]
+TEXTS = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=["good day", "bad night"] * 15)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (TEXTS, "texts in the column 'word'.*OneHotEncoder in a ColumnTransformer"),
+        (TEXTS.to_numpy(), "texts instead of numbers.*OneHotEncoder"),
+        (TEXTS["word"].tolist(), "texts instead of numbers.*CountVectorizer"),
+    ],
+    ids=["frame", "objects", "list"],
+)
+@pytest.mark.parametrize("estimate", [*ESTIMATES, permutation_test, error_interval, evaluate])
+def test_texts_are_named(estimate, data, message, model):
+    with pytest.raises(ValueError, match=f"X must hold numbers for this estimator, got {message}"):
+        estimate(model, data, Y)
+
+
+@pytest.mark.parametrize("estimate", [*ESTIMATES, permutation_test, error_interval, evaluate])
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(Y).astype("Int64").where(np.arange(30) != 3),
+        pd.Series(Y).astype("boolean").where(np.arange(30) != 3),
+        pd.Series(np.array(["a", "b"])[Y]).astype("string").where(np.arange(30) != 3),
+        pd.Series(np.array(["a", "b"])[Y]).astype("category").where(np.arange(30) != 3),
+        np.where(np.arange(30) == 3, None, Y),
+    ],
+    ids=["Int64", "boolean", "string", "category", "objects"],
+)
+def test_missing_labels_are_counted(estimate, y):
+    message = "y must hold no missing values, got 1 among 30, the first at position 3"
+    with pytest.raises(ValueError, match=message):
+        estimate(GaussianNB(), X, y)
+    with pytest.raises(ValueError, match="y_true must hold no missing values, got 1 among 30"):
+        metric_interval(error_rate, y, Y)
+
+
+def several(estimator, X, y):
+    return {"a": 1.0, "b": 2.0}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: evaluate(GaussianNB(), X, Y, scoring=several),
+        lambda: score_interval(GaussianNB(), X, Y, scoring=several),
+        lambda: compare_classifiers(GaussianNB(), DummyClassifier(), X, Y, scoring=several),
+        lambda: run_over_datasets(
+            {"a": GaussianNB(), "b": DummyClassifier()}, {"d": (X, Y), "e": (X, Y)}, scoring=several
+        ),
+    ],
+)
+def test_a_scorer_of_several_metrics_where_one_is_needed(call):
+    with pytest.raises(TypeError, match=r"scoring must give one number.* a dict with 'a', 'b'"):
+        call()
+
+
+def test_what_is_no_table_of_a_search_or_no_scores():
+    search = GridSearchCV(GaussianNB(), {}, cv=2).fit(X, Y)
+    for function in (tuning_bias, refit_one_se):
+        with pytest.raises(TypeError, match="its cv_results_, got GridSearchCV"):
+            function(search)
+    cv = BootstrapSplit(3, include_resubstitution=True, random_state=0)
+    for given in (cross_validate(GaussianNB(), X, Y, cv=cv), search, search.cv_results_):
+        with pytest.raises(TypeError, match=r"scores must be a vector, .*\['test_score'\]"):
+            score_632(given, cv=cv)
+
+
+def test_two_samples_have_an_interval_or_none():
+    with pytest.warns(UndefinedMetricWarning):
+        found = metric_interval(r2_score, [1.0, 2.0], [1.0, 2.5], random_state=0)
+    assert found.estimate == 0.5
+    assert not found.interval.high < found.interval.low
+
+
+class Complaining(GaussianNB):
+    """A classifier that warns in each fit, of another number each time."""
+
+    def fit(self, X, y):
+        warnings.warn(f"tolerance {X[0, 0]:.3g} is not met", ConvergenceWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count(n_jobs):
+    options = {"random_state": 0, "n_jobs": n_jobs}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        cross_val_error(Complaining(), X, Y, cv=10, **options)
+    (told,) = caught
+    assert told.category is ConvergenceWarning
+    assert str(told.message).startswith("10 times in fits: tolerance ")
+    assert told.filename == __file__
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        sizes = {"n_bootstraps": 5, "n_permutations": 4, "leave_one_out": False}
+        evaluate(Complaining(), X, Y, **sizes, **options)
+    told = [each for each in caught if each.category is ConvergenceWarning]
+    assert [str(each.message).partition(" in")[0] for each in told] == ["168 times"]
+
+
+def test_a_warning_that_is_an_error_stops_the_fits():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConvergenceWarning, match=r"^tolerance"):
+            cross_val_error(Complaining(), X, Y, cv=10)
+
+
+def test_the_column_of_groups_is_no_feature():
+    frame, units = pd.DataFrame(X, columns=["a", "b", "c"]), np.arange(30) // 3
+    named = frame.assign(patient=units)
+    sizes = {"n_bootstraps": 3, "n_permutations": 3, "leave_one_out": False, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        by_name = evaluate(GaussianNB(), named, Y, groups="patient", by="patient", **sizes)
+        by_values = evaluate(GaussianNB(), frame, Y, groups=units, by=units, **sizes)
+    assert str(by_name) == str(by_values)
+    assert by_name.n_features == 3
+    for data in (named, X):
+        with pytest.raises(ValueError, match=r"groups must be a column of X .* got 'nobody'"):
+            evaluate(GaussianNB(), data, Y, groups="nobody")
+    with pytest.raises(ValueError, match="got 'patient'; of a data frame give the column itself"):
+        cross_val_error(GaussianNB(), named, Y, groups="patient")
+
+
+def test_decision_values_of_pairs_are_told():
+    data, y = load_iris(return_X_y=True)
+    sizes = {"n_bootstraps": 3, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    pairs, rest = (
+        evaluate(SVC(decision_function_shape=shape), data, y, **sizes) for shape in ("ovo", "ovr")
+    )
+    told = [str(each) for each in pairs.warnings if "pairs of classes" in each]
+    assert len(told) == 1
+    assert "areas are left out" in told[0]
+    assert not any("pairs of classes" in each for each in rest.warnings)
+
+
+def test_the_one_member_of_a_class_costs_the_bootstrap_alone():
+    y = np.r_[Y[:-1], 2]
+    sizes = {"n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the folds without it
+        report = evaluate(GaussianNB(), X, y, n_bootstraps=3, **sizes)
+    assert any("There are no bootstrap estimates: y must hold" in told for told in report.warnings)
+    assert not any("bootstrap" in row.method for row in report.estimates)

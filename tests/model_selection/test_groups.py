@@ -446,3 +446,14 @@ def test_what_takes_no_weights_is_named():
             pytest.raises(TypeError, match="must ask for sample_weight by set_fit_request"),
         ):
             function(search, TABLE, LABELS, sample_weight=WEIGHTS)
+
+
+def test_given_resamples_draw_groups_whole():
+    rng = np.random.default_rng(0)
+    drawn = [np.repeat(4 * rng.integers(0, 12, 12), 4) + np.tile(np.arange(4), 12) for _ in "abc"]
+    found = bootstrap_error(GaussianNB(), TABLE, LABELS, indices=drawn, groups=UNITS)
+    assert len(found.replicates) == 3
+    split = [*drawn, rng.integers(0, N, N)]
+    with pytest.raises(ValueError, match=r"indices must draw groups whole .*; row 3 does not"):
+        bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split, groups=UNITS)
+    assert len(bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split).replicates) == 4

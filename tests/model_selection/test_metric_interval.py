@@ -556,7 +556,7 @@ def test_result_reads_and_pickles():
             "only 'score' takes groups or sample_weight",
         ),
         (error_rate, {"n_resamples": 1}, "'n_resamples' parameter"),
-        (error_rate, {"groups": [0, 1]}, "inconsistent numbers of samples"),
+        (error_rate, {"groups": [0, 1]}, "groups must hold a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),

@@ -369,7 +369,7 @@ def test_undefined_scores():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": np.zeros(29)}, r"inconsistent numbers of samples|same length"),
+        ({"groups": np.zeros(29)}, "groups must hold a group for each of"),
         ({"permutations": np.zeros((2, 29), int)}, r"shape \(n_permutations, 30\), got \(2, 29\)"),
         ({"permutations": np.arange(30)}, r"shape \(n_permutations, 30\), got \(30,\)"),
         ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),

@@ -80,7 +80,7 @@ def test_a_feature_that_tells_the_classes_apart():
     X, y = load_iris(return_X_y=True)
     first = y == 0
     assert warnings_of(X, first, names=list("abcd"))[0].startswith(
-        "Feature 'c', 'd' alone tells all classes apart, without one error: make sure"
+        "Each of the features 'c', 'd' alone tells all classes apart, without one error: make sure"
     )
     few = np.r_[0:4, 50:54]  # so few samples one of four features may part by chance
     assert warnings_of(X[few], first[few]) == []
@@ -180,7 +180,7 @@ def test_identifiers_by_kind_of_column():
 
 def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     rng = np.random.default_rng(0)
-    name, y = patients(rng, 200, flipped=0.15)
+    name, y = patients(rng, 200, flipped=0.25)
     X = rng.normal(size=(len(y), 2))
     target = check_task(DecisionTreeClassifier(), X, y, None)[1]
     (found,) = write_data_warnings(X, target, None, None, {"patient": name})
@@ -193,3 +193,37 @@ def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
 def test_left_out_must_be_columns(left_out):
     with pytest.raises(ValueError, match="left_out must"):
         skeval.evaluate(DecisionTreeClassifier(), np.zeros((20, 2)), [0, 1] * 10, left_out=left_out)
+
+
+def test_features_that_only_the_target_can_have_made_forbid_to_quote(noise):
+    X, y = noise
+    rng = np.random.default_rng(0)
+    for leak in (10 * y + rng.normal(size=50), y * rng.exponential(size=50)):
+        (found,) = warnings_of(np.column_stack([X, leak]), y)
+        assert found.code == "telling-feature"
+        assert found.headline.startswith("feature 'x3' alone tells all classes apart")
+    apart = 6 * y + rng.uniform(-2.9, 2.9, size=50)  # as far as measurements may lie
+    (found,) = warnings_of(np.column_stack([X, apart]), y)
+    assert found.code == "telling-feature"
+    assert not found.headline
+
+
+@pytest.mark.parametrize("make", [np.exp, lambda y: -(y**3), lambda y: y.round(1)])
+def test_functions_of_numbers_forbid_to_quote(noise, make):
+    y = noise[0][:, 0]
+    X = np.column_stack([noise[0][:, 1:], make(y)])
+    (found,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    assert found.headline.startswith("feature 'x2' alone tells the order of the targets")
+    X[7, 2] += 1
+    assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
+
+
+@pytest.mark.parametrize("grave", [True, False])
+def test_groups_that_share_their_target_forbid_to_quote(grave):
+    """Noisy copies that share a random label are grave; where classes lie apart they are not."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(0, 2, 60), 3)
+    centres = np.repeat(rng.normal(size=(60, 5)), 3, axis=0)
+    X = centres + 0.05 * rng.normal(size=(180, 5)) + (0 if grave else 20) * labels[:, None]
+    (found,) = [text for text in warnings_of(X, labels) if text.code == "groups"]
+    assert bool(found.headline) == grave

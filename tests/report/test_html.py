@@ -4,12 +4,15 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyRegressor
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -81,7 +84,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     for estimate in nasty_report.estimates:
         assert f"{estimate.error:.4f}" in document.text
     assert "(W*/√n in the paper of the method)" in document.text
-    assert "always the largest class" in document.text
+    assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
         assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.method})" in document.text
@@ -166,10 +169,12 @@ def test_report_without_the_optional_parts():
     document = Document(report.to_html())
     assert len(document.all("svg")) == 2
     assert "mean squared error, 95 % intervals" in document.text
-    interval = report.answer.interval
-    assert report.verdict == (
-        f"Estimated mean squared error {report.answer.error:.4g}, 95 % interval "
-        f"{interval.low:.4g} to {interval.high:.4g} (repeated_cv)."
+    low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
+    (explained,) = [each.estimate for each in report.metrics if each.metric == "r2"]
+    assert report.verdict.startswith(
+        f"Estimated root mean squared error {report.answer.error**0.5:.4g}, 95 % interval "
+        f"{low:.4g} to {high:.4g} (repeated_cv), R2 {explained:.2f}; always answering the mean has "
+        f"{y[:80].std():.4g}. Better than chance: it beats that guess on the same samples."
     )
 
 
@@ -181,12 +186,17 @@ def test_verdict(nasty_report):
         f"Estimated error {100 * error.error:.1f} %, 95 % interval "
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
+    guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"
     claimed = f"; selection outside the loop would have claimed {100 * bias.cv1_error:.1f} %."
+    told = " Better than chance: it beats that guess on the same samples"
     assert test.pvalue == 0.05
-    assert nasty_report.verdict == f"{start}, better than chance with P = 0.05{claimed}"
-    chance = replace(nasty_report, permutation=replace(test, pvalue=0.0501))
-    assert f"{start}, not shown to be better than chance (P = 0.05)" in chance.verdict
+    assert nasty_report.verdict == (
+        f"{start}{guess}{claimed}{told}; P = 0.05 from 19 permutations alone would leave it "
+        "undecided."
+    )
     bare = replace(nasty_report, permutation=None, selection_bias=None)
+    assert bare.verdict == f"{start}{guess}.{told}."
+    bare = replace(bare, guess=None)
     assert bare.verdict == f"{start}."
     assert json.loads(nasty_report.to_json())["verdict"] == nasty_report.verdict
 
@@ -252,3 +262,25 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     assert report.verdict.startswith("Estimated mean distance 0.")
     with pytest.raises(ValueError, match="feature_names must hold a name for each of 3 features"):
         skeval.evaluate(GaussianNB(), X, y, feature_names=["a"])
+
+
+def test_a_page_names_what_is_undefined_and_has_one_area():
+    """Neither tables nor figures say nan, and the curve has no area beside that of the table."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    few = {"n_bootstraps": 2, "n_permutations": 2, "leave_one_out": False, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        nothing_varies = skeval.evaluate(DummyRegressor(), X, np.full(40, 3.0), **few)
+        written = nothing_varies.to_html()
+    page = " ".join(Document(written).text.split())
+    page = page.replace(nothing_varies.verdict, "")
+    assert "no interval" in page
+    assert "undefined" in page
+    assert "unknown" in page
+    assert not re.search(r"\bnan\b", page)
+    two = skeval.evaluate(GaussianNB(), X, X[:, 0] + rng.normal(size=40) > 0, **few)
+    page = Document(two.to_html()).text
+    assert "area under the ROC curve" in page
+    assert not re.search(r"\b(AUC|AP) [01]", page)
+    assert "\\" not in page

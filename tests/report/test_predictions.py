@@ -589,3 +589,40 @@ def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
         found = metric(of_three, "recall", label)
         ends = wilson(found.estimate, 50 / 1.55, 0.95)
         np.testing.assert_allclose((found.interval.low, found.interval.high), ends, atol=2e-3)
+
+
+def hard_sentences(X, y, model=None, **options):
+    few = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    report = evaluate(model or KNeighborsClassifier(), X, y, **few, **options)
+    return report.hard_samples, [
+        line for line in str(report).splitlines() if "wrong in every repeat" in line
+    ]
+
+
+def test_no_label_looks_wrong_where_the_model_is():
+    """Of noise a third is wrong in every repeat; of a model that errs on half, no label is why."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    hard, said = hard_sentences(X, y)
+    assert hard.always > 5
+    assert not hard.suspect.any()
+    assert not any("label looks" in line for line in said)
+
+
+def test_a_class_that_models_do_not_know_is_named_by_class():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [190, 10])
+    hard, said = hard_sentences(rng.normal(size=(200, 3)), y)
+    assert hard.unknown == {"1": (10, 10)}
+    assert said == [
+        "10 of 10 samples of class 1 are wrong in every repeat: the models do not know that class."
+    ]
+
+
+def test_one_repeat_is_no_every_repeat(iris):
+    X, y = load_iris(return_X_y=True)
+    folds = TimeSeriesSplit(5)
+    order = np.random.default_rng(0).permutation(150)
+    hard, said = hard_sentences(X[order], y[order], cv=folds)
+    assert hard.always
+    assert said == []

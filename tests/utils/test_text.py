@@ -25,6 +25,7 @@ from skeval.utils._text import (
     ShownAsText,
     count,
     name_estimators,
+    say_pvalue,
     write_ends,
     write_estimate,
     write_number,
@@ -32,6 +33,7 @@ from skeval.utils._text import (
     write_pvalue,
     write_range,
     write_spread,
+    write_with_spread,
 )
 
 SCALED = make_pipeline(StandardScaler(), SVC())
@@ -144,7 +146,12 @@ def test_numbers_of_any_size_show_four_figures_or_decimals(exponent):
 def test_what_is_unknown_has_no_figure():
     assert write_spread(0.0) == write_spread(np.nan) == "unknown"
     assert write_ends(np.nan, np.nan) == write_range(np.nan, np.nan) == "undefined"
-    assert write_pvalue(np.nan) == "undefined"
+    assert write_ends(-np.inf, np.inf) == write_range(-np.inf, np.inf) == "unbounded"
+    assert write_pvalue(np.nan) == write_number(np.nan) == "undefined"
+    assert [say_pvalue(p) for p in (1e-30, 0.0123, 1.0)] == ["P < 0.0001", "P = 0.012", "P = 1"]
+    spreads = [write_with_spread(0.5, spread) for spread in (0.0, np.nan, 0.00004, 0.0123)]
+    said = ["unknown", "unknown", "4e-05", "0.012"]
+    assert spreads == [f"0.500 +/- {spread}" for spread in said]
     assert [write_probability(p) for p in (0, 0.5, 1)] == ["below 0.001", "0.500", "above 0.999"]
 
 

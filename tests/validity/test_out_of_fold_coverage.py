@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 from sklearn import metrics as sk
+from sklearn.base import clone, is_regressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 
@@ -58,3 +62,55 @@ def test_they_hold_them():
 def test_they_hold_them_in_more_sets(n, rate, area):
     for name, held in count_covered(n, rate, area, 150).items():
         assert binom.cdf(held, 150, 0.93) > 1e-3, (name, held)
+
+
+def count_covered_without_signal(estimator, n_sets, names):
+    """Return in how many sets intervals held the truth, and in how many that of R2 was above 0.
+
+    Nothing tells the target: the metric of a rule varies with its training set alone.
+    """
+    rng = np.random.default_rng(3)
+    numbers = is_regressor(estimator)
+    held, above = dict.fromkeys(names, 0), 0
+    X_new = rng.normal(size=(5000, 10))
+    y_new = rng.normal(size=5000) if numbers else np.arange(5000) % 2
+    for seed in range(n_sets):
+        X = rng.normal(size=(80, 10))
+        y = rng.normal(size=80) if numbers else np.arange(80) % 2
+        options = {"n_permutations": 0, "n_bootstraps": 2, "leave_one_out": False}
+        report = skeval.evaluate(estimator, X, y, random_state=seed, **options)
+        predicted = clone(estimator).fit(X, y).predict(X_new)
+        # About the true mean and variance, which no test sample moves.
+        true = {"r2": 1 - np.mean((y_new - predicted) ** 2) / np.mean(y_new**2)} if numbers else {}
+        if not numbers:
+            true = {f"recall, {label}": np.mean(predicted == label) for label in (0, 1)}
+        for each in report.metrics:
+            if each.name in names:
+                held[each.name] += each.interval.low <= true[each.name] <= each.interval.high
+                above += each.metric == "r2" and each.interval.low > 0
+    return held, above
+
+
+def test_the_mean_explains_nothing_and_its_interval_says_so():
+    held, above = count_covered_without_signal(DummyRegressor(), 20, ["r2"])
+    assert binom.cdf(held["r2"], 20, 0.93) > 1e-3
+    assert binom.sf(above - 1, 20, 0.05) > 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "estimator",
+    [DummyRegressor(), Lasso(alpha=0.1), Ridge(), LinearRegression()],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_r2_without_signal_in_more_sets(estimator):
+    held, above = count_covered_without_signal(estimator, 150, ["r2"])
+    assert binom.cdf(held["r2"], 150, 0.93) > 1e-3
+    assert binom.sf(above - 1, 150, 0.05) > 1e-3
+
+
+@pytest.mark.slow
+def test_the_recall_of_a_rule_that_guesses_in_more_sets():
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    held, _ = count_covered_without_signal(tree, 150, ["recall, 0", "recall, 1"])
+    assert min(binom.cdf(count, 150, 0.93) for count in held.values()) > 1e-3

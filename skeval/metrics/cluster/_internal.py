@@ -291,10 +291,15 @@ def internal_indices(
     if max_pairs is None or partition.n_samples * (partition.n_samples - 1) // 2 <= max_pairs:
         found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
     else:
+        asked = names if indices is not None else set()
+        # what is refused in any case is refused before the bounds of Dunn's index are computed
+        _check_affordable(asked & FROM_PAIRS - ESTIMABLE - {"dunn"}, max_pairs)
+        if "silhouette" in names:
+            allocate(partition, max_pairs)
         found = compute_without_pass(samples, names, n_neighbors, n_jobs=n_jobs)
         rest = (names & ESTIMABLE) - set(found)
         missing = (names & FROM_PAIRS) - rest - set(found)
-        _check_affordable(missing if indices is not None else set(), max_pairs)
+        _check_affordable(asked & missing, max_pairs)
         names -= missing
         rng = repetition_rng(root, 0)
         numbers, estimates = estimate_from_rows(

@@ -144,3 +144,15 @@ def test_stratified_mean_by_hand():
     assert estimate == pytest.approx(0.4 * 2 + 0.6 * 4)
     assert error == pytest.approx(np.sqrt(parts.sum()))
     assert dof == pytest.approx(parts.sum() ** 2 / (parts[0] ** 2 / 1 + parts[1] ** 2 / 2))
+
+
+@pytest.mark.parametrize(
+    "asked", [None, ["dunn", "silhouette"], ["dunn", "connectivity", "mean_within"]]
+)
+def test_too_few_pairs_are_refused_before_the_work(asked, monkeypatch):
+    def work(*args, **kwargs):
+        raise AssertionError("the work had begun")
+
+    monkeypatch.setattr("skeval.metrics.cluster._internal.compute_without_pass", work)
+    with pytest.raises(ValueError, match="max_pairs must"):
+        internal_indices(X, Y, indices=asked, max_pairs=5 * N)

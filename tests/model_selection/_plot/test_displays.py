@@ -63,7 +63,7 @@ def test_perturbation_says_what_is_drawn(interval):
     assert display.ax_.get_xlabel() == "error rate"
     assert display.ax_.get_ylabel() == "perturbations"
     assert display.ax_.get_title() == "perturbed statistic: cross-validation"
-    low, high = f"{interval.low:.3f}", f"{interval.high:.3f}"
+    low, high = f"{interval.low:.4f}", f"{interval.high:.4f}"
     assert f"95 % interval {low} to {high} (wilson)" in legend(display.ax_)
     assert f"cross-validated error {interval.error:.3f}" in legend(display.ax_)
 
@@ -104,7 +104,7 @@ def test_permutation_draws_a_panel_for_each_metric(tests):
         assert ax.get_xlabel() == f"{name} (larger is better)"
         assert legend(ax) == [
             "labels shuffled 20 times",
-            f"true labels {test.statistic:.3f}, P = {test.pvalue:.2g}",
+            f"true labels {test.statistic:.4f}, P = {test.pvalue:.2g}",
         ]
 
 

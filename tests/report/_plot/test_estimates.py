@@ -42,10 +42,10 @@ def test_report_is_drawn_row_by_row():
     assert labels[0].startswith("answer, repeated_cv\n0.0")
     assert labels[1].startswith("resubstitution\n0.0")
     assert labels[-2].startswith("SVM, perturbed training\n")
-    assert f"[{intervals[2].low:.3f}, {intervals[2].high:.3f}]" in labels[2]
+    assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
-    assert labels[-1] == "always the largest class\n0.500"
+    assert labels[-1] == "always the same answer\n0.500"
     wider = ErrorEstimatesDisplay.from_result(report, confidence_level=0.99)
     assert wider.high[0] > display.high[0]
     low, high = display.ax_.get_ylim()

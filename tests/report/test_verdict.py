@@ -1,0 +1,361 @@
+"""The first sentences of an evaluation: what they say, and on which folds it rests."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.datasets import load_diabetes
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
+from sklearn.neighbors import KNeighborsClassifier
+
+import skeval
+from skeval.model_selection import cross_val_error, error_interval
+from skeval.model_selection._permutation import permutation_result
+from skeval.report._cautions import Caution
+from skeval.report._verdict import (
+    Guess,
+    RareClass,
+    forbid_quoting,
+    write_chance,
+    write_coverage,
+    write_error,
+)
+
+NEAREST = KNeighborsClassifier(1)
+FEW = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+
+
+def draw_groups(seed, n_groups=20, size=10):
+    """Return samples of groups whose labels are random: a rule learns the groups alone."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    labels = rng.permutation(np.arange(n_groups) % 2)
+    X = 5 * rng.normal(size=(n_groups, 2))[groups] + 0.1 * rng.normal(size=(len(groups), 2))
+    return X, labels[groups], groups
+
+
+def draw_designs(seed):
+    """Yield splits of 24 samples of 8 groups of every kind that is taken as it is."""
+    rng = np.random.default_rng(seed)
+    X, y, groups = rng.normal(size=(24, 2)), np.tile([0, 1], 12), np.repeat(np.arange(8), 3)
+    for cv in (
+        GroupKFold(4),
+        LeaveOneGroupOut(),
+        KFold(3),
+        StratifiedKFold(4),
+        LeaveOneOut(),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=seed),
+        ShuffleSplit(4, random_state=seed),
+    ):
+        needed = groups if "Group" in type(cv).__name__ else None
+        yield X, y, list(cv.split(X, y, needed))
+    yield X, y, PredefinedSplit(rng.permutation(np.repeat([-1, 0, 1, 2], 6)))
+    sizes = rng.integers(2, 9, size=5)
+    orders = [rng.permutation(24) for _ in sizes]
+    yield X, y, [(order[n:], order[:n]) for order, n in zip(orders, sizes, strict=True)]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_error_is_that_of_the_folds_that_were_given(seed):
+    for X, y, cv in draw_designs(seed):
+        found = error_interval(NEAREST, X, y, cv=cv, random_state=0)
+        expected = cross_val_error(NEAREST, X, y, cv=cv)
+        assert found.error == pytest.approx(expected.error, abs=1e-12)
+        assert found.n_samples == expected.n_samples
+        assert found.method == "given_folds"
+        assert found.interval.low <= found.error <= found.interval.high
+
+
+def test_report_and_function_agree_on_every_kind_of_folds():
+    X, y, groups = draw_groups(0)
+    given = list(GroupKFold(5).split(X, y, groups))
+    for cv in (None, 4, given, StratifiedKFold(4, shuffle=True), ShuffleSplit(5), KFold(6)):
+        report = skeval.evaluate(NEAREST, X, y, cv=cv, **FEW)
+        alone = error_interval(NEAREST, X, y, cv=cv, random_state=0)
+        assert report.answer.to_dict() == alone.to_dict()
+        rows = report.out_of_fold
+        assert np.mean(rows.loss) == pytest.approx(report.answer.error, abs=1e-12)
+        (accuracy,) = [m for m in report.metrics if m.metric == "accuracy"]
+        assert accuracy.estimate == pytest.approx(1 - report.answer.error, abs=1e-12)
+    assert report["cross-validation"].interval.low == pytest.approx(report.answer.interval.low)
+
+
+def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
+    X, y, groups = draw_groups(0)
+    drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
+    assert (drawn.method, drawn.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
+    fewer = StratifiedKFold(4, shuffle=True, random_state=3)
+    assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).n_fits == 8
+    folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))
+    assert (folds.method, folds.n_fits, folds.n_groups) == ("given_folds", 4, 4)
+    own = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
+    found = error_interval(NEAREST, X, y, cv=own)
+    assert (found.n_fits, found.n_groups) == (10, None)
+    assert found.parameters == {"n_folds": 5, "n_repeats": 2}
+    by_groups = error_interval(NEAREST, X, y, cv=GroupKFold(5), groups=groups)
+    assert (by_groups.n_fits, by_groups.n_groups) == (5, 20)
+    # repeats of folds by whole groups keep the groups together, and nothing else
+    many = [split for seed in range(6) for split in shuffle_groups(X, y, groups, seed)]
+    assert error_interval(NEAREST, X, y, cv=many).n_groups == pytest.approx(20, abs=2)
+    single = error_interval(NEAREST, X, y, cv=[(np.arange(100), np.arange(100, 200))])
+    assert (single.n_samples, single.n_groups) == (100, None)
+
+
+def shuffle_groups(X, y, groups, seed):
+    names = np.random.default_rng(seed).permutation(20)
+    return list(GroupKFold(5).split(X, y, names[groups]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None where cv is given, got 4"),
+        (
+            {"cv": KFold(3), "n_repeats": 4},
+            "n_repeats must be None where the folds of cv",
+        ),
+        ({"cv": 3, "method": "holdout"}, "cv must be None for method='holdout', got 3"),
+        ({"cv": 1}, "cv must be"),
+        ({"cv": []}, "cv must yield at least one pair"),
+    ],
+)
+def test_folds_that_contradict(change, message):
+    X, y, _ = draw_groups(0)
+    with pytest.raises(ValueError, match=message):
+        error_interval(NEAREST, X, y, **change)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_labels_of_groups_are_never_better_than_chance(seed):
+    X, y, groups = draw_groups(seed)
+    for cv in (GroupKFold(5), LeaveOneGroupOut()):
+        report = skeval.evaluate(NEAREST, X, y, cv=list(cv.split(X, y, groups)), **FEW)
+        assert "Not shown to be better than chance" in report.verdict
+        assert report.permutation is None
+        assert "given-folds" in [each.code for each in report.warnings]
+        assert report.answer.n_groups in (5, 20)
+
+
+def make_test(n_exceedances, n_permutations):
+    null = np.r_[np.ones(n_exceedances), np.zeros(n_permutations - n_exceedances)]
+    return permutation_result("accuracy", 0.5, null, None, 0.8)
+
+
+BETTER, ALIKE, WORSE = (Guess("a", 0.5, -0.1, d - 0.05, d + 0.05) for d in (-0.1, 0, 0.1))
+P_SHOWN, P_DENIED, P_OPEN, P_POWERLESS = (
+    make_test(0, 199),
+    make_test(50, 199),
+    make_test(0, 19),
+    make_test(0, 9),
+)
+
+
+@pytest.mark.parametrize(
+    ("guess", "test", "expected"),
+    [
+        (BETTER, P_SHOWN, "Better than chance: it beats that guess on the same samples, and P = "),
+        (BETTER, None, "Better than chance: it beats that guess on the same samples."),
+        (BETTER, P_OPEN, "P = 0.05 from 19 permutations alone would leave it undecided."),
+        (BETTER, P_POWERLESS, "9 permutations (the smallest possible P is 0.1) alone could not"),
+        (BETTER, P_DENIED, "Not shown to be better than chance: it beats that guess on the same "),
+        (ALIKE, P_SHOWN, "Better than with shuffled labels (P = 0.005 from 199 permutations), but"),
+        (ALIKE, P_OPEN, "P = 0.05 from 19 permutations leaves it undecided."),
+        (ALIKE, P_DENIED, "it may do no better than that guess, and shuffled labels do as well"),
+        (ALIKE, P_POWERLESS, "can show nothing."),
+        (ALIKE, None, "Not shown to be better than chance: it may do no better than that guess."),
+        (WORSE, P_DENIED, "Not shown to be better than chance: it does worse than that guess"),
+        (None, P_SHOWN, "Better than chance: P = 0.005 from 199 permutations."),
+        (None, P_OPEN, "Whether it is better than chance is undecided: P = 0.05 from 19"),
+        (None, P_DENIED, "Not shown to be better than chance: P = 0.26 from 199 permutations."),
+        (None, P_POWERLESS, "Whether it is better than chance cannot be shown by 9 permutations"),
+        (None, None, ""),
+    ],
+)
+def test_two_witnesses(guess, test, expected):
+    """The level of the permutation test's own interval, 80 % here, has no part in it."""
+    assert expected in write_chance(guess, None, test)
+
+
+@pytest.mark.parametrize("n_permutations", [1, 9, 18, 19, 50, 71, 72, 199])
+@pytest.mark.parametrize("guess", [BETTER, ALIKE, None])
+def test_few_permutations_alone_never_show_anything(n_permutations, guess):
+    told = write_chance(guess, None, make_test(0, n_permutations)).lower()
+    shown = n_permutations >= 72  # 1 - .025 ** (1 / 72) = .0499
+    assert ("better than with shuffled" in told) == (shown and guess is ALIKE)
+    assert told.startswith("better than chance") == (guess is BETTER or (guess is None and shown))
+
+
+def test_a_rare_class_is_judged_by_what_counts_there():
+    rare = RareClass("case", 0.02, "roc_auc", 0.84, 0.77, 0.89, 0.5)
+    assert write_chance(ALIKE, rare, P_SHOWN) == (
+        "Class case is rare (2.0 %), so what counts is the area under the ROC curve: 0.84, 95 % "
+        "interval 0.77 to 0.89, better than chance: the interval lies above 0.5, and P = 0.005 "
+        "from 199 permutations."
+    )
+    told = write_chance(ALIKE, replace(rare, low=0.45), P_DENIED)
+    assert "not shown to be better than chance: the interval includes 0.5, and shuffled" in told
+    assert "lies below 0.5" in write_chance(ALIKE, replace(rare, low=0.3, high=0.4), None)
+    assert "cannot be told from chance" in write_chance(ALIKE, replace(rare, low=np.nan), None)
+
+
+def draw_rare(n=300, n_cases=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) < n_cases, "case", "none")
+    X[y == "case", 0] += 1.5
+    return X, y
+
+
+def test_a_rule_that_never_finds_a_case():
+    X, y = draw_rare()
+    options = FEW | {"n_permutations": 79}
+    report = skeval.evaluate(LogisticRegression(C=0.01), X, y, **options)
+    head, tail = report.verdict.split(". ", 1)
+    assert head.endswith("; always answering none has 4.0 %, and it never answers case")
+    assert tail.startswith("Class case is rare (4.0 %), so what counts is the area under the ROC")
+    assert report.permutation.metric == report.rare.metric == "roc_auc"
+    (area,) = [m for m in report.metrics if m.metric == "roc_auc"]
+    assert f"{area.estimate:.2f}, 95 % interval {area.interval.low:.2f}" in tail
+    at_another = skeval.evaluate(LogisticRegression(C=0.01), X, y, confidence_level=0.8, **options)
+    assert at_another.verdict.split(". ", 1)[1] == tail
+    silent = skeval.evaluate(DummyClassifier(), X, y, **FEW)
+    assert "it never answers case" in silent.verdict
+    assert "not shown to be better" in silent.verdict or "cannot be told" in silent.verdict
+    assert pickle.loads(pickle.dumps(report)).verdict == report.verdict
+
+
+def test_classes_that_are_many_are_not_rare_for_it():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 20)
+    X = rng.normal(size=(160, 2)) + 2 * np.c_[y % 3, y // 3]
+    report = skeval.evaluate(LinearDiscriminantAnalysis(), X, y, **FEW)
+    assert report.rare is None
+    assert "always answering 0 has 87.5 %" in report.verdict
+    few = skeval.evaluate(LinearDiscriminantAnalysis(), X[20:72], y[20:72], **FEW)
+    assert (
+        "what counts is the balanced accuracy"
+        in skeval.evaluate(LinearDiscriminantAnalysis(), X[:48], y[:48], **FEW).verdict
+    )
+    assert few.rare is None  # 12 of 52 samples are more than a fifth
+
+
+def test_the_guess_is_compared_on_the_same_samples():
+    X, y = load_diabetes(return_X_y=True)
+    for loss, constant in (("squared", np.mean(y)), ("absolute", np.sort(y)[(len(y) - 1) // 2])):
+        report = skeval.evaluate(Ridge(), X, y, loss=loss, **FEW)
+        own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
+        found = report.guess
+        assert found.error == pytest.approx(own.mean(), rel=1e-12)
+        assert found.difference == pytest.approx(report.answer.error - own.mean(), rel=1e-9)
+        frame = report.out_of_fold
+        losses = np.bincount(frame.row, frame.loss) / 10
+        spread = np.sqrt(1.55 * np.var(losses - own, ddof=1) / len(y))
+        assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
+
+
+def test_grave_warnings_stand_first():
+    grave = [Caution("a", "Text.", "x copies y"), Caution("b", "Text."), Caution("c", "t", "z")]
+    assert forbid_quoting(grave) == "Do not quote this error: x copies y; z."
+    assert forbid_quoting(grave[1:2]) == ""
+    X, y = draw_rare(60, 30)
+    report = skeval.evaluate(NEAREST, np.c_[X, y == "case"].astype(float), y, **FEW)
+    report = replace(report, warnings=(*report.warnings, grave[0]))
+    assert report.verdict.startswith("Do not quote this error: ")
+    for text in (str(report), json.loads(report.to_json())["verdict"], repr(report)):
+        assert "x copies y" in text[:300]
+    both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **FEW)
+    both.reports["a"] = report
+    assert both.verdict.startswith("Do not quote this error: ")
+    assert both.verdict.endswith("Not shown to beat one constant answer: b.")
+
+
+def test_no_interval_is_not_written_as_nan():
+    X, _ = draw_rare(60, 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        report = skeval.evaluate(Ridge(), X, np.zeros(60), **FEW)
+    assert "nan" not in report.verdict
+    assert "without an interval, since nothing varies" in report.verdict
+    assert report.basis == []
+
+
+SIZES = {"a": 30, "b": 30}
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes", "words"),
+    [
+        ({}, SIZES, "In simulations of two classes and 50 to 100 samples it held"),
+        ({"n_samples": 500}, SIZES, "With more samples it has not been measured"),
+        ({"loss": "squared"}, None, "in 83 % where a few errors were far larger"),
+        ({"loss": "absolute"}, None, "has not been measured for the absolute loss."),
+        ({"n_samples": 49}, SIZES, "for fewer than 50 samples."),
+        ({"confidence_level": 0.8}, SIZES, "for intervals of 80 %."),
+        ({}, {"a": 58, "b": 2}, "for a class of less than a tenth of the samples."),
+        ({}, {"a": 20, "b": 20, "c": 20}, "for 3 classes."),
+        ({"n_groups": 7}, SIZES, "for groups."),
+        ({"method": "given_folds"}, SIZES, "for folds that are given."),
+        ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for other folds than ten"),
+    ],
+)
+def test_what_was_not_measured_is_not_promised(options, sizes, words):
+    X, y = draw_rare(60, 30)
+    answer = replace(error_interval(NEAREST, X, y, random_state=0), **options)
+    _, told = write_coverage(answer, sizes, weighted=False)
+    assert words in told
+    assert ("where 95 % were promised" in told) == told.startswith("In simulations")
+    assert "sample weights" in write_coverage(answer, sizes, weighted=True)[1]
+
+
+def test_squared_errors_are_told_in_the_unit_of_the_target():
+    X, y = load_diabetes(return_X_y=True)
+    found = error_interval(Ridge(), X, y, random_state=0)
+    text = write_error(found, Guess("the mean", 25.0, -1, -2, 0), (), 0.123)
+    assert f"root mean squared error {np.sqrt(found.error):.4g}, 95 % interval" in text
+    assert text.endswith(", R2 0.12; always answering the mean has 5.")
+
+
+def count_claims(n_sets, make, model, n_permutations=79):
+    """Return how many of the data sets are called better than chance, or than shuffled labels."""
+    claims = 0
+    for child in np.random.SeedSequence(1).spawn(n_sets):
+        rng = np.random.default_rng(child)
+        options = FEW | {"n_permutations": n_permutations}
+        told = skeval.evaluate(model, *make(rng), **options).verdict.lower()
+        claims += "not shown" not in told and "better than" in told and "is not tested" not in told
+    return claims
+
+
+def draw_noise(rng, n=40, share=0.5):
+    return rng.normal(size=(n, 3)), (np.arange(n) < share * n).astype(int)
+
+
+def test_noise_is_not_called_better_than_chance():
+    claims = count_claims(12, draw_noise, LinearDiscriminantAnalysis(), 0)
+    assert binom.sf(claims - 1, 12, 0.05) > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "share"), [(40, 0.5), (100, 0.3), (200, 0.1)])
+def test_noise_is_not_called_better_than_chance_long(n, share):
+    claims = count_claims(300, lambda rng: draw_noise(rng, n, share), LinearDiscriminantAnalysis())
+    print(n, share, claims / 300)
+    assert binom.sf(claims - 1, 300, 0.05) > 0.001
