@@ -17,9 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
-__all__ = ["Steps", "binomial_limits", "curve_distances", "curve_limits", "rates_on_sphere"]
+from skeval._inference.proportions import binomial_limits
+
+__all__ = ["Steps", "curve_distances", "curve_limits", "rates_on_sphere"]
 
 Floats = NDArray[np.float64]
 _DIRECTIONS = 13
@@ -56,21 +58,6 @@ class Steps(NamedTuple):
         return Steps(self.y, self.x, self.n_y, self.n_x)
 
 
-def binomial_limits(rate: Floats, size: float, z: Floats, exact: bool) -> tuple[Floats, Floats]:
-    """Return the limits of rates at one-sided normal quantiles z, of Jeffreys or exact.
-
-    They are those of `jeffreys_interval` and of `exact_interval`, for arrays.
-    """
-    hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
-    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
-    with np.errstate(invalid="ignore"):
-        low = betaincinv(hits + own, misses + other, tail)
-        high = 1 - betaincinv(misses + own, hits + other, tail)
-    low = np.where(hits <= _ROUNDING * size, 0.0, np.minimum(low, rate))
-    high = np.where(misses <= _ROUNDING * size, 1.0, np.maximum(high, rate))
-    return low, high
-
-
 def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exact: bool) -> Floats:
     """Return the ends of y at each x, shape (2, n_directions, n_x).
 
@@ -79,8 +66,8 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
     """
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
     z = along[:, None]
-    low, _ = binomial_limits(steps.below(x - off), steps.n_y, z, exact)
-    _, high = binomial_limits(steps.above(x + off), steps.n_y, z, exact)
+    low, _ = binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
+    _, high = binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
     return np.stack([low, high])
 
 

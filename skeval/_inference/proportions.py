@@ -1,9 +1,9 @@
 """Confidence intervals of a proportion or a mean: numbers in, (low, high) out."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
 from skeval._inference.interval import Limits
 from skeval._inference.means import normal_interval, normal_quantile
@@ -11,6 +11,7 @@ from skeval._inference.means import normal_interval, normal_quantile
 __all__ = [
     "PROPORTION_INTERVALS",
     "area_interval",
+    "binomial_limits",
     "effective_number",
     "effective_size",
     "exact_interval",
@@ -21,6 +22,10 @@ __all__ = [
     "wald_interval",
     "wilson_interval",
 ]
+
+
+Floats = NDArray[np.float64]
+_ROUNDING = 1e-12
 
 
 def log_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
@@ -87,11 +92,26 @@ def wilson_interval(
     return float(low), float(high)
 
 
+def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
+    """Return the limits of rates of so many samples, at one-sided normal quantiles z.
+
+    Those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; 0 or 1 where no error or
+    nothing but errors was seen.
+    """
+    hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
+    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
+    with np.errstate(invalid="ignore"):  # without errors, or with nothing else, of exact limits
+        low = betaincinv(hits + own, misses + other, tail)
+        high = betainccinv(hits + other, misses + own, tail)
+    low = np.where(hits <= _ROUNDING * size, 0.0, np.minimum(low, rate))
+    high = np.where(misses <= _ROUNDING * size, 1.0, np.maximum(high, rate))
+    return low, high
+
+
 def exact_interval(errors: float, n: float, confidence_level: float) -> Limits:
     """Return the interval of Clopper and Pearson (1934)."""
-    tail = (1 - confidence_level) / 2
-    low = beta.ppf(tail, errors, n - errors + 1) if errors > 0 else 0.0
-    high = beta.isf(tail, errors + 1, n - errors) if errors < n else 1.0
+    z = np.asarray(normal_quantile(confidence_level))
+    low, high = binomial_limits(np.asarray(errors / n), n, z, exact=True)
     return float(low), float(high)
 
 
@@ -101,9 +121,8 @@ def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limit
     The quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 where no error or nothing but
     errors was seen.
     """
-    tail, p = (1 - confidence_level) / 2, errors / n
-    low = min(beta.ppf(tail, errors + 0.5, n - errors + 0.5), p) if errors > 0 else 0.0
-    high = max(beta.isf(tail, errors + 0.5, n - errors + 0.5), p) if errors < n else 1.0
+    z = np.asarray(normal_quantile(confidence_level))
+    low, high = binomial_limits(np.asarray(errors / n), n, z, exact=False)
     return float(low), float(high)
 
 
@@ -175,7 +194,7 @@ def area_interval(
     return float(low), float(high)
 
 
-_BESIDE = _ROUNDING = 1e-12
+_BESIDE = 1e-12
 
 
 def _area_variance(t: float, sizes: tuple[float, float]) -> float:

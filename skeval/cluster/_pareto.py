@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics.cluster import internal_indices
+from skeval.metrics.cluster._indices import INTERNAL
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
 from skeval.utils._frames import DataFrame, make_frame
@@ -22,18 +23,7 @@ __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
 Index = tuple[Callable[[Any, Any], float], bool]
 
-# Whether larger is better, for each index of internal_indices that is one number.
-GREATER_IS_BETTER = {
-    "silhouette": True,
-    "dunn": True,
-    "calinski_harabasz": True,
-    "davies_bouldin_pairwise": False,
-    "davies_bouldin_centroid": False,
-    "connectivity": False,
-    "compactness": False,
-    "sse": False,
-}
-
+GREATER_IS_BETTER = {row.name: row.greater_is_better for row in INTERNAL if row.compute}
 # Values closer than this, relative to their size, are equal: the same partition under other
 # names or in another order of rows must not beat itself by a rounding error.
 TIE = 1e-12

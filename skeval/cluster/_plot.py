@@ -16,6 +16,7 @@ from skeval.utils._plotting import (
     mark_integers,
     place_names,
     put_legend_above,
+    read_fields,
     shorten_name,
 )
 from skeval.utils._text import count, say_pvalue, write_number
@@ -327,7 +328,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IndicesDisplay(Display):
+class IndicesDisplay:
     """Indices of several clusterings against their number of clusters.
 
     It is recommended to use `from_result` to create a display.
@@ -390,7 +391,7 @@ class IndicesDisplay(Display):
         -------
         IndicesDisplay
         """
-        return super().from_result(comparison, ax=axes)
+        return cls(**read_fields(cls, comparison)).plot(axes)
 
     def plot(self, axes: Any = None) -> IndicesDisplay:
         """Draw one panel for each index; the clusterings of the front are filled.

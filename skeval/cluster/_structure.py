@@ -33,6 +33,8 @@ from skeval.cluster._stability import (
     shuffle_when_uncorrelated,
 )
 from skeval.metrics.cluster import silhouette_score
+from skeval.metrics.cluster._indices import INDICES, MEAN, SUM
+from skeval.metrics.cluster._indices import Index as Row
 from skeval.metrics.cluster._pairs import check_labels
 from skeval.utils._checks import (
     check_confidence_level,
@@ -289,46 +291,8 @@ def structure_test(
 Index = Callable[[Any, Any], float]
 """Of data and labels, or of two partitions."""
 
-MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
 GROWTHS = (MEAN, SUM)
-"""How an index grows with the number n of samples: it has a limit, or a share I/n that has one."""
-
-
-class Known(NamedTuple):
-    """What is known of an index: its smallest and largest value, and how it grows."""
-
-    low: float = -np.inf
-    high: float = np.inf
-    growth: str | None = None
-
-
-KNOWN = {
-    "adjusted_mutual_info_score": Known(-np.inf, 1.0, MEAN),
-    "adjusted_rand_score": Known(-1.0, 1.0, MEAN),
-    "calinski_harabasz_score": Known(0.0, np.inf, SUM),
-    "class_f_measure": Known(0.0, 1.0, MEAN),
-    "compactness_score": Known(0.0, np.inf, MEAN),
-    "completeness_score": Known(0.0, 1.0, MEAN),
-    "connectivity_score": Known(0.0, np.inf, SUM),
-    "davies_bouldin_score": Known(0.0, np.inf, MEAN),
-    "dbcv_score": Known(-1.0, 1.0, MEAN),
-    "dunn_score": Known(0.0, np.inf, NO_LIMIT),
-    "fowlkes_mallows_score": Known(0.0, 1.0, MEAN),
-    "homogeneity_score": Known(0.0, 1.0, MEAN),
-    "inverse_purity_score": Known(0.0, 1.0, MEAN),
-    "minkowski_score": Known(0.0, np.inf, MEAN),
-    "mutual_info_score": Known(0.0, np.inf, MEAN),
-    "normalized_mutual_info_score": Known(0.0, 1.0, MEAN),
-    "pair_fbeta_score": Known(0.0, 1.0, MEAN),
-    "pair_jaccard_score": Known(0.0, 1.0, MEAN),
-    "purity_score": Known(0.0, 1.0, MEAN),
-    "rand_score": Known(0.0, 1.0, MEAN),
-    "silhouette_score": Known(-1.0, 1.0, MEAN),
-    "v_measure_score": Known(0.0, 1.0, MEAN),
-    "within_cluster_sse": Known(0.0, np.inf, SUM),
-    "within_cluster_variance": Known(0.0, np.inf, MEAN),
-}
-"""The indices of this package and of scikit-learn, by name."""
+KNOWN = {row.function_name: row for row in INDICES}
 
 
 def name_index(index: Index) -> str:
@@ -337,18 +301,19 @@ def name_index(index: Index) -> str:
     return getattr(index, "__name__", type(index).__name__)
 
 
-def describe_index(index: Index) -> Known:
-    """Return what is known of an index; the name tells, of this package and of scikit-learn."""
+def find_row(index: Index) -> Row | None:
+    """Return the row of an index of this package or of scikit-learn, by name; None of any other."""
     package = str(getattr(_unbind(index), "__module__", "")).split(".")[0]
-    return KNOWN.get(name_index(index) if package in ("skeval", "sklearn") else "", Known())
+    return KNOWN.get(name_index(index)) if package in ("skeval", "sklearn") else None
 
 
 def growth_of(index: Index, growth: str | None) -> str:
     """Return how an index grows with the number of samples, as given or as known, or raise."""
-    resolved = growth or describe_index(index).growth
-    if resolved in GROWTHS:
-        return str(resolved)
-    why = "rests on few samples and has no limit" if resolved else "is not known here"
+    row = find_row(index)
+    known = row.growth if row else None
+    if growth or known in GROWTHS:
+        return str(growth or known)
+    why = "rests on few samples and has no limit" if known else "is not known here"
     raise ValueError(
         "growth must say how the index grows with the number of samples: 'mean' if it has a limit, "
         "as a mean over samples, 'sum' if it grows in proportion, as a sum over them; "
@@ -593,7 +558,7 @@ def index_interval(
       halves          200
     """
     check_confidence_level(confidence_level)
-    growth = growth_of(index, growth)
+    growth, row = growth_of(index, growth), find_row(index)
     given = [each for each in (labels, labels_other) if each is not None]
     X, partitions = _check_partitions(X, given)
     root = root_seed(random_state)
@@ -615,7 +580,7 @@ def index_interval(
         replicates=replicates,
         n_samples=n,
         growth=growth,
-        bounds=describe_index(index)[:2],
+        bounds=(row.low, row.high) if row else (-np.inf, np.inf),
         confidence_level=confidence_level,
     )
 

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 from sklearn.metrics import average_precision_score
 
-from skeval._inference.curve_region import Steps, binomial_limits, rates_on_sphere
+from skeval._inference.curve_region import Steps, rates_on_sphere
 from skeval._inference.interval import ConfidenceInterval
-from skeval._inference.proportions import exact_interval
+from skeval._inference.proportions import binomial_limits, exact_interval
 from skeval.metrics._curve_sample import (
     BAND_CONSTRAINTS,
     check_curve_sample,
@@ -231,7 +231,7 @@ def _limits(
     of_curve = z * np.cos(away)
     fpr = rates_on_sphere(steps, r, of_curve * np.sin(around), of_curve * np.cos(around), exact)
     share, size = prevalence
-    shares = binomial_limits(np.array([[share]]), size, (z * np.sin(away))[:, None], exact)
+    shares = binomial_limits(np.array([[share]]), size, (z * np.sin(away))[:, None], exact=exact)
     low = _precision(shares[0], r, fpr[1]).min(axis=0)
     high = _precision(np.maximum(shares[1], share), r, fpr[0]).max(axis=0)
     return low, high

@@ -27,23 +27,7 @@ from skeval.metrics._classification import (
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
-from skeval.metrics.cluster import (
-    class_f_measure,
-    compactness_score,
-    connectivity_score,
-    davies_bouldin_score,
-    dbcv_score,
-    dunn_score,
-    fowlkes_mallows_score,
-    inverse_purity_score,
-    minkowski_score,
-    pair_fbeta_score,
-    pair_jaccard_score,
-    purity_score,
-    silhouette_score,
-    within_cluster_sse,
-    within_cluster_variance,
-)
+from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import StrOptions, validate_params
 from skeval.utils._routing import RoutedScorer
@@ -151,41 +135,36 @@ class ScorerRow(NamedTuple):
     required: tuple[str, ...] = ()
 
 
-# Two numbers of one name: that by centroids is scikit-learn's, that by pairs is the default here.
-DAVIES_BOULDIN = {
-    dispersion: partial(davies_bouldin_score, dispersion=dispersion)
-    for dispersion in ("centroid", "pairwise")
-}
-
 # Names follow scikit-learn: "neg_" where smaller is better, no "_score" at the end.
 SCORERS: dict[str, ScorerRow] = {
     "bleu": ScorerRow(bleu_score, True),
     "break_even_point": ScorerRow(break_even_point, True, SCORES),
-    "class_f_measure": ScorerRow(class_f_measure, True),
-    "dbcv": ScorerRow(dbcv_score, True, PARTITION),
-    "dunn": ScorerRow(dunn_score, True, PARTITION),
-    "fowlkes_mallows": ScorerRow(fowlkes_mallows_score, True),
-    "inverse_purity": ScorerRow(inverse_purity_score, True),
     "log_bleu": ScorerRow(log_bleu_score, True),
     "macro_fbeta": ScorerRow(macro_fbeta_score, True),
     "micro_fbeta": ScorerRow(micro_fbeta_score, True),
-    "neg_compactness": ScorerRow(compactness_score, False, PARTITION),
-    "neg_connectivity": ScorerRow(connectivity_score, False, PARTITION),
     "neg_cost_sensitive_error": ScorerRow(cost_sensitive_error, False, "predict", ("cost_matrix",)),
-    "neg_davies_bouldin_centroid": ScorerRow(DAVIES_BOULDIN["centroid"], False, PARTITION),
-    "neg_davies_bouldin_pairwise": ScorerRow(DAVIES_BOULDIN["pairwise"], False, PARTITION),
     "neg_error_norm": ScorerRow(error_norm, False),
     "neg_error_rate": ScorerRow(error_rate, False),
     "neg_expected_cost": ScorerRow(expected_cost, False, SCORES),
-    "neg_minkowski": ScorerRow(minkowski_score, False),
     "neg_ranking_loss": ScorerRow(ranking_loss, False, SCORES),
-    "neg_within_cluster_sse": ScorerRow(within_cluster_sse, False, PARTITION),
-    "neg_within_cluster_variance": ScorerRow(within_cluster_variance, False, PARTITION),
-    "pair_fbeta": ScorerRow(pair_fbeta_score, True),
-    "pair_jaccard": ScorerRow(pair_jaccard_score, True),
-    "purity": ScorerRow(purity_score, True),
-    "silhouette": ScorerRow(silhouette_score, True, PARTITION),
     "weighted_fbeta": ScorerRow(weighted_fbeta_score, True),
+}
+
+
+def _name_scorer(row: Index) -> str:
+    """Return the name of the scorer of an index: that of its function, or of one of its forms."""
+    bound = isinstance(row.function, partial)
+    name = row.name if bound else row.function_name.removesuffix("_score")
+    return name if row.greater_is_better else f"neg_{name}"
+
+
+# scikit-learn has scorers of its own for its indices.
+SCORERS |= {
+    _name_scorer(row): ScorerRow(
+        row.function, row.greater_is_better, PARTITION if row.is_internal else "predict"
+    )
+    for row in INDICES
+    if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
 }
 
 
@@ -293,7 +272,7 @@ def _suggest_name(name: str) -> str:
     """
     known = [*SCORERS, *sklearn.metrics.get_scorer_names()]
     bare = name.removeprefix("neg_").removesuffix("_score")
-    near = [one for one in known if bare and bare in one]
+    near = sorted(one for one in known if bare and bare in one)
     near += [one for one in get_close_matches(name, known, cutoff=0.75) if one not in near]
     return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else ""
 

@@ -131,7 +131,7 @@ class CriticalDifferenceDisplay(Display):
         return below, depth, top, beside
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
-        _, depth, top, beside = self._measure()
+        depth, top, beside = self._measure()[1:]
         return AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:

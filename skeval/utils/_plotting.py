@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ __all__ = [
     "mark_integers",
     "place_names",
     "put_legend_above",
+    "read_fields",
     "shorten_name",
 ]
 
@@ -59,6 +60,12 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
     return axes
 
 
+def read_fields(display: Any, result: Any) -> dict[str, Any]:
+    """Return what a display shows of a result: the fields that both have, by name."""
+    return {field.name: getattr(result, field.name) for field in fields(display)}
+
+
+@dataclass(eq=False, repr=False)
 class Display:
     """A picture of the numbers in its fields; a subclass, a dataclass, says how to draw them."""
 
@@ -77,7 +84,7 @@ class Display:
         -------
         display : object of this class
         """
-        return cls(**{each.name: getattr(result, each.name) for each in fields(cls)}).plot(ax)
+        return cls(**read_fields(cls, result)).plot(ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on the given axes, or on those of a new figure.
@@ -101,9 +108,8 @@ class Display:
         """Return width and height of a new figure in inches; None leaves them to matplotlib."""
         return None
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the fields on the axes."""
-        raise NotImplementedError
+    _draw: ClassVar[Callable[..., None]]
+    """Draws the fields on axes, with the options of `plot`."""
 
 
 def mark_integers(ax: Any) -> None:

@@ -6,17 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import curves as reference
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from skeval._inference.curve_region import (
     Steps,
     _draw_curve,
     _smooth_curve,
-    binomial_limits,
     curve_distances,
     curve_limits,
 )
-from skeval._inference.proportions import exact_interval, jeffreys_interval
+from skeval._inference.proportions import binomial_limits
 
 
 def random_steps(seed, n=(9, 6), ties=False):
@@ -29,11 +28,17 @@ def random_steps(seed, n=(9, 6), ties=False):
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_limits_of_arrays_are_those_of_numbers(exact):
-    interval = exact_interval if exact else jeffreys_interval
-    rates, size = np.array([0.0, 0.1, 0.5, 0.93, 1.0]), 30.0
-    found = np.transpose(binomial_limits(rates, size, norm.ppf(0.975), exact))
-    assert_allclose(found, [interval(30 * rate, size, 0.95) for rate in rates], rtol=1e-12)
+@pytest.mark.parametrize("size", [3.7, 30.0, 1e6])
+def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
+    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
+    rates = np.array([0.0, 1e-5, 0.1, 0.5, 0.93, 1.0])
+    low, high = binomial_limits(rates, size, norm.ppf(0.975), exact=exact)
+    for rate, lower, upper in zip(rates, low, high, strict=True):
+        hits, misses = rate * size, size - rate * size
+        lowest = beta.ppf(0.025, hits + own, misses + other) if rate else 0
+        highest = beta.isf(0.025, hits + other, misses + own) if rate < 1 else 1
+        assert lower == pytest.approx(min(lowest, rate), rel=1e-9)
+        assert upper == pytest.approx(max(highest, rate), rel=1e-9)
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -12,25 +12,7 @@ from sklearn.metrics import (
 )
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
-from skeval.metrics.cluster._centroids import (
-    ClusterDistances,
-    centroid_distances,
-    compactness_score,
-    davies_bouldin_score,
-    within_cluster_sse,
-    within_cluster_variance,
-)
 from skeval.metrics.cluster._dbcv import dbcv_score
-from skeval.metrics.cluster._distances import (
-    BetweenClusterDistances,
-    between_cluster_distances,
-    connectivity_score,
-    dunn_score,
-    mst_compactness,
-    silhouette_samples,
-    silhouette_score,
-    within_cluster_distances,
-)
 from skeval.metrics.cluster._external import (
     ExternalIndices,
     class_f_measure,
@@ -44,6 +26,22 @@ from skeval.metrics.cluster._external import (
     pair_jaccard_score,
     pair_precision_recall_fscore,
     purity_score,
+)
+from skeval.metrics.cluster._indices import (
+    BetweenClusterDistances,
+    ClusterDistances,
+    between_cluster_distances,
+    centroid_distances,
+    compactness_score,
+    connectivity_score,
+    davies_bouldin_score,
+    dunn_score,
+    mst_compactness,
+    silhouette_samples,
+    silhouette_score,
+    within_cluster_distances,
+    within_cluster_sse,
+    within_cluster_variance,
 )
 from skeval.metrics.cluster._internal import IndexEstimate, InternalIndices, internal_indices
 from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score

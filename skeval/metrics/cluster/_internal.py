@@ -6,46 +6,29 @@ indices that are means over rows are estimated from a stratified sample of the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from scipy.stats import t as student
 
-from skeval.metrics.cluster._centroids import (
-    centroid_distances_of,
-    davies_bouldin_index,
-    mean_to_centroid,
-    to_centroids,
-)
-from skeval.metrics.cluster._distances import (
+from skeval.metrics.cluster._indices import INTERNAL, Index
+from skeval.metrics.cluster._kernels.distance_pass import pass_over_rows
+from skeval.metrics.cluster._measures import (
+    FROM_PAIRS,
+    PRUNED,
     check_n_neighbors,
-    connectivity_by_tree,
-    connectivity_from_pass,
-    dunn_ratio,
-    extremes_by_bounds,
-    silhouettes,
+    measure,
+    measure_without_pass,
 )
-from skeval.metrics.cluster._kernels.distance_pass import (
-    ClusterSums,
-    Reductions,
-    add_to_totals,
-    mean_between,
-    mean_within,
-    pass_over_rows,
-    within_pass,
-)
-from skeval.metrics.cluster._kernels.distances import squared_norms
 from skeval.metrics.cluster._samples import (
     PASS_CONSTRAINTS,
     Partition,
     Samples,
     check_samples,
-    has_centroids,
 )
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
@@ -60,20 +43,7 @@ __all__ = [
 ]
 
 
-SCALARS = (
-    "compactness",
-    "sse",
-    "silhouette",
-    "dunn",
-    "davies_bouldin_pairwise",
-    "davies_bouldin_centroid",
-    "calinski_harabasz",
-    "connectivity",
-)
-
-
-FROM_SSE = {"compactness", "sse", "calinski_harabasz"}
-FROM_CENTROIDS = {"davies_bouldin_pairwise", "davies_bouldin_centroid", "centroid_between"}
+ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
 TABLES = (
     "silhouette_samples",
     "mean_within",
@@ -82,6 +52,7 @@ TABLES = (
     "min_between",
     "centroid_between",
 )
+"""Quantities that are results themselves."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,36 +81,23 @@ class InternalIndices(ShownAsText):
         Distance of every two centroids.
     labels, sizes : ndarray of shape (n_clusters,)
         Label and number of samples of each cluster.
+    values : dict of str to float or ndarray
+        All of the above that were computed, by name.
     estimates : dict of str to IndexEstimate
         Standard error and interval of each index that was estimated from a sample of rows because
         of ``max_pairs``; all others are exact.
     """
 
-    compactness: float
-    sse: float
-    silhouette: float
-    silhouette_samples: np.ndarray
-    dunn: float
-    davies_bouldin_pairwise: float
-    davies_bouldin_centroid: float
-    calinski_harabasz: float
-    connectivity: float
-    mean_within: np.ndarray
-    max_within: np.ndarray
-    mean_between: np.ndarray
-    min_between: np.ndarray
-    centroid_between: np.ndarray
+    values: dict[str, Any]
     labels: np.ndarray
     sizes: np.ndarray
     estimates: dict[str, IndexEstimate]
 
-    def __post_init__(self) -> None:
-        for name in (*SCALARS, *TABLES):
-            if vars(self)[name] is None:
-                object.__delattr__(self, name)
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in (*SCALARS, *TABLES):
+    def __getattr__(self, name: str) -> Any:
+        values = vars(self).get("values", {})  # absent while a copy is being made
+        if name in values:
+            return values[name]
+        if name in (*ROWS, *TABLES):
             raise AttributeError(
                 f"{name} was not computed; indices must hold {name!r}, or be None for all of them, "
                 "and max_pairs must be None or allow all pairs."
@@ -148,13 +106,13 @@ class InternalIndices(ShownAsText):
 
     def to_dict(self) -> dict[str, float]:
         """Return the indices that are one number, by name; those not asked for are absent."""
-        return {name: vars(self)[name] for name in SCALARS if name in vars(self)}
+        return {name: self.values[name] for name in ROWS if name in self.values}
 
     def to_frame(self) -> DataFrame:
         """Return one row per cluster; what was not asked for has no column."""
         columns = {"size": self.sizes}
-        columns |= {name: vars(self)[name] for name in TABLES[1:3] if name in vars(self)}
-        if "min_between" in vars(self):
+        columns |= {name: self.values[name] for name in TABLES[1:3] if name in self.values}
+        if "min_between" in self.values:
             columns["nearest_other"] = np.nanmin(self.min_between, axis=1)
         return make_frame(columns, self.labels, "label")
 
@@ -284,41 +242,68 @@ def internal_indices(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition, names = samples.partition, _check_indices(indices)
-    root = root_seed(random_state)
-    if "connectivity" in names:
+    rng = repetition_rng(root_seed(random_state), 0)
+    needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
+    if any("connectivity" in needed for needed in needs.values()):
         check_n_neighbors(n_neighbors, partition.n_samples)
     estimates: dict[str, IndexEstimate] = {}
-    if max_pairs is None or partition.n_samples * (partition.n_samples - 1) // 2 <= max_pairs:
-        found = compute_from_pairs(samples, names, n_neighbors, n_jobs=n_jobs)
-    else:
-        asked = names if indices is not None else set()
-        # what is refused in any case is refused before the bounds of Dunn's index are computed
-        _check_affordable(asked & FROM_PAIRS - ESTIMABLE - {"dunn"}, max_pairs)
-        if "silhouette" in names:
-            allocate(partition, max_pairs)
-        found = compute_without_pass(samples, names, n_neighbors, n_jobs=n_jobs)
-        rest = (names & ESTIMABLE) - set(found)
-        missing = (names & FROM_PAIRS) - rest - set(found)
-        _check_affordable(asked & missing, max_pairs)
-        names -= missing
-        rng = repetition_rng(root, 0)
-        numbers, estimates = estimate_from_rows(
-            samples, rest, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
+    estimated: dict[str, float] = {}
+    found: dict[str, Any] = {}
+    if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
+        named = names if indices is not None else set()
+        _check_before_trees(named, needs, partition, max_pairs)
+        asked = set().union(*needs.values())
+        found = measure_without_pass(samples, asked, n_neighbors, n_jobs=n_jobs)
+        beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(found)}
+        rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
+        _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
+        estimated, estimates = estimate_from_rows(
+            samples, rows, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
         )
-        found |= numbers
-    found |= _centroid_indices(samples, names, found.get("mean_within"))
-    values: dict[str, Any] = dict.fromkeys((*SCALARS, *TABLES))
-    values |= {name: found[name] for name in names}
-    result = InternalIndices(
-        labels=partition.names, sizes=partition.sizes, estimates=estimates, **values
-    )
+        needs = {name: needed for name, needed in needs.items() if name not in beyond}
+    still = set().union(*needs.values()) - set(found)
+    found |= measure(samples, still, n_neighbors=n_neighbors, n_jobs=n_jobs)
+    values = {name: _compute(name, found) for name in needs} | estimated
+    result = InternalIndices(values, partition.names, partition.sizes, estimates)
     _warn_of_undefined(result)
     return result
 
 
+def _is_estimable(name: str) -> bool:
+    """Tell whether an index is a mean over rows; tables are not."""
+    return name in ROWS and ROWS[name].by_row is not None
+
+
+def _check_before_trees(
+    named: set[str], needs: Mapping[str, Set[str]], partition: Partition, max_pairs: int
+) -> None:
+    """Raise, before trees and bounds are tried, where they cannot help.
+
+    That is so for a named index or table that needs all pairs in any case, and for too few pairs
+    to estimate one from rows.
+    """
+    unaided = {name for name, needed in needs.items() if needed & FROM_PAIRS - PRUNED}
+    estimable = {name for name in unaided if _is_estimable(name)}
+    _check_affordable(named & unaided - estimable, max_pairs)
+    if estimable:
+        allocate(partition, max_pairs)
+
+
+def _compute(name: str, found: dict[str, Any]) -> Any:
+    """Return an index or a table; nan where the metric cannot measure what it needs."""
+    if name in ROWS:
+        compute, needs = ROWS[name].compute, ROWS[name].needs
+        if compute is None or any(found[need] is None for need in needs):
+            return np.nan
+        return compute(found)
+    if found[name] is None:
+        return np.full((len(found["sizes"]),) * 2, np.nan)
+    return found[name]
+
+
 def _check_indices(indices: Sequence[str] | None) -> set[str]:
     """Return the names of indices and tables asked for, or raise."""
-    known = (*SCALARS, *TABLES)
+    known = (*ROWS, *TABLES)
     if indices is None:
         return set(known)
     names = np.asarray(indices, dtype=object).ravel().tolist()
@@ -338,40 +323,6 @@ def _check_affordable(missing: set[str], max_pairs: int) -> None:
         )
 
 
-def _centroid_indices(samples: Samples, names: set[str], within: np.ndarray | None) -> dict:
-    """Return the indices asked for that need centroids by name; nan where the metric has none."""
-    partition, points, metric = samples.partition, samples.points, samples.metric
-    found: dict[str, Any] = dict.fromkeys((*FROM_CENTROIDS, *FROM_SSE), np.nan)
-    K = partition.n_clusters
-    found["centroid_between"] = np.full((K, K), np.nan)
-    if names & FROM_SSE and samples.has_points:
-        sse = float(to_centroids(points, partition, "sqeuclidean").sum())
-        found |= {"sse": sse, "compactness": float(np.sqrt(sse / partition.n_samples))}
-        found["calinski_harabasz"] = _calinski_harabasz(samples, sse)
-    if names & FROM_CENTROIDS and has_centroids(metric):
-        to_centroid, between = centroid_distances_of(points, partition, metric)
-        spread = mean_to_centroid(to_centroid, partition)
-        found["centroid_between"] = between
-        found["davies_bouldin_centroid"] = davies_bouldin_index(spread, between)
-        if within is not None:
-            found["davies_bouldin_pairwise"] = davies_bouldin_index(within, between)
-    return found
-
-
-def _calinski_harabasz(samples: Samples, sse: float) -> float:
-    """Return ``[sum_k n_k |mu_k - mu|^2 / (K - 1)] / [sse / (n - K)]``; inf where only sse is 0."""
-    points, partition = samples.points, samples.partition
-    n, K = partition.n_samples, partition.n_clusters
-    if issparse(points) or n == K:
-        return float("nan")
-    means = np.add.reduceat(points - points[0], partition.starts, axis=0) / partition.sizes[:, None]
-    deviations = means - partition.sizes @ means / n
-    between = partition.sizes @ squared_norms(deviations) / (K - 1)
-    if sse == 0:
-        return float("inf") if between > 0 else float("nan")
-    return float(between / sse * (n - K))
-
-
 def _warn_of_undefined(indices: InternalIndices) -> None:
     found = indices.to_dict()
     names = [name for name in found if name != "dunn" and np.isnan(found[name])]
@@ -379,89 +330,6 @@ def _warn_of_undefined(indices: InternalIndices) -> None:
         warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")
 
 
-SILHOUETTES = {"silhouette", "silhouette_samples"}
-WITHIN = {"mean_within", "max_within", "davies_bouldin_pairwise"}
-SUMS = SILHOUETTES | {"mean_within", "mean_between", "davies_bouldin_pairwise"}
-EXTREMES = {"dunn", "max_within", "min_between"}
-FROM_PAIRS = SUMS | EXTREMES | {"connectivity"}
-
-
-def compute_without_pass(
-    samples: Samples, asked: set[str], n_neighbors: int, *, n_jobs: int | None
-) -> dict[str, Any]:
-    """Return those of Dunn and connectivity that are asked for and that trees and bounds give."""
-    found = {}
-    if "dunn" in asked:
-        extremes = extremes_by_bounds(samples, n_jobs=n_jobs)
-        if extremes is not None:
-            found["dunn"] = dunn_ratio(*extremes)
-    if "connectivity" in asked:
-        connectivity = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
-        if connectivity is not None:
-            found["connectivity"] = connectivity
-    return found
-
-
-def compute_from_pairs(
-    samples: Samples, asked: set[str], n_neighbors: int, *, n_jobs: int | None
-) -> dict[str, Any]:
-    """Return what is asked for and comes from pairs, by name.
-
-    For davies_bouldin it is the dispersion, mean_within.
-    """
-    asked, found = asked & FROM_PAIRS, {}
-    if asked <= {"dunn", "connectivity"}:
-        found = compute_without_pass(samples, asked, n_neighbors, n_jobs=n_jobs)
-        asked -= set(found)
-    if not asked:
-        return found
-    if asked <= WITHIN:
-        totals, largest = within_pass(samples.tiles, samples.partition.members, n_jobs=n_jobs)
-        return {"mean_within": mean_within(totals, samples.partition.sizes), "max_within": largest}
-    reduced, strips = samples.reduce_distances(
-        sums=bool(asked & SUMS),
-        extremes=bool(asked & EXTREMES),
-        by_pair="min_between" in asked,
-        n_neighbors=n_neighbors if "connectivity" in asked else 0,
-        n_jobs=n_jobs,
-    )
-    if asked & SUMS:
-        found |= _reduce_sums(samples, strips, with_silhouettes=bool(asked & SILHOUETTES))
-    if asked & EXTREMES:
-        found |= _read_extremes(reduced, with_dunn="dunn" in asked)
-    if "connectivity" in asked:
-        nearest = reduced.nearest
-        found["connectivity"] = connectivity_from_pass(samples, nearest, n_neighbors, n_jobs=n_jobs)
-    return found
-
-
-def _reduce_sums(
-    samples: Samples, strips: ClusterSums, *, with_silhouettes: bool
-) -> dict[str, Any]:
-    partition = samples.partition
-    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
-    totals = np.zeros((K, K))
-    for rows, sums in strips:
-        if with_silhouettes:
-            silhouette[rows] = silhouettes(sums, partition, rows)
-        add_to_totals(totals, sums, rows, partition.starts)
-    found: dict[str, Any] = {"mean_within": mean_within(np.diagonal(totals) / 2, partition.sizes)}
-    found["mean_between"] = mean_between(totals, partition.sizes)
-    if with_silhouettes:
-        found["silhouette"] = float(silhouette.mean())
-        found["silhouette_samples"] = partition.unsort(silhouette)
-    return found
-
-
-def _read_extremes(reduced: Reductions, *, with_dunn: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"max_within": reduced.largest, "min_between": reduced.smallest}
-    if with_dunn:  # which warns where it is undefined
-        found["dunn"] = dunn_ratio(float(reduced.smallest.min()), float(reduced.largest.max()))
-    np.fill_diagonal(reduced.smallest, np.nan)
-    return found
-
-
-ESTIMABLE = {"silhouette", "connectivity"}
 FEWEST_ROWS = 2  # of a cluster, for a variance
 
 
@@ -490,7 +358,7 @@ class IndexEstimate(ShownAsText):
 
 def estimate_from_rows(
     samples: Samples,
-    names: set[str],
+    indices: Sequence[Index],
     n_neighbors: int,
     max_pairs: int,
     confidence_level: float,
@@ -498,27 +366,29 @@ def estimate_from_rows(
     *,
     n_jobs: int | None,
 ) -> tuple[dict[str, float], dict[str, IndexEstimate]]:
-    """Return the estimates of silhouette and connectivity, and how near they are.
+    """Return the estimates of indices that are means over rows, and how near they are.
 
     Rows are sampled within clusters, which are the strata, without replacement.
     """
-    if not names:
+    if not indices:
         return {}, {}
     partition = samples.partition
     counts = allocate(partition, max_pairs)
     samples = put_sample_first(samples, counts, rng)
     sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
-    values: dict[str, list[np.ndarray]] = {"silhouette": [], "connectivity": []}
-    n, L = partition.n_samples, n_neighbors if "connectivity" in names else 1
+    n = partition.n_samples
+    L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
     strips = pass_over_rows(
         samples.tiles, partition.starts, sampled, partition.cluster, samples.zero, L, n_jobs=n_jobs
     )
+    values: dict[str, list[np.ndarray]] = {index.name: [] for index in indices}
     for rows, sums, weights in strips:
-        values["silhouette"].append(silhouettes(sums, partition, rows))
-        values["connectivity"].append(n * weights)
+        for index in indices:
+            if index.by_row is not None:
+                values[index.name].append(index.by_row(sums, weights, partition, rows))
     found, estimates = {}, {}
-    for name in sorted(names):
-        by_row = np.concatenate(values[name])
+    for index in indices:
+        by_row = np.concatenate(values[index.name])
         estimate, error, dof = stratified_mean(by_row, counts, partition.sizes)
         low, high = (
             estimate
@@ -526,12 +396,11 @@ def estimate_from_rows(
         )
         if error == 0:  # where nothing varies, the rows do not say how the others would
             low = high = estimate if counts.sum() == n else np.nan
-        lowest, highest = (-1.0, 1.0) if name == "silhouette" else (0.0, np.inf)
-        found[name] = estimate
-        estimates[name] = IndexEstimate(
+        found[index.name] = estimate
+        estimates[index.name] = IndexEstimate(
             standard_error=error,
-            low=float(np.maximum(low, lowest)),
-            high=float(np.minimum(high, highest)),
+            low=float(np.maximum(low, index.low)),
+            high=float(np.minimum(high, index.high)),
             confidence_level=confidence_level,
             n_rows=int(counts.sum()),
         )

@@ -1,63 +1,125 @@
-"""Indices of the distances between samples: separation, silhouette, Dunn, connectivity, trees."""
+"""The internal indices of clusterings, and the table of all indices: one row each.
+
+Distances within and between clusters and to centroids, silhouette, Dunn, connectivity, compactness,
+Davies-Bouldin. Each function measures what its row needs and computes the index from that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    calinski_harabasz_score,
+    completeness_score,
+    homogeneity_score,
+    mutual_info_score,
+    normalized_mutual_info_score,
+    rand_score,
+    v_measure_score,
+)
 from sklearn.utils import check_consistent_length
 
-from skeval.metrics.cluster._centroids import ClusterDistances, between_centroids
-from skeval.metrics.cluster._kernels.distance_pass import (
-    add_to_totals,
-    mean_between,
-    mean_within,
-    within_pass,
+from skeval.metrics.cluster._dbcv import dbcv_score
+from skeval.metrics.cluster._external import (
+    class_f_measure,
+    fowlkes_mallows_score,
+    inverse_purity_score,
+    minkowski_score,
+    pair_fbeta_score,
+    pair_jaccard_score,
+    purity_score,
 )
 from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles
-from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
-from skeval.metrics.cluster._kernels.neighbours import (
-    VISIT_COST,
-    Nearest,
-    PlaceTree,
-    foreign_weight_by_rows,
+from skeval.metrics.cluster._measures import (
+    check_n_neighbors,
+    measure,
+    silhouettes,
+    to_centroids,
 )
 from skeval.metrics.cluster._samples import (
+    CONSTRAINTS,
+    METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
     Partition,
-    Samples,
+    check_has_centroids,
     check_samples,
-    has_centroids,
 )
-from skeval.utils._checks import check_count, give_nan, warn_undefined
-from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
+from skeval.utils._checks import give_nan, warn_undefined
+from skeval.utils._compat import (
+    Interval,
+    StrOptions,
+    num_samples,
+    safe_indexing,
+    validate_params,
+)
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, small_seed
 from skeval.utils._text import ShownAsText
 
 __all__ = [
+    "INDICES",
+    "INTERNAL",
+    "MEAN",
+    "SUM",
     "BetweenClusterDistances",
+    "ClusterDistances",
+    "Index",
     "between_cluster_distances",
-    "check_n_neighbors",
-    "connectivity_by_tree",
-    "connectivity_from_pass",
+    "centroid_distances",
+    "compactness_score",
     "connectivity_score",
-    "dunn_ratio",
+    "davies_bouldin_score",
     "dunn_score",
-    "extremes_by_bounds",
     "mst_compactness",
     "silhouette_samples",
     "silhouette_score",
-    "silhouettes",
     "within_cluster_distances",
+    "within_cluster_sse",
+    "within_cluster_variance",
 ]
+
+
+@dataclass(frozen=True)
+class ClusterDistances(ShownAsText):
+    """The mean and the largest of some distances of each cluster.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_clusters,)
+        The label of each cluster, sorted.
+    sizes : ndarray of shape (n_clusters,)
+        The number of samples of each cluster.
+    mean, max : ndarray of shape (n_clusters,)
+        The mean and the largest distance, in the unit of the metric; 0 for a singleton.
+    """
+
+    labels: np.ndarray
+    sizes: np.ndarray
+    mean: np.ndarray
+    max: np.ndarray
+
+    def to_frame(self) -> DataFrame:
+        """Return one row per cluster."""
+        columns = {"size": self.sizes, "mean": self.mean, "max": self.max}
+        return make_frame(columns, self.labels, "label")
+
+    def __str__(self) -> str:
+        rows = zip(self.labels, self.sizes, self.mean, self.max, strict=True)
+        lines = [
+            f"{name!s:>12}{size:>8d}{mean:>12.6g}{high:>12.6g}" for name, size, mean, high in rows
+        ]
+        return "\n".join([f"{'label':>12}{'size':>8}{'mean':>12}{'max':>12}", *lines])
 
 
 @dataclass(frozen=True)
@@ -162,10 +224,9 @@ def within_cluster_distances(
                b       1           0           0
     """
     samples = check_samples(X, labels, metric=metric, noise=noise)
-    partition = samples.partition
-    totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
-    mean = mean_within(totals, partition.sizes)
-    return ClusterDistances(partition.names, partition.sizes, mean, largest)
+    found = measure(samples, {"mean_within", "max_within"}, n_jobs=n_jobs)
+    names, sizes = samples.partition.names, samples.partition.sizes
+    return ClusterDistances(names, sizes, found["mean_within"], found["max_within"])
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -236,36 +297,17 @@ def between_cluster_distances(
                a           b           6           3           6
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    partition = samples.partition
-    reduced, strips = samples.reduce_distances(n_jobs=n_jobs)
-    totals = np.zeros_like(reduced.smallest)
-    for rows, sums in strips:
-        add_to_totals(totals, sums, rows, partition.starts)
-    np.fill_diagonal(reduced.smallest, np.nan)
-    if has_centroids(metric):
-        centroid = between_centroids(samples.points, partition, metric)
-    else:
+    needs = {"mean_between", "min_between", "centroid_between"}
+    found = measure(samples, needs, n_jobs=n_jobs)
+    if found["centroid_between"] is None:
         warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
-        centroid = np.full_like(reduced.smallest, np.nan)
+        found["centroid_between"] = np.full_like(found["min_between"], np.nan)
     return BetweenClusterDistances(
-        labels=partition.names,
-        mean=mean_between(totals, partition.sizes),
-        min=reduced.smallest,
-        centroid=centroid,
+        labels=samples.partition.names,
+        mean=found["mean_between"],
+        min=found["min_between"],
+        centroid=found["centroid_between"],
     )
-
-
-def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
-    """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
-    cluster, sizes = partition.cluster[rows], partition.sizes
-    column = np.arange(len(cluster))
-    own = sums[cluster, column] / np.maximum(sizes[cluster] - 1, 1)
-    means = sums / sizes[:, None]
-    means[cluster, column] = np.inf
-    other = means.min(axis=0)
-    larger = np.maximum(own, other)
-    defined = (sizes[cluster] > 1) & (larger > 0)
-    return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -336,10 +378,9 @@ def silhouette_samples(
     """
     metric = _bind_arguments(metric, metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
-    partition = samples.partition
-    _, strips = samples.reduce_distances(extremes=False, n_jobs=n_jobs)
-    found = [silhouettes(sums, partition, rows) for rows, sums in strips]
-    return partition.unsort(np.concatenate(found))
+    found = measure(samples, {"silhouette_samples"}, n_jobs=n_jobs)
+    values: np.ndarray = found["silhouette_samples"]
+    return values
 
 
 @validate_params(
@@ -525,50 +566,7 @@ def dunn_score(
     2.0
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    extremes = extremes_by_bounds(samples, n_jobs=n_jobs)
-    if extremes is None:
-        reduced, _ = samples.reduce_distances(sums=False, by_pair=False, n_jobs=n_jobs)
-        extremes = float(reduced.smallest.min()), float(reduced.largest.max())
-    return dunn_ratio(*extremes)
-
-
-def extremes_by_bounds(samples: Samples, *, n_jobs: int | None) -> tuple[float, float] | None:
-    """Return the nearest pair and the diameter; None where bounds do not prune."""
-    if not samples.is_dense_euclidean:
-        return None
-    partition, points = samples.partition, samples.points
-    budget = partition.n_samples / VISIT_COST
-    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=n_jobs)
-    return None if nearest is None else (nearest, largest_diameter(points, partition.members))
-
-
-def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
-    """Raise unless every sample has that many others."""
-    check_count("n_neighbors", n_neighbors)
-    if n_neighbors >= n_samples:
-        raise ValueError(
-            f"n_neighbors must be smaller than the number of samples, {n_samples}, "
-            f"got {n_neighbors}."
-        )
-
-
-def connectivity_by_tree(samples: Samples, n_neighbors: int, *, n_jobs: int | None) -> float | None:
-    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
-    if not samples.is_dense_euclidean:
-        return None
-    workers = effective_n_jobs(n_jobs)
-    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
-    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
-
-
-def connectivity_from_pass(
-    samples: Samples, nearest: Nearest | None, n_neighbors: int, *, n_jobs: int | None
-) -> float:
-    """Return the connectivity from the neighbours that a pass has kept, if it could."""
-    if nearest is not None:
-        return float(nearest.foreign_weights().sum())
-    cluster = samples.partition.cluster
-    return foreign_weight_by_rows(samples.tiles, cluster, samples.zero, n_neighbors, n_jobs=n_jobs)
+    return dunn_ratio(*measure(samples, {"extremes"}, n_jobs=n_jobs)["extremes"])
 
 
 @validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
@@ -636,13 +634,8 @@ def connectivity_score(
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, by_place=True)
     check_n_neighbors(n_neighbors, samples.partition.n_samples)
-    found = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
-    if found is not None:
-        return found
-    reduced, _ = samples.reduce_distances(
-        sums=False, extremes=False, n_neighbors=n_neighbors, n_jobs=n_jobs
-    )
-    return connectivity_from_pass(samples, reduced.nearest, n_neighbors, n_jobs=n_jobs)
+    needs = {"connectivity"}
+    return float(measure(samples, needs, n_neighbors=n_neighbors, n_jobs=n_jobs)["connectivity"])
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -733,3 +726,469 @@ def _spanning_edges(tiles: Tiles, members: slice) -> np.ndarray:
         last = int(np.where(outside, to_tree, np.inf).argmin())
         edges[step] = to_tree[last]
     return edges
+
+
+def _to_own_centroid(
+    X: ArrayLike, labels: ArrayLike, metric: str | Callable, noise: str | None
+) -> tuple[np.ndarray, Partition]:
+    check_has_centroids(metric)
+    samples = check_samples(X, labels, metric=metric, noise=noise)
+    return to_centroids(samples.points, samples.partition, metric), samples.partition
+
+
+@validate_params(METRIC_CONSTRAINTS)
+def compactness_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "sqeuclidean",
+    noise: str | None = None,
+) -> float:
+    """Compute the compactness of a clustering.
+
+    ``V = sqrt( (1/n) sum_k sum_(i in k) delta(x_i, mu_k) )``, where ``mu_k`` is the centroid of
+    cluster ``k``. With the default ``delta``, the squared Euclidean distance, it is the root mean
+    square distance to the centroid. Range [0, inf); 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    metric : str or callable, default="sqeuclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
+        samples: not "precomputed", and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+
+    Returns
+    -------
+    compactness : float
+        In the unit of the features, by default.
+
+    Raises
+    ------
+    ValueError
+        If the metric has no centroids or the input is malformed.
+
+    See Also
+    --------
+    within_cluster_sse : The sum in place of the root of the mean.
+    centroid_distances : By cluster.
+
+    Notes
+    -----
+    One cluster is allowed. With another ``delta`` the square root is still taken, as in the
+    definition, so ``metric="euclidean"`` gives the root of the mean distance.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import compactness_score
+    >>> compactness_score([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
+    1.0
+    """
+    distances, _ = _to_own_centroid(X, labels, metric, noise)
+    return float(np.sqrt(distances.mean()))
+
+
+@validate_params(CONSTRAINTS)
+def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
+    """Compute the sum of squared errors, which K-means minimises.
+
+    ``sum_k sum_(i in k) |x_i - mu_k|^2``, where ``mu_k`` is the centroid of cluster ``k``. Range
+    [0, inf); 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+
+    Returns
+    -------
+    sse : float
+        In the square of the unit of the features.
+
+    Raises
+    ------
+    ValueError
+        If the input is malformed.
+
+    See Also
+    --------
+    within_cluster_variance : The mean in place of the sum.
+
+    Notes
+    -----
+    It is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. It falls as
+    clusters are added, so it compares only partitions with equally many clusters.
+
+    References
+    ----------
+    .. [1] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
+       observations. Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import within_cluster_sse
+    >>> within_cluster_sse([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
+    4.0
+    """
+    squared, _ = _to_own_centroid(X, labels, "sqeuclidean", noise)
+    return float(squared.sum())
+
+
+@validate_params(CONSTRAINTS)
+def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
+    """Compute the within-cluster variance.
+
+    ``(1/n) sum_k sum_(i in k) |x_i - mu_k|^2``: the square of the compactness. Range [0, inf);
+    0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+
+    Returns
+    -------
+    variance : float
+        In the square of the unit of the features.
+
+    Raises
+    ------
+    ValueError
+        If the input is malformed.
+
+    See Also
+    --------
+    compactness_score : Its square root.
+
+    Notes
+    -----
+    It is summed over the features and divided by ``n``; the denominator of the Calinski-Harabasz
+    index divides by ``n - K``.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import within_cluster_variance
+    >>> within_cluster_variance([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
+    1.0
+    """
+    squared, _ = _to_own_centroid(X, labels, "sqeuclidean", noise)
+    return float(squared.mean())
+
+
+@validate_params(METRIC_CONSTRAINTS)
+def centroid_distances(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    metric: str | Callable = "euclidean",
+    noise: str | None = None,
+) -> ClusterDistances:
+    """Compute the mean and the largest distance to the centroid of each cluster.
+
+    ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf); 0 is best,
+    smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    metric : str or callable, default="euclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
+        samples: not "precomputed", and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+
+    Returns
+    -------
+    distances : ClusterDistances
+        ``labels``, ``sizes``, ``mean`` and ``max``, one entry per cluster, in the unit of the
+        metric.
+
+    Raises
+    ------
+    ValueError
+        If the metric has no centroids or the input is malformed.
+
+    See Also
+    --------
+    within_cluster_distances : Between the samples of a cluster.
+
+    Notes
+    -----
+    The mean distance is the dispersion in scikit-learn's form of the Davies-Bouldin index.
+
+    References
+    ----------
+    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
+       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
+       https://doi.org/10.1093/bioinformatics/bti517
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import centroid_distances
+    >>> print(centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"]))
+           label    size        mean         max
+               a       2           2           2
+               b       1           0           0
+    """
+    distances, partition = _to_own_centroid(X, labels, metric, noise)
+    return ClusterDistances(
+        labels=partition.names,
+        sizes=partition.sizes,
+        mean=np.add.reduceat(distances, partition.starts) / partition.sizes,
+        max=np.maximum.reduceat(distances, partition.starts),
+    )
+
+
+def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
+    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf where centroids coincide."""
+    worst = np.empty(len(dispersion))
+    for k, distance in enumerate(between):
+        ratio = np.full(len(dispersion), np.inf)
+        np.divide(dispersion[k] + dispersion, distance, out=ratio, where=distance > 0)
+        ratio[k] = -np.inf
+        worst[k] = ratio.max()
+    return float(worst.mean())
+
+
+@validate_params(PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]})
+def davies_bouldin_score(
+    X: ArrayLike,
+    labels: ArrayLike,
+    *,
+    dispersion: str = "pairwise",
+    metric: str | Callable = "euclidean",
+    noise: str | None = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Compute the Davies-Bouldin index.
+
+    ``(1/K) sum_k max_{l != k} (S_k + S_l) / d(mu_k, mu_l)``, where ``mu_k`` is the centroid of
+    cluster ``k`` and ``S_k`` its dispersion. Range [0, inf]; 0 is best, smaller is better.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The samples.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample; numbers or strings.
+    dispersion : {"pairwise", "centroid"}, default="pairwise"
+        ``S_k`` is the mean distance of the pairs of samples in the cluster ("pairwise"), or the
+        mean distance of its samples to the centroid ("centroid", the form of scikit-learn).
+    metric : str or callable, default="euclidean"
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean
+        of samples: not "precomputed", and not the metrics of Boolean vectors.
+    noise : {"cluster", "drop", "singletons"} or None, default=None
+        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
+        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+    n_jobs : int or None, default=None
+        Number of threads; the numbers do not depend on it.
+
+    Returns
+    -------
+    davies_bouldin : float
+        Without unit; inf when two centroids coincide.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two clusters, the metric has no centroids, or the input is
+        malformed.
+
+    See Also
+    --------
+    sklearn.metrics.davies_bouldin_score : The Euclidean centroid form.
+
+    Notes
+    -----
+    The dispersion of a singleton is 0. Where centroids coincide scikit-learn returns 0.0, the best
+    value, in some cases; here the index is inf. Davies and Bouldin allow any power mean for the
+    dispersion; both forms here are of the first power.
+
+    References
+    ----------
+    .. [1] Davies, D. L. and Bouldin, D. W. (1979). A cluster separation measure. IEEE Transactions
+       on Pattern Analysis and Machine Intelligence, 1(2), 224-227.
+       https://doi.org/10.1109/TPAMI.1979.4766909
+
+    Examples
+    --------
+    >>> from skeval.metrics.cluster import davies_bouldin_score
+    >>> X, labels = [[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1]
+    >>> round(davies_bouldin_score(X, labels), 4)
+    0.4444
+    >>> round(davies_bouldin_score(X, labels, dispersion="centroid"), 4)
+    0.2222
+    """
+    check_has_centroids(metric)
+    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
+    found = measure(samples, {spread, "centroid_between"}, n_jobs=n_jobs)
+    return davies_bouldin_index(found[spread], found["centroid_between"])
+
+
+def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
+    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf where only the sum is 0."""
+    n, K, sse = len(squares), n_clusters, float(squares.sum())
+    if n == K:
+        return float("nan")
+    if sse == 0:
+        return float("inf") if between > 0 else float("nan")
+    return float(between / (K - 1) / sse * (n - K))
+
+
+MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
+
+
+@dataclass(frozen=True)
+class Index:
+    """What is known of an index: one row of the table that all who use indices read.
+
+    Attributes
+    ----------
+    name : str
+        As `internal_indices` and `compare_clusterings` call it.
+    function : callable
+        ``(X, labels) -> float`` of an internal index, ``(labels_true, labels_pred) -> float`` of
+        an external one.
+    low, high : float
+        Its smallest and largest value.
+    greater_is_better : bool
+        Its direction.
+    growth : {"mean", "sum", "no limit"}
+        How it grows with the number n of samples: it has a limit, I/n has one, or neither has.
+    needs : frozenset of str
+        The quantities of `measure` that `compute` reads; empty where `internal_indices` does not
+        offer the index.
+    compute : callable or None
+        ``quantities -> float``.
+    by_row : callable or None
+        ``(sums, weights, partition, rows) -> values`` of which the index is the mean; it can be
+        estimated from some rows.
+    """
+
+    name: str
+    function: Callable[..., float]
+    low: float
+    high: float
+    greater_is_better: bool
+    growth: str
+    needs: frozenset[str] = frozenset()
+    compute: Callable[[dict[str, Any]], float] | None = None
+    by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
+
+    @property
+    def function_name(self) -> str:
+        """The name of the function, also where arguments are bound to it."""
+        function = self.function.func if isinstance(self.function, partial) else self.function
+        return str(function.__name__)
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it judges a clustering by the data."""
+        return next(iter(signature(self.function).parameters)) == "X"
+
+
+def davies_bouldin_row(dispersion: str, spread: str) -> Index:
+    """Return the row of one of the two forms of the index of Davies and Bouldin."""
+    return Index(
+        f"davies_bouldin_{dispersion}",
+        partial(davies_bouldin_score, dispersion=dispersion),
+        0.0,
+        np.inf,
+        False,
+        MEAN,
+        frozenset({spread, "centroid_between"}),
+        lambda found: davies_bouldin_index(found[spread], found["centroid_between"]),
+    )
+
+
+INTERNAL = (
+    Index(
+        "compactness", compactness_score, 0.0, np.inf, False, MEAN,
+        frozenset({"squares"}),
+        lambda found: float(np.sqrt(found["squares"].sum() / len(found["squares"]))),
+    ),
+    Index(
+        "sse", within_cluster_sse, 0.0, np.inf, False, SUM,
+        frozenset({"squares"}),
+        lambda found: float(found["squares"].sum()),
+    ),
+    Index(
+        "silhouette", silhouette_score, -1.0, 1.0, True, MEAN,
+        frozenset({"silhouette_samples"}),
+        lambda found: float(found["silhouettes"].mean()),
+        lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
+    ),
+    Index(
+        "dunn", dunn_score, 0.0, np.inf, True, NO_LIMIT,
+        frozenset({"extremes"}),
+        lambda found: dunn_ratio(*found["extremes"]),
+    ),
+    davies_bouldin_row("pairwise", "mean_within"),
+    davies_bouldin_row("centroid", "mean_to_centroid"),
+    Index(
+        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True, SUM,
+        frozenset({"squares", "between_squares"}),
+        lambda found: calinski_harabasz_index(
+            found["squares"], found["between_squares"], len(found["sizes"])
+        ),
+    ),
+    Index(
+        "connectivity", connectivity_score, 0.0, np.inf, False, SUM,
+        frozenset({"connectivity"}),
+        lambda found: float(found["connectivity"]),
+        lambda _, weights, partition, rows: partition.n_samples * weights,
+    ),
+    Index("within_cluster_variance", within_cluster_variance, 0.0, np.inf, False, MEAN),
+    Index("dbcv", dbcv_score, -1.0, 1.0, True, MEAN),
+)  # fmt: skip
+EXTERNAL = (
+    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True, MEAN),
+    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True, MEAN),
+    Index("class_f_measure", class_f_measure, 0.0, 1.0, True, MEAN),
+    Index("completeness", completeness_score, 0.0, 1.0, True, MEAN),
+    Index("fowlkes_mallows", fowlkes_mallows_score, 0.0, 1.0, True, MEAN),
+    Index("homogeneity", homogeneity_score, 0.0, 1.0, True, MEAN),
+    Index("inverse_purity", inverse_purity_score, 0.0, 1.0, True, MEAN),
+    Index("minkowski", minkowski_score, 0.0, np.inf, False, MEAN),
+    Index("mutual_info", mutual_info_score, 0.0, np.inf, True, MEAN),
+    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True, MEAN),
+    Index("pair_fbeta", pair_fbeta_score, 0.0, 1.0, True, MEAN),
+    Index("pair_jaccard", pair_jaccard_score, 0.0, 1.0, True, MEAN),
+    Index("purity", purity_score, 0.0, 1.0, True, MEAN),
+    Index("rand", rand_score, 0.0, 1.0, True, MEAN),
+    Index("v_measure", v_measure_score, 0.0, 1.0, True, MEAN),
+)
+INDICES = (*INTERNAL, *EXTERNAL)
+"""All of this package, and those of scikit-learn: a new index is a function and a row."""

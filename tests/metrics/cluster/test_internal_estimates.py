@@ -153,6 +153,6 @@ def test_too_few_pairs_are_refused_before_the_work(asked, monkeypatch):
     def work(*args, **kwargs):
         raise AssertionError("the work had begun")
 
-    monkeypatch.setattr("skeval.metrics.cluster._internal.compute_without_pass", work)
+    monkeypatch.setattr("skeval.metrics.cluster._internal.measure_without_pass", work)
     with pytest.raises(ValueError, match="max_pairs must"):
         internal_indices(X, Y, indices=asked, max_pairs=5 * N)

@@ -1,4 +1,4 @@
-"""What the displays of selection bias and selection frequency draw."""
+"""Displays of what selecting features does."""
 
 import numpy as np
 import pandas as pd

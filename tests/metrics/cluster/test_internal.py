@@ -10,10 +10,11 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances
 
 from skeval.metrics.cluster import _samples, internal_indices
-from skeval.metrics.cluster._internal import FROM_SSE, SCALARS, TABLES
+from skeval.metrics.cluster._internal import ROWS, TABLES
 from skeval.metrics.cluster._kernels import distance_pass as passes
+from skeval.metrics.cluster._measures import FROM_PAIRS
 
-EVERYTHING = (*SCALARS, *TABLES)
+EVERYTHING = (*ROWS, *TABLES)
 # In 2-D trees and bounds prune, in 30-D they do not.
 DATA = {p: make_blobs(700, p, centers=4, cluster_std=3.0, random_state=0) for p in (2, 30)}
 
@@ -87,7 +88,9 @@ def test_no_pair_is_passed_over_twice(pairs):
 
 def test_indices_of_centroids_need_no_pair(pairs):
     X, y = DATA[2]
-    internal_indices(X, y, indices=[*FROM_SSE, "davies_bouldin_centroid", "centroid_between"])
+    of_centroids = [name for name, row in ROWS.items() if not row.needs & FROM_PAIRS]
+    assert {"compactness", "sse", "calinski_harabasz", "davies_bouldin_centroid"} <= {*of_centroids}
+    internal_indices(X, y, indices=[*of_centroids, "centroid_between"])
     assert not pairs
 
 

@@ -1,4 +1,4 @@
-"""What the heat map of two partitions draws: matched clusters on the diagonal, every count."""
+"""The contingency table as a picture."""
 
 from itertools import permutations
 

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from reference import internal as reference
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.datasets import load_iris
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster._internal import SCALARS
+from skeval.metrics.cluster import internal_indices
+from skeval.metrics.cluster._indices import INDICES, INTERNAL
+from skeval.metrics.cluster._internal import ROWS
+from skeval.metrics.cluster._measures import measure
+from skeval.metrics.cluster._samples import check_samples
 
 rng = np.random.default_rng(0)
 N = 60
@@ -318,7 +323,7 @@ def test_results_are_python_floats():
         assert type(function(BLOBS, y)) is float, function
         assert type(function(PLANE, y)) is float, function
     indices = sk.internal_indices(BLOBS, y)
-    for name in SCALARS:
+    for name in ROWS:
         assert type(getattr(indices, name)) is float, name
 
 
@@ -338,3 +343,23 @@ def test_frames_and_text():
     within = sk.within_cluster_distances(X, y)
     assert within.to_frame().loc["b", "mean"] == within.mean[1]
     assert len(str(within).splitlines()) == 4
+
+
+@pytest.mark.parametrize("row", INTERNAL, ids=lambda row: row.name)
+def test_a_row_computes_what_its_function_does(row):
+    """The function by itself, and the row from measured quantities, within the range of the row."""
+    X, y = load_iris(return_X_y=True)
+    value = row.function(X, y)
+    assert row.low <= value <= row.high
+    assert row.is_internal
+    if row.compute is not None:
+        samples = check_samples(X, y, metric="euclidean", noise=None)
+        found = measure(samples, row.needs, n_neighbors=10)
+        assert row.compute(found) == pytest.approx(value, rel=1e-12)
+        assert internal_indices(X, y, indices=[row.name]).to_dict() == {
+            row.name: pytest.approx(value, rel=1e-12)
+        }
+
+
+def test_no_two_rows_share_a_name():
+    assert len({row.name for row in INDICES}) == len(INDICES)

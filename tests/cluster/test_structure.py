@@ -1,24 +1,27 @@
-"""Intervals of indices: the half-sample formula, coverage, seeds, bad input."""
+"""The test of structure and the interval of an index: definitions, size, power, coverage."""
 
 import inspect
 import pickle
 from functools import partial
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import sklearn.metrics
 from joblib import parallel_config
 from scipy.stats import binomtest
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics import silhouette_score as sklearn_silhouette
 
 import skeval.metrics.cluster as metrics_of_clusterings
-from skeval.cluster import index_interval
+from skeval.cluster import StructureTestDisplay, index_interval, structure_test
+from skeval.cluster._stability import _are_correlated, resolve_reference
 from skeval.cluster._structure import KNOWN
 from skeval.metrics.cluster import (
+    davies_bouldin_score,
     dunn_score,
     silhouette_score,
     within_cluster_sse,
@@ -29,13 +32,194 @@ from skeval.utils._seeds import repetition_rng, root_seed
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
 
 
-def blobs(seed=0, n=45):
+def blobs(seed=0, n=60):
+    return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=seed)[0]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "box", "permuted"])
+def test_equals_the_definition(kind):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    found = structure_test(WARD, X, reference=kind, n_references=9, random_state=3)
+    root, draws = root_seed(3).spawn(1)[0], resolve_reference(X, kind)[1]
+    null = []
+    for b in range(9):
+        data = draws(repetition_rng(root, b))
+        null.append(silhouette_score(data, WARD.fit_predict(data)))
+    np.testing.assert_array_equal(found.null_distribution, null)
+    assert found.statistic == silhouette_score(X, WARD.fit_predict(X))
+    assert found.pvalue == (1 + sum(value >= found.statistic for value in null)) / 10
+
+
+def test_structure_is_found_by_either_direction():
+    X = blobs()
+    for index, greater in ((silhouette_score, True), (davies_bouldin_score, False)):
+        options = {"index": index, "greater_is_better": greater, "random_state": 0}
+        found = structure_test(WARD, X, n_references=19, **options)
+        assert found.pvalue == 0.05
+        assert found.n_exceedances == 0
+    found = structure_test(WARD, X, index=davies_bouldin_score, n_references=19, random_state=0)
+    assert found.pvalue == 1.0
+
+
+def rejections(draw, kind, n_sets, n_references=19, first=0):
+    """Count the data sets with a P-value of at most 0.05."""
+    small = 0
+    for seed in range(first, first + n_sets):
+        X = draw(np.random.default_rng(seed))
+        found = structure_test(
+            KMEANS, X, reference=kind, n_references=n_references, random_state=seed
+        )
+        small += found.pvalue <= 0.05
+    return small
+
+
+NULLS = {
+    "uniform": (lambda rng: rng.uniform(size=(60, 2)), "uniform"),
+    "uniform, box": (lambda rng: rng.uniform(size=(60, 2)), "box"),
+    "gaussian": (lambda rng: rng.normal(size=(60, 2)), "uniform"),
+    "gaussian, permuted": (lambda rng: rng.normal(size=(60, 2)), "permuted"),
+    "exponential, permuted": (lambda rng: rng.exponential(size=(60, 2)), "permuted"),
+}
+
+
+@pytest.mark.parametrize("name", ["uniform", "gaussian, permuted"])
+def test_size(name):
+    assert binomtest(rejections(*NULLS[name], 15), 15, 0.05, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+def test_size_long(name):
+    small = rejections(*NULLS[name], 400, first=1000)
+    assert binomtest(small, 400, 0.05, alternative="greater").pvalue > 0.005
+
+
+def test_power():
+    def three(rng):
+        return np.repeat([[0, 0], [5, 0], [0, 5]], 20, axis=0) + rng.normal(size=(60, 2))
+
+    assert rejections(three, "uniform", 4) == 4
+
+
+SKEWED = {
+    "exponential": lambda rng: rng.exponential(size=(80, 2)),
+    "log-normal": lambda rng: rng.lognormal(size=(80, 4)),
+}
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_skewness_explains_what_it_does(name):
+    """Skewed noise is not uniform: of its small P-values the most carry the caution."""
+    found = [
+        structure_test(
+            KMEANS, SKEWED[name](np.random.default_rng(seed)), n_references=19, random_state=seed
+        )
+        for seed in range(8)
+    ]
+    small = [each for each in found if each.pvalue <= 0.05]
+    assert len(small) > 2
+    explained = [each for each in small if "skewness or heavy tails" in each.caution]
+    # A caution is missing where shuffled columns or their correlation reject, 1 in 20 each.
+    assert binomtest(len(explained), len(small), 0.9, alternative="less").pvalue > 0.001
+    for each in found:
+        if each.caution:
+            assert each.pvalue <= 0.05 < each.pvalue_permuted
+            assert f"! {each.caution}" in str(each)
+        else:
+            assert each.pvalue > 0.05 or (each.pvalue_permuted or 0) <= 0.05
+
+
+def test_clusters_carry_no_caution():
+    three = blobs()
+    found = structure_test(KMEANS, three, n_references=19, random_state=0)
+    assert found.pvalue == 0.05
+    assert not found.caution
+    assert (found.pvalue_permuted or 0) <= 0.05
+    # Groups along single columns are what shuffled columns show as well: it is not called skewness.
+    rng = np.random.default_rng(0)
+    grid = np.array(np.meshgrid([0, 9], [0, 9])).reshape(2, 4).T.repeat(15, axis=0)
+    grid = grid + rng.normal(size=(60, 2))
+    found = structure_test(KMeans(4, n_init=2), grid, n_references=19, random_state=0)
+    assert "such as groups along one, explains it" in found.caution
+    # A single column can only be reordered, and the columns are already shuffled in "permuted".
+    for X, kind in ((rng.exponential(size=(60, 1)), "uniform"), (three, "permuted")):
+        found = structure_test(KMEANS, X, reference=kind, n_references=19, random_state=0)
+        assert found.pvalue_permuted is None
+        assert not found.caution
+
+
+def test_correlated_columns_are_found():
+    rng, rejected = np.random.default_rng(0), 0
+    for _ in range(300):
+        rejected += _are_correlated(rng.exponential(size=(30, 4)))
+    assert binomtest(rejected, 300, 0.05).pvalue > 0.005
+    wide = rng.normal(size=(20, 60))
+    assert not _are_correlated(wide)
+    assert _are_correlated(wide + 2 * rng.normal(size=(20, 1)))
+    assert not _are_correlated(np.c_[np.ones(20), wide[:, 0]])
+
+
+def test_undefined_draws_err_on_the_safe_side():
+    index = partial(silhouette_score, noise="drop")
+    X = np.vstack([blobs(), [[4.5, 4.5]]])
+    found = structure_test(DBSCAN(eps=4.0), X, index=index, n_references=9, random_state=0)
+    undefined = np.isnan(found.null_distribution)
+    assert undefined.any()
+    assert found.n_exceedances >= undefined.sum()
+    assert found.index == "silhouette_score"
+    never = structure_test(
+        DBSCAN(eps=4.0), X, index=lambda data, _: 0.5 if data is X else np.nan, n_references=3
+    )
+    assert never.pvalue == 1.0
+    assert "without structure         undefined" in str(never)
+
+
+def test_seeds_and_jobs():
+    X, options = blobs(), {"n_references": 5, "random_state": 0}
+    one = structure_test(KMEANS, X, **options)
+    with parallel_config(backend="threading"):
+        two = structure_test(KMEANS, X, n_jobs=2, **options)
+    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+    more = structure_test(KMEANS, X, n_references=7, random_state=0)
+    np.testing.assert_array_equal(more.null_distribution[:5], one.null_distribution)
+    other = structure_test(KMEANS, X, n_references=5)
+    assert not np.array_equal(other.null_distribution, one.null_distribution)
+
+
+def test_result_and_display():
+    found = structure_test(WARD, blobs(), n_references=9, random_state=0)
+    assert "principal box" in str(found)
+    assert 0 <= found.interval.low <= found.interval.high <= 1
+    display = StructureTestDisplay.from_result(found)
+    assert display.line_.get_xdata()[0] == found.statistic
+    assert display.plot(ax=display.ax_) is display
+    plt.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"index": "silhouette"}, "'index' parameter"),
+        ({"index": lambda X, labels: np.inf}, "index must have a finite value on the data"),
+        ({"clusterer": KMeans(1)}, "labels must hold at least 2 clusters"),
+        ({"n_references": 0}, "'n_references' parameter"),
+        ({"reference": "none"}, "'reference' parameter"),
+        ({"confidence_level": 0}, "confidence_level must fulfil"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = {"clusterer": WARD, "n_references": 2} | change
+    with pytest.raises(ValueError, match=message):
+        structure_test(arguments.pop("clusterer"), blobs(), **arguments)
+
+
+def labelled_blobs(seed=0, n=45):
     return make_blobs(n, centers=3, cluster_std=2.0, random_state=seed)
 
 
 @pytest.mark.parametrize("n", [44, 45])
-def test_equals_the_definition(n):
-    X, labels = blobs(n=n)
+def test_interval_equals_the_definition(n):
+    X, labels = labelled_blobs(n=n)
     found = index_interval(silhouette_score, X, labels, n_resamples=6, random_state=4)
     root, values = root_seed(4).spawn(1)[0], []
     for b in range(6):
@@ -62,7 +246,7 @@ def test_the_ends_lie_in_the_range_of_the_index(index, level):
 
 
 def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
-    X, labels = blobs()
+    X, labels = labelled_blobs()
     other = labels.copy()
     other[:2] = 3
     both = index_interval(adjusted_rand_score, X, labels, other, n_resamples=30, random_state=0)
@@ -95,7 +279,7 @@ def test_indices_grow_with_n_as_the_table_says(name):
 
 
 def test_an_index_of_ones_own_says_how_it_grows():
-    X, labels = blobs()
+    X, labels = labelled_blobs()
 
     def total(data, names):
         return float(np.square(data).sum())
@@ -132,7 +316,7 @@ def test_the_spread_of_halves_is_that_of_a_mean():
 
 
 def test_clusterers_are_fitted_on_each_half():
-    X, _ = blobs()
+    X, _ = labelled_blobs()
     found = index_interval(silhouette_score, X, WARD, n_resamples=4, random_state=0)
     root = root_seed(0).spawn(1)[0]
     for b, value in enumerate(found.replicates):
@@ -184,7 +368,7 @@ def test_coverage_long(index):
 
 def test_duplicates_would_bias_a_bootstrap():
     """Halves have no duplicates: their mean silhouette is near that of all samples."""
-    X, labels = blobs(n=60)
+    X, labels = labelled_blobs(n=60)
     halves = index_interval(silhouette_score, X, labels, n_resamples=100, random_state=0)
     rng = np.random.default_rng(0)
     draws = rng.integers(0, 60, size=(100, 60))
@@ -194,7 +378,7 @@ def test_duplicates_would_bias_a_bootstrap():
 
 
 def test_seeds_jobs_and_results():
-    X, labels = blobs()
+    X, labels = labelled_blobs()
     one = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0)
     with parallel_config(backend="threading"):
         two = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0, n_jobs=2)
@@ -242,8 +426,8 @@ def test_undefined_halves():
         ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 4"),
     ],
 )
-def test_bad_input(change, message):
-    X, labels = blobs()
+def test_bad_input_of_intervals(change, message):
+    X, labels = labelled_blobs()
     arguments = {"index": silhouette_score, "X": X, "labels": labels, "n_resamples": 2} | change
     with pytest.raises(ValueError, match=message):
         index_interval(arguments.pop("index"), arguments.pop("X"), **arguments)

@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score
 
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster._internal import SCALARS
+from skeval.metrics.cluster._internal import ROWS
 from skeval.metrics.cluster._kernels import distances as _euclidean
 from skeval.metrics.cluster._kernels import nearest_farthest as _nearest_farthest
 
@@ -29,7 +29,7 @@ partitions = arrays(np.int64, 12, elements=st.integers(0, 3)).filter(lambda y: l
 
 
 def assert_same(first, second, rtol=1e-12):
-    for name in (*SCALARS, "mean_within", "max_within", "mean_between", "min_between"):
+    for name in (*ROWS, "mean_within", "max_within", "mean_between", "min_between"):
         np.testing.assert_allclose(
             getattr(first, name), getattr(second, name), rtol=rtol, atol=1e-13, err_msg=name
         )

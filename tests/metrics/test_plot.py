@@ -1,0 +1,452 @@
+"""Displays of scores and of calibration: numbers, axes, options, errors."""
+
+import subprocess
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from reference.ranking import envelope
+from scipy.stats import binom
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import precision_recall_curve
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval.metrics import (
+    BreakEvenDisplay,
+    CalibrationDisplay,
+    CostCurveDisplay,
+    NetBenefitDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+    break_even_point,
+    calibration_curve,
+    cost_curve,
+    cost_curve_band,
+    net_benefit,
+    precision_recall_curve_band,
+    roc_curve_band,
+)
+
+mpl.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+def scores(n=100, shift=1.3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n - n // 3, n // 3])
+    return y, rng.normal(size=n) + shift * y, rng.normal(size=n) + 0.5 * y
+
+
+def test_band_is_the_quantiles_of_resamples_one_by_one():
+    y, score, other = scores(n=24)
+    band = cost_curve_band(y, score, baseline=other, n_resamples=7, n_points=5, random_state=3)
+    assert_allclose(
+        band.cost,
+        cost_curve(y, score).at(band.probability_cost)
+        - cost_curve(y, other).at(band.probability_cost),
+        atol=1e-14,
+    )
+    assert_allclose(band.low, np.quantile(band.replicates, 0.025, axis=0))
+    assert band.replicates.shape == (7, 5)
+    assert np.abs(band.replicates[:, [0, -1]]).max() == 0
+    single = cost_curve_band(y, score, n_resamples=7, n_points=5, random_state=3)
+    assert_allclose(single.cost[2], envelope(y == 1, score, np.ones(24), 0.5)[0])
+    # Positive and negative counts stay: a resample of tied scores is the trivial classifier.
+    tied = cost_curve_band(y, np.zeros(24), n_resamples=20, n_points=5, random_state=0)
+    assert_allclose(tied.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
+
+
+def test_band_seeds():
+    y, score, _ = scores()
+
+    def run(seed, n_resamples=5):
+        return cost_curve_band(y, score, n_resamples=n_resamples, random_state=seed).replicates
+
+    assert_allclose(run(1), run(1), rtol=0)
+    assert_allclose(run(1), run(1, 9)[:5], rtol=0)
+    assert np.abs(run(1) - run(2)).max() > 0
+    assert np.abs(run(None) - run(None)).max() > 0
+
+
+def test_band_of_the_difference_has_its_size():
+    """Two scores of equal worth: the 95 % band at x = 1/2 misses 0 in about 5 % of data sets."""
+    missed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], 60)
+        a, b = rng.normal(size=(2, 120)) + y
+        band = cost_curve_band(y, a, baseline=b, n_resamples=100, n_points=3, random_state=seed)
+        missed += not band.low[1] <= 0 <= band.high[1]
+    assert binom.cdf(missed, 40, 0.05) > 0.005
+    assert binom.sf(missed - 1, 40, 0.05) > 0.005
+
+
+def test_band_reads_and_refuses():
+    y, score, _ = scores()
+    band = cost_curve_band(y, score, n_resamples=5, random_state=0)
+    assert len(str(band).splitlines()) == 6
+    assert list(band.to_frame().columns) == ["probability_cost", "cost", "low", "high"]
+    with pytest.raises(ValueError, match="must hold both classes"):
+        cost_curve_band(np.ones(5, dtype=int), np.ones(5))
+    with pytest.raises(ValueError, match="'confidence_level' parameter"):
+        cost_curve_band(y, score, confidence_level=1.0)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        cost_curve_band(y, score, baseline=[1, 2])
+
+
+def test_cost_display_draws_the_curve(tmp_path):
+    y, score, _ = scores()
+    display = CostCurveDisplay.from_predictions(y, score, lines=True, name="mine", color="red")
+    curve = cost_curve(y, score)
+    assert_allclose(display.line_.get_xydata()[:, 1], curve.normalized_expected_cost)
+    assert display.line_.get_color() == "red"
+    assert display.line_.get_label() == f"mine (area {curve.area:.3f})"
+    assert len(display.ax_.lines) == len(curve.lines) + 2
+    display.figure_.savefig(tmp_path / "cost.png")
+    assert (tmp_path / "cost.png").stat().st_size > 5000
+
+
+def test_cost_display_draws_a_band_and_a_difference():
+    y, score, other = scores()
+    _, ax = plt.subplots()
+    options = {"n_resamples": 20, "random_state": 0}
+    display = CostCurveDisplay.from_predictions(y, score, confidence_level=0.9, ax=ax, **options)
+    assert display.ax_ is ax
+    assert display.band.confidence_level == 0.9
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == (
+        "90 % interval at each point"
+    )
+    difference = CostCurveDisplay.from_predictions(y, score, baseline=other, **options)
+    assert difference.ax_.get_ylabel() == "Difference of normalised expected cost"
+    assert_allclose(difference.line_.get_ydata(), difference.band.cost)
+    with pytest.raises(ValueError, match="a curve or a band, got neither"):
+        CostCurveDisplay(None).plot()
+
+
+def test_precision_recall_display_marks_the_break_even_point():
+    y, score, _ = scores()
+    display = BreakEvenDisplay.from_predictions(y, score)
+    value = break_even_point(y, score)
+    assert display.point_.get_xydata().tolist() == [[value, value]]
+    precision, recall, _ = precision_recall_curve(y, score)
+    assert_allclose(display.line_.get_xydata(), np.column_stack([recall, precision]))
+    assert display.prevalence == y.mean()
+    weighted = BreakEvenDisplay.from_predictions(y, score, sample_weight=y + 1.0)
+    assert weighted.break_even == break_even_point(y, score, sample_weight=y + 1.0)
+    with pytest.raises(ValueError, match="must hold a positive sample"):
+        BreakEvenDisplay.from_predictions([0, 0], [1, 2])
+
+
+@pytest.mark.parametrize("display", [CostCurveDisplay, BreakEvenDisplay])
+@pytest.mark.parametrize(
+    "estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=2, random_state=0)]
+)
+def test_from_estimator_scores_the_positive_class(display, estimator):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.repeat(["no", "yes"], [20, 40])
+    X[:20] += 1
+    estimator.fit(X, y)
+    probability = estimator.predict_proba(X)
+    for column, label in enumerate(["no", "yes"]):
+        drawn = display.from_estimator(estimator, X, y, pos_label=label)
+        expected = display.from_predictions(y, probability[:, column], pos_label=label)
+        assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
+        assert drawn.name == type(estimator).__name__
+    default = display.from_estimator(estimator, X, y)
+    assert_allclose(default.line_.get_xydata(), drawn.line_.get_xydata())
+    with pytest.raises(ValueError, match="pos_label must be one of"):
+        display.from_estimator(estimator, X, y, pos_label="maybe")
+    with pytest.raises(NotFittedError):
+        display.from_estimator(LogisticRegression(), X, y)
+    with pytest.raises(ValueError, match="a classifier of two classes, got 0"):
+        display.from_estimator(KMeans(2, n_init=1).fit(X), X, y)
+
+
+def test_metrics_do_not_need_matplotlib():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; import skeval.metrics; "
+        "assert skeval.metrics.error_rate([0], [0]) == 0"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+mpl.use("Agg")
+DISPLAYS = [RocCurveDisplay, PrecisionRecallDisplay, NetBenefitDisplay]
+KEEP = {"return_estimator": True, "return_indices": True}
+
+
+def task(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3 == 0
+    return rng.normal(size=(n, 2)) + y[:, None], np.where(y, "ill", "well")
+
+
+def labels(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def test_the_roc_display_draws_its_bands(tmp_path):
+    X, y = task()
+    options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0, "confidence_level": 0.9}
+    display = RocCurveDisplay.from_predictions(y, X[:, 0], name="mine", color="red", **options)
+    band = roc_curve_band(y, X[:, 0], **options)
+    assert_allclose(display.line_.get_xydata(), band.points)
+    assert_allclose(display.band.simultaneous_low, band.simultaneous_low)
+    assert display.line_.get_color() == "red"
+    ends = band.area_interval
+    assert labels(display) == [
+        "chance",
+        f"mine (AUC {band.area:.3f}, {ends.low:.3f} to {ends.high:.3f})",
+        "90 % interval at each point",
+        "90 % band of the whole curve",
+    ]
+    assert len(display.ax_.collections) == 2
+    display.figure_.savefig(tmp_path / "roc.png")
+    assert (tmp_path / "roc.png").stat().st_size > 5000
+    again = RocCurveDisplay(band).plot(display.ax_)
+    assert again.ax_ is display.ax_
+
+
+def test_the_precision_recall_display_draws_its_bands():
+    X, y = task()
+    options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
+    display = PrecisionRecallDisplay.from_predictions(y, X[:, 0], **options)
+    band = precision_recall_curve_band(y, X[:, 0], **options)
+    assert_allclose(display.line_.get_xydata(), band.points)
+    assert display.line_.get_drawstyle() == "steps-pre"
+    assert labels(display)[0] == f"prevalence {band.prevalence:.3f}"
+    assert display.ax_.get_ylabel() == "Precision"
+
+
+def test_the_decision_curve_has_its_two_trivial_lines():
+    X, y = task()
+    proba = LogisticRegression().fit(X, y).predict_proba(X)[:, 0]
+    display = NetBenefitDisplay.from_predictions(y, proba, pos_label="ill", name="mine")
+    curve = net_benefit(y, proba, pos_label="ill")
+    assert_allclose(display.line_.get_ydata(), curve.net_benefit)
+    assert labels(display) == ["mine", "95 % interval at each threshold", "treat none", "treat all"]
+    options = {"pos_label": "ill", "baseline": np.ones(60), "thresholds": [0.1, 0.2, 0.5]}
+    difference = NetBenefitDisplay.from_predictions(y, proba, **options)
+    assert difference.ax_.get_ylabel() == "Difference of net benefit"
+    assert labels(difference) == ["difference", "95 % interval at each threshold"]
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_curves_from_an_estimator_score_the_positive_class(display):
+    X, y = task()
+    model = LogisticRegression().fit(X, y)
+    for column, label in enumerate(["ill", "well"]):
+        drawn = display.from_estimator(model, X, y, pos_label=label)
+        proba = model.predict_proba(X)[:, column]
+        expected = display.from_predictions(y, proba, pos_label=label)
+        assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
+        assert drawn.name == "LogisticRegression"
+
+
+def test_net_benefit_needs_probabilities():
+    X, y = task()
+    with pytest.raises(ValueError, match="estimator must have predict_proba, got LinearSVC"):
+        NetBenefitDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+    results = cross_validate(LinearSVC(), X, y, cv=3, **KEEP)
+    assert RocCurveDisplay.from_cv_results(results, X, y, n_resamples=2).name == "LinearSVC"
+    with pytest.raises(ValueError, match="estimator must have predict_proba"):
+        NetBenefitDisplay.from_cv_results(results, X, y)
+
+
+@pytest.mark.parametrize("display", [*DISPLAYS, CostCurveDisplay])
+def test_from_cv_results_draws_out_of_fold_scores(display):
+    X, y = task()
+    cv = KFold(4, shuffle=True, random_state=0)
+    results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
+    drawn = display.from_cv_results(results, X, y, pos_label="ill")
+    proba = cross_val_predict(LogisticRegression(), X, y, cv=cv, method="predict_proba")[:, 0]
+    expected = display.from_predictions(y, proba, pos_label="ill")
+    assert_allclose(drawn.line_.get_xydata(), expected.line_.get_xydata(), atol=1e-12)
+
+
+def test_repeated_folds_are_averaged_and_untested_samples_left_out():
+    X, y = task()
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
+    scores = np.zeros(60)
+    for model, test in zip(results["estimator"], results["indices"]["test"], strict=True):
+        scores[test] += model.predict_proba(X[test])[:, 0] / 2
+    drawn = RocCurveDisplay.from_cv_results(results, X, y, pos_label="ill", n_resamples=2)
+    expected = roc_curve_band(y, scores, pos_label="ill", n_resamples=2)
+    assert_allclose(drawn.band.points, expected.points, atol=1e-12)
+
+    cv = ShuffleSplit(1, test_size=0.5, random_state=0)
+    results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
+    test, weight, groups = results["indices"]["test"][0], np.arange(1, 61), np.arange(60) // 2
+    options = {"sample_weight": weight, "groups": groups}
+    drawn = RocCurveDisplay.from_cv_results(
+        results, X, y, pos_label="ill", n_resamples=2, **options
+    )
+    test = np.sort(test)
+    proba = results["estimator"][0].predict_proba(X[test])[:, 0]
+    expected = roc_curve_band(
+        y[test],
+        proba,
+        pos_label="ill",
+        n_resamples=2,
+        sample_weight=weight[test],
+        groups=groups[test],
+    )
+    assert_allclose(drawn.band.low, expected.low)
+
+
+def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
+    pandas = pytest.importorskip("pandas")
+    X, y = task()
+    frame, labels = pandas.DataFrame(X), pandas.Series(y)
+    results = cross_validate(LogisticRegression(), frame, labels, cv=3, **KEEP)
+    drawn = RocCurveDisplay.from_cv_results(results, frame, labels, n_resamples=2)
+    plain = RocCurveDisplay.from_cv_results(
+        cross_validate(LogisticRegression(), X, y, cv=3, **KEEP), X, y, n_resamples=2
+    )
+    assert_allclose(drawn.band.points, plain.band.points)
+    without = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True)
+    with pytest.raises(ValueError, match="return_indices=True, got"):
+        RocCurveDisplay.from_cv_results(without, X, y)
+    with pytest.raises(ValueError, match="got <class 'list'>"):
+        RocCurveDisplay.from_cv_results([], X, y)
+    with pytest.raises(ValueError, match="X must be what cv_results come from"):
+        RocCurveDisplay.from_cv_results(results, X[:20], y[:20])
+    with pytest.raises(ValueError, match="groups must be None for CostCurveDisplay"):
+        CostCurveDisplay.from_cv_results(results, X, y, groups=y)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        RocCurveDisplay.from_cv_results(results, X, y[:5])
+
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def draw(n=120, names=("no", "yes")):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = (X[:, 0] + rng.normal(size=n) > 0.4).astype(int)
+    if len(names) == 3:
+        y += X[:, 1] > 1
+    return X, np.array(names)[y]
+
+
+def points(display):
+    return display.errorbar_.lines[0].get_xydata()
+
+
+def test_it_draws_points_intervals_band_and_histogram(tmp_path):
+    X, y = draw()
+    p = GaussianNB().fit(X, y).predict_proba(X)[:, 1]
+    display = CalibrationDisplay.from_predictions(y, p, n_bins=5, pos_label="yes", name="Bayes")
+    curve = calibration_curve(y, p, n_bins=5, pos_label="yes")
+    assert_allclose(points(display), np.column_stack([curve.mean_predicted, curve.observed]))
+    (bars,) = display.errorbar_.lines[2]
+    assert_allclose([ends[:, 1] for ends in bars.get_segments()], np.c_[curve.low, curve.high])
+    outline = display.band_.get_paths()[0].vertices[:, 1]
+    assert set(np.r_[curve.band_low, curve.band_high]) <= set(outline)
+    assert sum(bar.get_height() for bar in display.histogram_) == pytest.approx(120)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["calibrated", "95 % band if calibrated", "Bayes, 95 % intervals"]
+    assert display.ax_.get_ylabel() == "Observed fraction (positive class: yes)"
+    display.figure_.savefig(tmp_path / "calibration.png")
+    assert (tmp_path / "calibration.png").stat().st_size > 5000
+
+
+def test_options_of_the_drawing():
+    X, y = draw()
+    model = GaussianNB().fit(X, y)
+    _, ax = plt.subplots()
+    display = CalibrationDisplay.from_estimator(
+        model, X, y, ax=ax, band=False, histogram=False, color="red", confidence_level=0.8
+    )
+    assert display.ax_ is ax
+    assert display.band_ is None
+    assert display.histogram_ is None
+    assert display.errorbar_.lines[0].get_color() == "red"
+    assert display.name == "GaussianNB"
+    assert display.curve.confidence_level == 0.8
+
+
+def test_from_estimator_takes_the_positive_class():
+    X, y = draw()
+    model = LogisticRegression().fit(X, y)
+    for label, chosen in ((None, "yes"), ("yes", "yes"), ("no", "no")):
+        display = CalibrationDisplay.from_estimator(model, X, y, pos_label=label)
+        column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
+        expected = CalibrationDisplay.from_predictions(y, column, pos_label=chosen)
+        assert_allclose(points(display), points(expected))
+        assert display.curve.pos_label == chosen
+
+
+def test_several_classes():
+    X, y = draw(names=("a", "b", "c"))
+    model = GaussianNB().fit(X, y)
+    top = CalibrationDisplay.from_estimator(model, X, y)
+    assert top.ax_.get_xlabel() == "Mean predicted probability (of the predicted class)"
+    right = y == model.predict(X)
+    expected = calibration_curve(right, model.predict_proba(X).max(axis=1))
+    assert_allclose(points(top)[:, 1], expected.observed)
+    one = CalibrationDisplay.from_estimator(model, X, y, pos_label="b")
+    assert_allclose(
+        points(one)[:, 1], calibration_curve(y == "b", model.predict_proba(X)[:, 1]).observed
+    )
+
+
+def test_classes_side_by_side():
+    X, y = draw(names=("a", "b", "c"))
+    model = GaussianNB().fit(X, y)
+    _, ax = plt.subplots()
+    options = {"ax": ax, "band": False, "histogram": False}
+    for label in "abc":
+        CalibrationDisplay.from_estimator(model, X, y, pos_label=label, name=label, **options)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["calibrated", *(f"{label}, 95 % intervals" for label in "abc")]
+    assert ax.get_ylabel() == "Observed fraction"
+
+
+def test_from_cv_results_pools_the_predictions_out_of_fold():
+    X, y = draw()
+    cv = KFold(4, shuffle=True, random_state=0)
+    kept = {"return_estimator": True, "return_indices": True}
+    results = cross_validate(GaussianNB(), X, y, cv=cv, **kept)
+    weight = np.random.default_rng(1).random(120)
+    display = CalibrationDisplay.from_cv_results(results, X, y, sample_weight=weight)
+    p = cross_val_predict(GaussianNB(), X, y, cv=cv, method="predict_proba")[:, 1]
+    expected = calibration_curve(y, p, pos_label="yes", sample_weight=weight)
+    assert_allclose(points(display)[:, 1], expected.observed)
+    assert display.name == "GaussianNB, out of fold"
+    twice = cross_validate(GaussianNB(), X, y, cv=RepeatedKFold(n_splits=2, n_repeats=3), **kept)
+    with pytest.raises(ValueError, match="one that is tested 3 times"):
+        CalibrationDisplay.from_cv_results(twice, X, y)
+    with pytest.raises(ValueError, match="return_estimator=True"):
+        CalibrationDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
+    with pytest.raises(ValueError, match="X must hold the 120 samples"):
+        CalibrationDisplay.from_cv_results(results, X[:60], y[:60])
+
+
+def test_refusals():
+    X, y = draw()
+    with pytest.raises(NotFittedError):
+        CalibrationDisplay.from_estimator(GaussianNB(), X, y)
+    with pytest.raises(TypeError, match="with predict_proba, got LinearSVC"):
+        CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
