@@ -33,11 +33,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.procedure_intervals import INFLATION
 from skeval._resampling.cases import cases_of
-from skeval._resampling.loss import resolve_loss
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_repeats import repeated_scheme
 from skeval.utils._seeds import root_seed
@@ -73,18 +73,8 @@ def draw_numbers(rng, n, signal, p):
 
 def measure(estimator, X, y, seed):
     """Return the metrics of repeated cross-validation."""
-    X, target, _ = check_task(estimator, X, y)
-    options = {"n_jobs": 1, "verbose": 0, "memory": None, "error_score": "raise"}
-    p = Procedure(
-        "repeated_cv",
-        estimator,
-        X,
-        target,
-        cases_of(target),
-        (resolve_loss(None, target),),
-        None,
-        options,
-    )
+    task = read_task(estimator, X, y)
+    p = Procedure("repeated_cv", task, task.units, (task.loss,))
     scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
     answers = list(p.answers(scheme, Questions()))
     return measure_metrics(collect_answers(p, answers, scheme, INFLATION), 0.95)

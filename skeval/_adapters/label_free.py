@@ -155,10 +155,14 @@ class LabelFreeAdapter:
         keeps = self._keeps_maps(last)
         if not (keeps or holds_repetitions(plan)):
             return None
-        self.n_repetitions = plan.n_repetitions
+        prepared = LabelFreeAdapter(
+            self.learn, self.transformers, self.estimator, self.X, self.target
+        )
+        prepared.n_repetitions = plan.n_repetitions
         fewest = FEWEST_REPETITIONS * plan.fits_per_repetition
-        self.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples) if keeps else None
-        return self
+        if keeps:
+            prepared.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples)
+        return prepared
 
     def _keeps_maps(self, parts: PlanBlock) -> bool:
         """Whether maps as large as any of these training parts may give can all be kept."""

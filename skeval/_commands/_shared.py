@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.utils._sources import BUNDLED, check_source
-from skeval.utils._text import count
 
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
@@ -180,6 +179,8 @@ def _show_bytes(text: str) -> str:
 def _write_headline(source: str, table: ColumnTable, numbers: bool) -> str:
     """Name the data, their size and, where they have labels, the classes or the range."""
     import numpy as np
+
+    from skeval.utils._text import count
 
     n_samples, n_features = table.X.shape
     size = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, singledispatch
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -13,8 +12,6 @@ from sklearn.pipeline import Pipeline
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
-from skeval._resampling.weights import is_routed
-from skeval.utils._compat import has_valid_parameters
 
 __all__ = [
     "Adapter",
@@ -23,8 +20,9 @@ __all__ = [
     "Unserved",
     "adapter_for",
     "adapter_of_steps",
+    "ask_steps",
     "count_fits_of_block",
-    "find_adapter",
+    "suit_plan",
 ]
 
 SERVING = "skeval._adapters"
@@ -99,40 +97,13 @@ def adapter_for(
     return None
 
 
-def find_adapter(
-    estimator: Any,
-    X: Any,
-    target: Target,
-    plan: ResamplingPlan,
-    tell: Callable[[str], object] = str,
-) -> Adapter | None:
-    """Return the adapter that does a plan faster than a loop, None if there is none.
-
-    Parameters that the estimator itself would refuse are left to it: it raises, as in a loop.
-    What is done, and why, is told.
-    """
-    found: Adapter | Unserved | None = Unserved("its parameters are not valid")
-    if is_routed(estimator):
-        found = Unserved("metadata routing decides what each step is given")
-    elif has_valid_parameters(estimator):
-        found = choose_adapter(estimator, X, target, plan)
-    if isinstance(found, Unserved):
-        tell(f"{plan.n_fits} fits one by one: {found.why}")
-        return None
-    tell(f"{plan.n_fits} fits by a solver, many at once")
-    return found
-
-
-def choose_adapter(
-    estimator: Any, X: Any, target: Target, plan: ResamplingPlan
+def suit_plan(
+    adapter: Adapter | Unserved, target: Target, plan: ResamplingPlan
 ) -> Adapter | Unserved:
-    """Return the adapter that does a plan faster than a loop, or why there is none."""
-    adapter = ask_steps(estimator, X, target)
+    """Return the adapter for a plan, or why a loop does it as well."""
     slower = Unserved("a loop is as fast as a solver for these data and so many fits")
     if isinstance(adapter, PlannedAdapter):
         return adapter.prepare(plan) or slower
-    if adapter is None:
-        return Unserved("no solver serves this estimator")
     if not isinstance(adapter, CostedAdapter):
         return adapter
     # The last repetition, since the first one of a permutation test has the true labels.

@@ -19,20 +19,30 @@ from sklearn.utils import get_tags
 from skeval._resampling.adapters import (
     Adapter,
     PlannedAdapter,
+    Unserved,
     adapter_of_steps,
     count_fits_of_block,
-    find_adapter,
+    suit_plan,
 )
 from skeval._resampling.jobs import Jobs, open_jobs
 from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.plan import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target, permute_labels
-from skeval._resampling.weights import Params, check_params, fit_arguments
-from skeval.utils._checks import check_jobs, warn_user
+from skeval._resampling.task import Task
+from skeval._resampling.weights import Params, fit_arguments
+from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
-__all__ = ["NoFitLeftError", "Outputs", "Scores", "fit_plan", "mean_scores", "score_plan"]
+__all__ = [
+    "NoFitLeftError",
+    "Outputs",
+    "Scores",
+    "find_adapter",
+    "fit_plan",
+    "mean_scores",
+    "score_plan",
+]
 
 NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
 """What scikit-learn's estimators say of texts."""
@@ -44,20 +54,13 @@ Scores = float | dict[str, float]
 
 
 def fit_plan(
-    estimator: Any,
-    X: Any,
-    target: Target,
+    task: Task,
     plan: ResamplingPlan,
     questions: Questions | None = None,
     *,
     first_block: int | None = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-    error_score: float | str = "raise",
-    params: Params = None,
 ) -> Outputs:
-    """Yield the blocks of a plan with what each fit answers; predictions are what is asked first.
+    """Yield the blocks of a plan with what each fit answers: what it predicts, if nothing else.
 
     The generic path clones, fits and reads through `joblib.Parallel` with no backend forced.
     Where an adapter serves the estimator, and the questions need no model, a solver does each
@@ -65,20 +68,20 @@ def fit_plan(
     of the `first_block`; the number then doubles.
     """
     questions = Questions() if questions is None else questions
-    check_error_score(error_score)
-    check_jobs(n_jobs, verbose)
-    check_params(params, len(target))
-    adapter = None
-    tell = tell_path if verbose and plan.n_fits > 1 else str
-    if params or not questions.need_no_model(estimator, target):
-        tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
-    else:
-        try:
-            adapter = find_adapter(estimator, X, target, plan, tell)
-        except ValueError as error:
-            raise explain_texts(error, X) from error
-    fitter = Fitter(clone(estimator), X, target, params, questions, error_score)
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    check_error_score(task.error_score)
+    fitter = Fitter(
+        clone(task.estimator),
+        task.X,
+        task.target,
+        task.params_under(plan),
+        questions,
+        task.error_score,
+    )
+    options = {"n_jobs": task.n_jobs, "verbose": task.verbose, "memory": task.memory}
+    try:
+        adapter = find_adapter(task, plan, questions)
+    except ValueError as error:
+        raise explain_texts(error, task.X) from error
     if isinstance(adapter, PlannedAdapter):
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
@@ -89,6 +92,22 @@ def fit_plan(
         n_done += len(output)
         yield block, output
     report_failures(n_failed, n_done)
+
+
+def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
+    """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
+    tell = tell_path if task.verbose and plan.n_fits > 1 else str
+    if task.params_under(plan) or not questions.need_no_model(task.estimator, task.target):
+        tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
+        return None
+    found = task.adapter
+    if not isinstance(found, Unserved):
+        found = suit_plan(found, task.target, plan)
+    if isinstance(found, Unserved):
+        tell(f"{plan.n_fits} fits one by one: {found.why}")
+        return None
+    tell(f"{plan.n_fits} fits by a solver, many at once")
+    return found
 
 
 def tell_path(what: str) -> None:
@@ -279,23 +298,20 @@ def complete(
 
 
 def score_plan(
-    estimator: Any,
-    X: Any,
-    target: Target,
+    task: Task,
     plan: ResamplingPlan,
     scorer: Any,
-    *,
     scoring: Any = None,
+    *,
+    first_block: int | None = None,
     several: bool = False,
-    **options: Any,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
     `scorer` is what `scoring` names; unless there may be several scores, it must give one number.
-    `options` are those of `fit_plan`.
     """
     questions = Questions((), scorer, scoring)
-    for _, output in fit_plan(estimator, X, target, plan, questions, **options):
+    for _, output in fit_plan(task, plan, questions, first_block=first_block):
         several_found = next((each for each in output.scores or () if isinstance(each, dict)), {})
         if several_found and not several:
             raise TypeError(

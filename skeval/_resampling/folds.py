@@ -26,6 +26,7 @@ from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "DEFAULT_FOLDS",
+    "Folds",
     "check_repeats",
     "deals_at_random",
     "default_folds",
@@ -46,8 +47,11 @@ __all__ = [
 
 DEFAULT_FOLDS = 10
 
+Folds = Iterable[tuple[np.ndarray, np.ndarray]]
+"""The (train, test) indices of each fold."""
 
-def fold_plan(n_samples: int, folds: Iterable[tuple[np.ndarray, np.ndarray]]) -> ResamplingPlan:
+
+def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
     """One fit for each (training indices, test indices), as a scikit-learn splitter yields them.
 
     A training set that is all but the test set is not kept, so leave-one-out takes n numbers.

@@ -93,7 +93,7 @@ class PlanBlock:
     def tested_labels(self, y: np.ndarray, fits: np.ndarray) -> np.ndarray:
         """Return the labels of the tested samples of some fits (a mask), fit after fit."""
         test = self.test & fits[:, None]
-        return y[np.nonzero(test)[1] if self.order is None else self.order[test]]
+        return np.broadcast_to(y, test.shape)[test] if self.order is None else y[self.order[test]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +109,15 @@ class ResamplingPlan:
         called: all randomness of a resampling lives here, in the calling process.
     fits_per_repetition : int
         Number of fits in each repetition: 1, or the number of folds that cross it.
+    weighted : bool
+        Whether the weights of the samples are in `train`, so that no others are given to a fit.
     """
 
     n_samples: int
     n_repetitions: int
     draw: Callable[[int], PlanBlock]
     fits_per_repetition: int = 1
+    weighted: bool = False
 
     @property
     def n_fits(self) -> int:

@@ -18,6 +18,7 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import Scheme
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 
 __all__ = ["Procedure"]
 
@@ -30,24 +31,32 @@ class Procedure:
     ----------
     method : str
         Name of the method that repeats the fits, for errors.
-    estimator, X, target : estimator, data and Target
+    task : Task
+        What is fitted, on what. Its weights are those of training and of means of losses.
     cases : Cases
         The units that are held out together and counted.
     losses : tuple of Loss
-    weight : ndarray of shape (n_samples,) or None
-        Weights of the samples, in training and in means of losses.
-    options : dict
-        Those of `fit_plan`.
     """
 
     method: str
-    estimator: Any
-    X: Any
-    target: Target
+    task: Task
     cases: Cases
     losses: tuple[Loss, ...]
-    weight: np.ndarray | None
-    options: dict[str, Any]
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator."""
+        return self.task.estimator
+
+    @property
+    def target(self) -> Target:
+        """Their labels or numbers."""
+        return self.task.target
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """Their weights."""
+        return self.task.weight
 
     def answers(
         self, scheme: Scheme, questions: Questions | None = None
@@ -56,19 +65,17 @@ class Procedure:
         plan = self.checked(scheme)
         if questions is not None:
             questions = questions.and_scores_of_classes(self.estimator, self.target)
-        data = self.estimator, self.X, self.target, plan, questions
         with self.naming_the_fit(scheme):
-            for _, outputs in fit_plan(*data, **self.options):
+            for _, outputs in fit_plan(self.task, plan, questions):
                 for output in outputs:
                     yield None if output.failed[0] else output
 
     def scores(self, scheme: Scheme, scorer: Any, scoring: Any) -> list[Any]:
         """Return the score of each fit, nan where it failed."""
         plan = self.checked(scheme)
-        data = self.estimator, self.X, self.target, plan, scorer
         with self.naming_the_fit(scheme):
             several = not callable(scoring)
-            parts = list(score_plan(*data, scoring=scoring, several=several, **self.options))
+            parts = list(score_plan(self.task, plan, scorer, scoring, several=several))
         return [score for part in parts for score in part]
 
     def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -99,7 +106,8 @@ class Procedure:
                 return block
             return PlanBlock(block.train * self.weight, block.test)
 
-        return ResamplingPlan(plan.n_samples, plan.n_repetitions, draw)
+        weighted = self.weight is not None
+        return ResamplingPlan(plan.n_samples, plan.n_repetitions, draw, weighted=weighted)
 
     def explain_one_class(self, which: str, codes: np.ndarray) -> str:
         """Say which training set has lost a class."""

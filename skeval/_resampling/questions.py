@@ -251,8 +251,9 @@ def score_answers(
             rows = part.rows
             codes = target.codes[rows if block.order is None else block.order[number, rows]]
             answers = part.responses | {"predict": target.decode(part.responses["predict"])}
-            if "decision_function" in answers:
-                answers["decision_function"] = part.tie_decision()
+            tied = part.tie_decision()
+            if tied is not None:
+                answers["decision_function"] = tied
             replayed = ReplayedEstimator(answers, tags, target.classes)
             scores[number] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
     return scores

@@ -20,12 +20,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from skeval.utils._checks import check_weights, naming
+from skeval.utils._checks import naming
 from skeval.utils._compat import num_samples, params_of_rows
 
 __all__ = [
     "Params",
-    "add_sample_weight",
     "check_params",
     "check_takes_weights",
     "count_effective",
@@ -170,22 +169,6 @@ def check_params(params: Params, n_samples: int) -> None:
                     f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
                     f"got {found}."
                 )
-
-
-def add_sample_weight(
-    estimator: Any, sample_weight: Any, params: Params, n_samples: int
-) -> tuple[Params, np.ndarray | None]:
-    """Return the arguments of `fit`, and the weights of the losses with mean 1, None for none."""
-    if sample_weight is None:
-        return params, None
-    check_takes_weights(estimator)
-    weights = check_weights("sample_weight", sample_weight, n_samples)
-    given = weight_parameters(estimator, weights)
-    twice = sorted(given.keys() & (params or {}).keys())
-    if twice:
-        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
-    relative = weights / weights.max()
-    return {**given, **(params or {})}, relative / relative.mean()
 
 
 def count_effective(weights: np.ndarray) -> float:

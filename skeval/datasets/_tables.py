@@ -340,7 +340,7 @@ def _read_exact_numbers(found: Columns, position: int) -> np.ndarray:
     numbers = values.astype(float) if stored else parse_numbers(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        record = found.name_record(bad[0])
+        record = found.name_record(int(bad[0]))
         place = found.source, position, found.names[position], record
         raise make_value_error(*place, values[bad[0]])
     return numbers
@@ -352,7 +352,8 @@ def _note_rounding(found: Columns, position: int, numbers: np.ndarray) -> list[s
     with np.errstate(invalid="ignore"):
         large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT)
     notes = (
-        note_rounding(found.source, name, found.name_record(row), values[row]) for row in large
+        note_rounding(found.source, name, found.name_record(row), values[row])
+        for row in large.tolist()
     )
     return [note for note in notes if note][:1]
 

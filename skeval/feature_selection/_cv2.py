@@ -21,6 +21,7 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
 from skeval.feature_selection._consensus import consensus_support
 from skeval.feature_selection._rounds import (
@@ -266,17 +267,16 @@ class CV2FeatureSelectionPipeline(
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
-        fits = fit_plan(
+        task = Task(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
-            plan,
-            Questions((), note=read_round),
+            params={name: value for name, value in given.items() if value is not None},
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
-            params={name: value for name, value in given.items() if value is not None},
         )
+        fits = fit_plan(task, plan, Questions((), note=read_round))
         rounds = [found for _, output in fits for found in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 

@@ -17,8 +17,8 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import group_parameters
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection._cv2 import check_selector
 from skeval.feature_selection._rounds import check_support
 from skeval.utils._checks import check_confidence_level, warn_user
@@ -90,6 +90,7 @@ def selection_bias(
     cv: Any = 10,
     n_repeats: int = 1,
     groups: Any = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -124,6 +125,8 @@ def selection_bias(
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the folds.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; errors are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -186,20 +189,30 @@ def selection_bias(
     """
     check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
-    X, target, groups = check_task(classifier, X, y, groups)
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    task = read_task(
+        classifier,
+        X,
+        y,
+        groups=groups,
+        loss="zero_one",
+        sample_weight=sample_weight,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+    )
+    X, target = task.X if hasattr(task.X, "shape") else np.asarray(task.X), task.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
     check_selector(selector, X.shape[1])
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
-    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, groups, random_state)
-    outside = clone(selector).fit(X, target.given, **group_parameters(selector, groups))
+    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, task.groups, random_state)
+    given = {**weight_parameters(selector, task.weight), **group_parameters(selector, task.groups)}
+    outside = clone(selector).fit(X, target.given, **given)
     check_support(outside)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    cv1 = fold_errors(classifier, outside.transform(X), target, plan, options)
-    cv2 = fold_errors(inside, X, target, plan, options)
+    cv1 = fold_errors(task.of(classifier, outside.transform(X)), plan)
+    cv2 = fold_errors(task.of(inside, X), plan)
     result = compute_bias(cv1, cv2, repeat_of, confidence_level)
     warn_of_bias(result)
     return result
@@ -218,14 +231,12 @@ class FoldErrors(NamedTuple):
         return wrong / np.bincount(repeat_of, weights=self.n_test)
 
 
-def fold_errors(
-    estimator: Any, X: Any, target: Target, plan: ResamplingPlan, options: dict[str, Any]
-) -> FoldErrors:
+def fold_errors(task: Task, plan: ResamplingPlan) -> FoldErrors:
     """Return the 0-1 error of each fold of a plan."""
-    loss_fn = resolve_loss("zero_one", target)
+    loss = resolve_loss("zero_one", task.target)
     parts = [
-        (row_means(loss_fn.of_output(target, block, output)), block.train, block.test)
-        for block, output in fit_plan(estimator, X, target, plan, **options)
+        (row_means(loss.of_output(task.target, block, output)), block.train, block.test)
+        for block, output in fit_plan(task, plan)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))

@@ -163,8 +163,9 @@ def _use_area(function: Function, arguments: Arguments, sample: Sample) -> Forms
     if function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true)[-1].item()
     checked = check_binary_scores(sample.y_true, sample.y_pred, pos_label, sample.weight)
-    seen = checked[2] > 0
-    positive, score, weight = (column[seen] for column in checked)
+    positive, score, weight = checked
+    seen = weight > 0
+    positive, score, weight = positive[seen], score[seen], weight[seen]
     group, n_groups = None, None
     if sample.groups is not None:
         group = np.unique(np.asarray(sample.groups)[seen], return_inverse=True)[1].reshape(-1)

@@ -17,9 +17,9 @@ from skeval._inference.influence import (
 from skeval._inference.means import row_means
 from skeval._inference.point632 import METHODS, combine
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.loss import Loss, LossLike, resolve_loss
+from skeval._resampling.loss import LossLike
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.task import Task, read_task
 from skeval._resampling.units import (
     DrawingUnits,
     bootstrap_plan,
@@ -27,7 +27,7 @@ from skeval._resampling.units import (
     drawing_units,
     plan_resamples,
 )
-from skeval._resampling.weights import Params, add_sample_weight, count_effective
+from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._methods import BOOTSTRAP, BOOTSTRAP_632_PLUS
 from skeval.model_selection._resubstitution import predict_own_samples
 from skeval.model_selection._results import ErrorEstimate
@@ -246,56 +246,58 @@ def bootstrap_error(
     (0.0, 0.044, 0.029)
     """
     check_option("method", method, METHODS)
-    options: dict[str, Any] = {"n_resamples": n_resamples, "average": average, "loss": loss}
-    options |= {"stratify": stratify, "groups": groups, "indices": indices, "params": params}
-    options |= {"confidence_level": confidence_level, "random_state": random_state}
-    options["sample_weight"] = sample_weight
-    options |= {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    return bootstrap_estimates(estimator, X, y, **options)[method]
+    check_confidence_level(confidence_level)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    estimates = bootstrap_estimates(
+        task,
+        n_resamples=n_resamples,
+        average=average,
+        stratify=stratify,
+        indices=indices,
+        confidence_level=confidence_level,
+        random_state=random_state,
+    )
+    return estimates[method]
 
 
 def bootstrap_estimates(
-    estimator: Any,
-    X: Any,
-    y: Any,
+    task: Task,
     *,
     n_resamples: int,
     average: str = "samples",
     stratify: bool = False,
-    groups: Any = None,
-    loss: LossLike = None,
     indices: Any = None,
-    params: Params = None,
-    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-    **options: Any,
 ) -> dict[str, BootstrapErrorEstimate]:
     """Return every bootstrap estimate of error, by method, from one set of fits."""
-    check_confidence_level(confidence_level)
     check_option("average", average, ("samples", "bootstraps"))
     check_flag("stratify", stratify)
-    n = check_count("n_resamples", n_resamples)
-    X, target, groups = check_task(estimator, X, y, groups)
-    loss_fn = resolve_loss(loss, target)
+    n, target = check_count("n_resamples", n_resamples), task.target
     codes = None if target.classes is None else target.codes
     if stratify and codes is None:
-        raise ValueError(f"stratify=True needs a classifier, got {type(estimator).__name__}.")
+        raise ValueError(f"stratify=True needs a classifier, got {type(task.estimator).__name__}.")
     check_class_sizes(target.classes, codes)
-    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
-    units = drawing_units(len(target), codes if stratify else None, groups)
+    units = drawing_units(len(target), codes if stratify else None, task.groups)
     if indices is None:
         plan = bootstrap_plan(units, n, random_state, target.classes, codes)
     else:
         plan = plan_resamples(indices, units, codes)
-    options["params"] = params
-    bags = sum_out_of_bag(estimator, X, target, plan, loss_fn, units, weights, options)
-    predictions = target.decode(
-        predict_own_samples(estimator, X, target, options.get("memory"), params)
-    )
-    return combine_estimates(
-        target.y, predictions, loss_fn, bags, plan, units, weights, average, confidence_level
-    )
+    bags = sum_out_of_bag(task, plan, units)
+    predictions = target.decode(predict_own_samples(task))
+    return combine_estimates(task, predictions, bags, plan, units, average, confidence_level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,22 +323,14 @@ class OutOfBag:
         return means
 
 
-def sum_out_of_bag(
-    estimator: Any,
-    X: Any,
-    target: Target,
-    plan: ResamplingPlan,
-    loss_fn: Loss,
-    units: DrawingUnits,
-    weights: np.ndarray | None,
-    options: dict[str, Any],
-) -> OutOfBag:
+def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> OutOfBag:
     """Fit every resample and sum its out-of-bag losses."""
-    sums, tests = np.zeros(len(target)), np.zeros(len(target))
+    n, weights = len(task.target), task.relative_weight
+    sums, tests = np.zeros(n), np.zeros(n)
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
     odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, output in fit_plan(estimator, X, target, plan, **options):
-        losses, failed = loss_fn.of_output(target, block, output), output.failed
+    for block, output in fit_plan(task, plan):
+        losses, failed = task.loss.of_output(task.target, block, output), output.failed
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)
         tests += np.isfinite(losses).sum(axis=0)
@@ -350,17 +344,16 @@ def sum_out_of_bag(
 
 
 def combine_estimates(
-    truth: np.ndarray,
+    task: Task,
     predictions: np.ndarray,
-    loss_fn: Loss,
     bags: OutOfBag,
     plan: ResamplingPlan,
     units: DrawingUnits,
-    weights: np.ndarray | None,
     average: str,
     confidence_level: float,
 ) -> dict[str, BootstrapErrorEstimate]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
+    loss_fn, truth, weights = task.loss, task.target.y, task.relative_weight
     tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
     oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)

@@ -12,10 +12,12 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skeval._inference.paired_tests import ALTERNATIVES
-from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
+from skeval._resampling.weights import Params
 from skeval.model_selection._comparison_checks import (
     check_estimators,
     check_rope,
+    check_shared,
     choose_scoring,
     choose_splits,
     default_rope,
@@ -39,6 +41,8 @@ class Options(TypedDict, total=False):
     method: str
     scoring: Any
     groups: ArrayLike | None
+    params: Params
+    sample_weight: Any
     alternative: str
     rope: float
     confidence_level: float
@@ -47,6 +51,7 @@ class Options(TypedDict, total=False):
     n_jobs: int | None
     verbose: int
     memory: Any
+    error_score: float | str
 
 
 @overload
@@ -87,6 +92,8 @@ def compare_classifiers(
     method: str = "corrected_t",
     scoring: Any = None,
     groups: ArrayLike | None = None,
+    params: Params = None,
+    sample_weight: Any = None,
     alternative: str = "two-sided",
     rope: float | None = None,
     confidence_level: float = 0.95,
@@ -95,6 +102,7 @@ def compare_classifiers(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
+    error_score: float | str = "raise",
 ) -> ClassifierComparison | ClassifierComparisons:
     r"""Test and interval for the difference of classifiers, on the same splits.
 
@@ -130,6 +138,11 @@ def compare_classifiers(
     groups : array-like of shape (n_samples,), default=None
         No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar" and
         "delong" take samples for independent, and so no groups.
+    params : dict, default=None
+        Arguments of `fit` by name, the same for all estimators, as ``cross_validate`` of
+        scikit-learn takes them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         What the test is to show of the score of `a` minus that of `b`: that it is not 0, above 0 or
         below it. The interval is two-sided in any case. A dict is compared "two-sided".
@@ -152,6 +165,9 @@ def compare_classifiers(
         1 shows a progress bar for the fits of each estimator; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or leave that split out for all estimators and
+        warn, which "corrected_t" alone can.
 
     Returns
     -------
@@ -265,21 +281,30 @@ def compare_classifiers(
         if alternative != "two-sided":
             raise ValueError(f"alternative must be 'two-sided' for a dict, got {alternative!r}.")
     check_estimators(dict(zip(words, estimators, strict=True)), method, groups)
-    X, target, groups = check_task(estimators[0], X, y, groups)
+    task = read_task(
+        estimators[0],
+        X,
+        y,
+        groups=groups,
+        with_loss=False,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    check_shared(words, estimators, task, method)
     scoring = choose_scoring(method, scoring, estimators[0])
     problem = Problem(
-        estimators=estimators,
-        X=X,
-        target=target,
-        groups=groups,
-        folds=choose_splits(cv, method, X, target, groups, random_state),
+        tasks=tuple(task.of(estimator) for estimator in estimators),
+        folds=choose_splits(cv, method, task.X, task.target, task.groups, random_state),
         scoring=scoring,
         scorer=resolve_scorer(scoring),
         rope=default_rope(name_scoring(scoring)) if rope is None else rope,
         alternative=alternative,
         n_resamples=n_resamples,
         root=root_seed(random_state),
-        options={"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
     found = METHODS[method](problem)
     if named is None:
@@ -312,7 +337,7 @@ def compare_pair(
         pvalue=test.pvalue,
         alternative=problem.alternative,
         limits={used: test.limits},
-        n_samples=len(problem.target),
+        n_samples=len(problem.tasks[0].target),
         confidence_level=confidence_level,
         **details,
     )

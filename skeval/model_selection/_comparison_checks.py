@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -11,6 +11,8 @@ from sklearn.base import is_classifier
 
 from skeval._resampling.folds import resolve_folds
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
+from skeval._resampling.weights import check_takes_weights
 from skeval.metrics import get_scorer
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._cross_validation import repeat_folds
@@ -21,6 +23,7 @@ __all__ = [
     "check_estimators",
     "check_named",
     "check_rope",
+    "check_shared",
     "choose_scoring",
     "choose_splits",
     "default_rope",
@@ -104,6 +107,21 @@ def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) ->
         raise ValueError(
             f"groups must be None for method={method!r}, which takes samples for independent; "
             "method='bootstrap' draws whole groups, 'corrected_t' holds whole groups out."
+        )
+
+
+def check_shared(words: Sequence[str], estimators: Sequence[Any], task: Task, method: str) -> None:
+    """Raise unless all estimators take the weights, and the method does without fits that fail."""
+    if task.weight is not None:
+        for word, estimator in zip(words, estimators, strict=True):
+            try:
+                check_takes_weights(estimator)
+            except TypeError as error:
+                raise TypeError(f"{word}: {error}") from error
+    if method != "corrected_t" and task.error_score != "raise":
+        raise ValueError(
+            f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
+            f"all samples, got {task.error_score!r}."
         )
 
 

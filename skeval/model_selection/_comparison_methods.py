@@ -25,6 +25,7 @@ from skeval._resampling.folds import fold_plan
 from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 from skeval._resampling.units import drawing_units
 from skeval._resampling.values import values_or_nan, warn_of_undefined
 from skeval.utils._checks import warn_undefined
@@ -34,12 +35,9 @@ __all__ = ["METHODS", "Findings", "Problem", "judge_splits"]
 
 @dataclass(frozen=True)
 class Problem:
-    """Some estimators, the data and splits they share, and how to judge them."""
+    """Tasks of some estimators on the same data, the splits they share, and how to judge them."""
 
-    estimators: tuple[Any, ...]
-    X: Any
-    target: Target
-    groups: Any
+    tasks: tuple[Task, ...]
     folds: list[tuple[np.ndarray, np.ndarray]]
     scoring: Any
     scorer: Any
@@ -47,29 +45,29 @@ class Problem:
     alternative: str
     n_resamples: int
     root: SeedSequence
-    options: dict[str, Any]
+
+    @property
+    def target(self) -> Target:
+        """What all estimators are to predict."""
+        return self.tasks[0].target
 
     def replay(self, *methods: str) -> list[ReplayedEstimator]:
         """Return all with their out-of-fold responses: those of some methods, or of all."""
-        data = self.X, self.target, self.folds
-        return [
-            replay_out_of_fold(estimator, *data, methods or RESPONSES, **self.options)
-            for estimator in self.estimators
-        ]
+        return [replay_out_of_fold(task, self.folds, methods or RESPONSES) for task in self.tasks]
 
 
 def replay_out_of_fold(
-    estimator: Any, X: Any, target: Target, folds: list, methods: tuple[str, ...], **options: Any
+    task: Task, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
 ) -> ReplayedEstimator:
     """Fit on each training part and replay the responses to its test part."""
-    tested = np.concatenate([test for _, test in folds])
+    target, tested = task.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
             "cv must test every sample exactly once where out-of-fold predictions are pooled; "
             "method='corrected_t' takes any splits."
         )
     asked = Questions(methods, note=read_classes)
-    fits = fit_plan(estimator, X, target, fold_plan(len(target), folds), asked, **options)
+    fits = fit_plan(task, fold_plan(len(target), folds), asked)
     output = join_outputs([output for _, output in fits])
     classes = output.notes or [None]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
@@ -81,7 +79,7 @@ def replay_out_of_fold(
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:
         answers["predict"] = target.decode(answers["predict"])
-    return ReplayedEstimator(answers, get_tags(estimator), classes[0])
+    return ReplayedEstimator(answers, get_tags(task.estimator), classes[0])
 
 
 def read_classes(model: Any, X: Any, y: Any) -> Any:
@@ -126,13 +124,14 @@ def compare_by_splits(problem: Problem) -> Findings:
     if len(problem.folds) < 2:
         raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
     plan = fold_plan(len(problem.target), problem.folds)
-    data, scoring = (problem.X, problem.target, plan, problem.scorer), problem.scoring
+    asked = plan, problem.scorer, problem.scoring
     scores = np.column_stack(
-        [
-            np.concatenate(list(score_plan(estimator, *data, scoring=scoring, **problem.options)))
-            for estimator in problem.estimators
-        ]
+        [np.concatenate(list(score_plan(task, *asked))) for task in problem.tasks]
     )
+    if problem.tasks[0].error_score != "raise":
+        scores = scores[np.isfinite(scores).all(axis=1)]
+        if len(scores) < 2:
+            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
     ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
 
     def judge(a: int, b: int) -> tuple[PairedTest, Details]:
@@ -175,7 +174,7 @@ def compare_by_areas(problem: Problem) -> Findings:
 def compare_by_resamples(problem: Problem) -> Findings:
     """Score all on the same resamples of their out-of-fold responses."""
     replayed, truth = problem.replay(), problem.target.y
-    units = drawing_units(len(truth), None, problem.groups)
+    units = drawing_units(len(truth), None, problem.tasks[0].groups)
     scores, drawn = [], []
     for each in replayed:
 
@@ -184,9 +183,7 @@ def compare_by_resamples(problem: Problem) -> Findings:
 
         scores.append(score(np.arange(len(truth))))
         drawn.append(
-            values_or_nan(
-                score, units, problem.n_resamples, problem.root, problem.options["n_jobs"]
-            )
+            values_or_nan(score, units, problem.n_resamples, problem.root, problem.tasks[0].n_jobs)
         )
 
     def judge(a: int, b: int) -> tuple[PairedTest, Details]:

@@ -8,10 +8,11 @@ import numpy as np
 
 from skeval._inference.means import row_means, standard_error_of_ratio
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.loss import LossLike, resolve_loss
-from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import Params, add_sample_weight, count_effective
+from skeval._resampling.folds import Folds, fold_plan, resolve_folds
+from skeval._resampling.loss import LossLike
+from skeval._resampling.target import Target
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._methods import CROSS_VALIDATION
 from skeval.model_selection._results import CrossValErrorEstimate
 from skeval.utils._checks import check_confidence_level
@@ -135,38 +136,37 @@ def cross_val_error(
     >>> print(result.confidence_interval())
     [0.0032, 0.0721] (95 %, inflated)
     """
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    options |= {"params": params, "sample_weight": sample_weight, "error_score": error_score}
-    task = estimator, X, y, cv, groups, loss, random_state
-    return estimate_over_folds(CROSS_VALIDATION, *task, confidence_level, **options)
+    check_confidence_level(confidence_level)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    folds = resolve_folds(cv, task.X, task.target, task.groups, random_state)
+    return estimate_over_folds(task, folds, CROSS_VALIDATION, confidence_level)
 
 
 def estimate_over_folds(
-    method: str,
-    estimator: Any,
-    X: Any,
-    y: Any,
-    cv: Any,
-    groups: Any,
-    loss: LossLike,
-    random_state: RandomStateLike,
-    confidence_level: float,
-    *,
-    params: Params = None,
-    sample_weight: Any = None,
-    **options: Any,
+    task: Task, folds: Folds, method: str, confidence_level: float, groups: Any = None
 ) -> CrossValErrorEstimate:
-    """Return the error over folds by the name of the method: one split is a hold-out."""
-    check_confidence_level(confidence_level)
-    X, target, groups = check_task(estimator, X, y, groups)
-    loss_fn = resolve_loss(loss, target)
-    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
-    plan = fold_plan(len(target), resolve_folds(cv, X, target, groups, random_state))
-    sums, tests = np.zeros(len(target)), np.zeros(len(target))
+    """Return the error over folds by the name of the method: one split is a hold-out.
+
+    Its spread is that over `groups`, by default the groups of the task.
+    """
+    loss, weights = task.loss, task.relative_weight
+    n = len(task.target)
+    sums, tests = np.zeros(n), np.zeros(n)
     fold_errors, n_failed = [], 0
-    options["params"] = params
-    for block, output in fit_plan(estimator, X, target, plan, **options):
-        losses = loss_fn.of_output(target, block, output)
+    for block, output in fit_plan(task, fold_plan(n, folds)):
+        losses = loss.of_output(task.target, block, output)
         tested = ~np.isnan(losses)
         sums += np.where(tested, losses, 0).sum(axis=0)
         tests += tested.sum(axis=0)
@@ -176,11 +176,15 @@ def estimate_over_folds(
     if weights is not None:
         n_effective = count_effective(weights[tests > 0])
         sums, tests = weights * sums, weights * tests
-    error = float(sums.sum() / tests.sum())
+    groups = task.groups if groups is None else groups
     spread, n_groups = standard_error_of_ratio(sums, tests, groups)
-    found = method, error, spread, n_tested, loss_fn.name, np.concatenate(fold_errors)
     return CrossValErrorEstimate(
-        *found,
+        method,
+        float(sums.sum() / tests.sum()),
+        spread,
+        n_tested,
+        loss.name,
+        np.concatenate(fold_errors),
         n_failed=n_failed,
         n_groups=n_groups,
         effective_n_samples=n_effective,

@@ -11,15 +11,14 @@ import numpy as np
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.tested import Tested, n_units
-from skeval._resampling.cases import cases_of
 from skeval._resampling.folds import draws_anew
-from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.loss import LossLike
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import check_task
-from skeval._resampling.weights import check_takes_weights
+from skeval._resampling.task import read_task
+from skeval._resampling.weights import Params, check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
 from skeval.model_selection._interval_folds import FOLD_METHODS
 from skeval.model_selection._interval_parts import completed, resolve_settings
@@ -176,6 +175,7 @@ def error_interval(
     confidence_level: float = 0.95,
     loss: LossLike = None,
     groups: Any = None,
+    params: Params = None,
     sample_weight: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
@@ -260,6 +260,9 @@ def error_interval(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample. Groups are held out, halved and drawn whole, and are the units that
         are counted, with Student's quantile for as many.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them: of arrays with a value for each sample every fit is given those of its own.
     sample_weight : array-like of shape (n_samples,), default=None
         Positive weights of the samples, in training and in the means of losses; for the methods
         that hold samples out, and "perturbation".
@@ -391,17 +394,21 @@ def error_interval(
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *METHODS))
     method = AUTO if method == "auto" else method
-    X, target, groups = check_task(estimator, X, y, groups)
-    procedure = Procedure(
-        method,
+    task = read_task(
         estimator,
         X,
-        target,
-        cases_of(target, groups),
-        (resolve_loss(loss, target),),
-        check_sample_weight(sample_weight, estimator, method, len(target)),
-        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score},
+        y,
+        groups=groups,
+        loss=loss,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
     )
+    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
+    task = task.under(weight=weight)
+    procedure = Procedure(method, task, task.units, (task.loss,))
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,
@@ -416,13 +423,13 @@ def error_interval(
         if cv is not None:
             raise ValueError(f"cv must be None for method={method!r}, got {cv!r}.")
         return run_method(procedure, given, confidence_level, random_state)
-    design = plan_answer(procedure, cv, groups, given, random_state)
+    design = plan_answer(procedure, cv, given, random_state)
     answers = list(design.procedure.answers(design.scheme))
     return find_answer(design, answers, confidence_level)
 
 
 def plan_answer(
-    p: Procedure, cv: Any, groups: Any, given: dict[str, Any], random_state: RandomStateLike
+    p: Procedure, cv: Any, given: dict[str, Any], random_state: RandomStateLike
 ) -> Design:
     """Return the folds of the answer: as many as were asked for, or those that were given."""
     if cv is not None and "n_folds" in given:
@@ -438,7 +445,7 @@ def plan_answer(
             "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
             f"shuffle=True is drawn anew. Got n_repeats={given['n_repeats']!r}, cv={cv!r}."
         )
-    return read_design(p, cv, groups, root, settings)
+    return read_design(p, cv, root, settings)
 
 
 def find_answer(

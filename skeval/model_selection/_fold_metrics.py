@@ -246,9 +246,10 @@ def measure_ranking(
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
     factor = 1.0 if found.cases.n_groups is None else len(moved) / (len(moved) - 1)
     variance = float(factor * np.sum(moved**2))
-    answered = positive, score, found.row, found.fit
     areas = [
-        within_fold_area(*(each[part] for each in answered), found.weight).area
+        within_fold_area(
+            positive[part], score[part], found.row[part], found.fit[part], found.weight
+        ).area
         for part in found.repeats
     ]
     larger = inflate(found, variance, areas)

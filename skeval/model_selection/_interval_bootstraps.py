@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.procedure_intervals import resampled_plus
 from skeval._resampling.bootstrap_schemes import BootstrapScheme, bootstrap_scheme
-from skeval._resampling.loss import Loss
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import child_seed, fold_scheme
 from skeval._resampling.units import check_class_sizes
-from skeval.metrics._losses import LOSSES
+from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._interval_parts import (
     Method,
@@ -27,19 +27,14 @@ from skeval.model_selection._interval_parts import (
     student_of_groups,
     untested_losses,
 )
-from skeval.model_selection._perturbation import perturbation_interval
+from skeval.model_selection._perturbation import perturb
 from skeval.utils._checks import check_count
 
 __all__ = ["BOOTSTRAP_METHODS"]
 
 
-def loss_argument(loss: Loss) -> Any:
-    """Return the loss as the argument `loss` of other functions."""
-    return loss.name if loss.name in LOSSES else loss.function
-
-
-def groups_argument(p: Procedure) -> Any:
-    """Return the groups as the argument `groups` of other functions."""
+def groups_of(p: Procedure) -> np.ndarray | None:
+    """Return the groups by their numbers; None where samples are independent."""
     return None if p.cases.n_groups is None else p.cases.unit
 
 
@@ -49,11 +44,8 @@ def run_bootstrap(method: str) -> Run:
     def run(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
         n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
         (loss,) = p.losses
-        data = p.estimator, p.X, p.target.given
-        options = p.options | {"loss": loss_argument(loss), "groups": groups_argument(p)}
-        estimates = bootstrap_estimates(
-            *data, n_resamples=n_resamples, random_state=root, **options
-        )
+        task = p.task.under(loss=loss, target=replace(p.target, groups=groups_of(p)))
+        estimates = bootstrap_estimates(task, n_resamples=n_resamples, random_state=root)
         found = estimates[method]
         estimate = found.error, found.standard_error, found.replicates, untested_losses(p)
         finding = find(loss, *estimate, degrees_of_freedom=student_of_groups(p))
@@ -149,30 +141,22 @@ def run_perturbation(p: Procedure, root: SeedSequence, settings: Settings) -> Ou
     """Cross-validate again under random weights of the samples, or of whole groups."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     n_folds = settings["n_folds"]
-    options = dict(p.options)
-    error_score = options.pop("error_score")
-    if error_score != "raise":
+    if p.task.error_score != "raise":
         raise ValueError(
-            f"error_score must be 'raise' for method='perturbation', got {error_score!r}."
+            f"error_score must be 'raise' for method='perturbation', got {p.task.error_score!r}."
         )
     scheme = fold_scheme(p.cases, n_folds, 1, child_seed(root, 0))
     blocks = [scheme.plan.draw(fold) for fold in range(n_folds)]
     folds = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
+    weights = None
     if p.cases.n_groups is not None:
         rng = np.random.default_rng(child_seed(root, 1))
-        options["weights"] = rng.exponential(size=(n_resamples, p.cases.n_units))[:, p.cases.unit]
+        weights = rng.exponential(size=(n_resamples, p.cases.n_units))[:, p.cases.unit]
     (loss,) = p.losses
-    found = perturbation_interval(
-        p.estimator,
-        p.X,
-        p.target.given,
-        n_resamples=n_resamples,
-        cv=folds,
-        loss=loss_argument(loss),
-        sample_weight=p.weight,
-        random_state=child_seed(root, 2),
-        **options,
-    )
+    check_takes_weights(p.estimator)
+    _, draws_root = child_seed(root, 2).spawn(2)
+    task = p.task.under(loss=loss)
+    found = perturb(task, folds, draws_root, n_resamples=n_resamples, weights=weights)
     draws = found.error + found.statistics / np.sqrt(found.n_samples)
     finding = find(loss, found.error, found.standard_error, draws, untested_losses(p))
     return Outcome([finding], 1 + n_folds + n_resamples * n_folds)

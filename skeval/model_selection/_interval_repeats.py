@@ -87,16 +87,17 @@ def repeated_scheme(p: Procedure, root: SeedSequence, settings: Settings) -> Fol
     return fold_scheme(p.cases, n_folds, n_repeats, root)
 
 
-def read_design(
-    p: Procedure, cv: Any, groups: Any, root: SeedSequence, settings: Settings
-) -> Design:
+def read_design(p: Procedure, cv: Any, root: SeedSequence, settings: Settings) -> Design:
     """Return the design that a splitter or an iterable of (train, test) means."""
-    n, splitter = len(p.target), resolve_splitter(cv, p.target, groups, root)
+    n, groups = len(p.target), p.task.groups
+    splitter = resolve_splitter(cv, p.target, groups, root)
     draws: dict[frozenset[bytes], list[tuple[np.ndarray, np.ndarray]]] = {}
     for draw in range(settings["n_repeats"] if draws_anew(splitter) else 1):
         drawn = [
             (fold_indices(n, "train", train), fold_indices(n, "test", test))
-            for train, test in seed_splitter(splitter, root, draw).split(p.X, p.target.y, groups)
+            for train, test in seed_splitter(splitter, root, draw).split(
+                p.task.X, p.target.y, groups
+            )
         ]
         # a fold for each group can be made in one way: repeats would look like evidence
         draws.setdefault(frozenset(np.sort(test).tobytes() for _, test in drawn), drawn)

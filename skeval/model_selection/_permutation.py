@@ -21,14 +21,20 @@ from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.shuffles import check_orders, draw_orders
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
-__all__ = ["PermutationTest", "PermutationTests", "permutation_result", "permutation_test"]
+__all__ = [
+    "PermutationTest",
+    "PermutationTests",
+    "permutation_result",
+    "permutation_test",
+    "permute",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,11 +165,13 @@ def permutation_test(
     permutations: Any = None,
     max_exceedances: int | None = None,
     params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
+    error_score: float | str = "raise",
 ) -> PermutationTest | PermutationTests:
     r"""Test whether a procedure finds more than chance in the labels.
 
@@ -210,7 +218,9 @@ def permutation_test(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. They
         stay with the samples when the labels are shuffled, so they must not be made from the
-        labels (``class_weight="balanced"`` is made anew in every fit). Scores are not weighted.
+        labels (``class_weight="balanced"`` is made anew in every fit).
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit, which stay with the samples; scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
@@ -224,6 +234,9 @@ def permutation_test(
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or take the mean score of the other folds and
+        warn. A permutation of which no fit is left counts as at least as good.
 
     Returns
     -------
@@ -282,24 +295,65 @@ def permutation_test(
     0.01
     """
     check_confidence_level(confidence_level)
-    X, target, groups = check_task(estimator, X, y, groups)
-    root = root_seed(random_state)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        with_loss=False,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    return permute(
+        task,
+        cv,
+        scoring,
+        n_permutations=n_permutations,
+        permutations=permutations,
+        max_exceedances=max_exceedances,
+        confidence_level=confidence_level,
+        random_state=random_state,
+    )
+
+
+def permute(
+    task: Task,
+    cv: Any,
+    scoring: Any,
+    *,
+    n_permutations: int,
+    permutations: Any = None,
+    max_exceedances: int | None = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+) -> PermutationTest | PermutationTests:
+    """Return the test of a task, of several metrics where `scoring` names them."""
+    target, root = task.target, root_seed(random_state)
     if permutations is None:
         n = check_count("n_permutations", n_permutations)
-        orders = draw_orders(target.y, groups, root)
+        orders = draw_orders(target.y, task.groups, root)
     else:
         given = check_orders(permutations, len(target))
         n, orders = len(given), given.__getitem__
     if max_exceedances is not None:
         max_exceedances = check_count("max_exceedances", max_exceedances)
-    splitter = resolve_splitter(cv, target, groups, root)
+    splitter = resolve_splitter(cv, target, task.groups, root)
     if permutations is None:
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
-        check_exchangeable(splitter, [] if drawn else list(splitter.split(X)), len(target))
-    plan = make_permutation_plan(splitter, X, target, groups, orders, n)
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    options |= {"scoring": scoring, "several": True, "params": params}
-    scores = compute_scores(estimator, X, target, plan, max_exceedances, options)
+        check_exchangeable(splitter, [] if drawn else list(splitter.split(task.X)), len(target))
+    plan = make_permutation_plan(splitter, task, orders, n)
+    with naming("scoring"):
+        scorer = check_scoring(task.estimator, scoring)
+    first = None if max_exceedances is None else 1 + max_exceedances
+    scores: list[Scores] = []
+    for part in score_plan(task, plan, scorer, scoring, first_block=first, several=True):
+        scores += part
+        if max_exceedances is not None and all_stopped(scores, max_exceedances):
+            break
     settings = max_exceedances, confidence_level
     if not isinstance(scores[0], dict):
         return evaluate_metric(name_metric(scoring), np.array(scores), *settings)
@@ -324,14 +378,10 @@ def check_exchangeable(
 
 
 def make_permutation_plan(
-    splitter: Any,
-    X: Any,
-    target: Target,
-    groups: Any,
-    order_of: Callable[[int], np.ndarray],
-    n_permutations: int,
+    splitter: Any, task: Task, order_of: Callable[[int], np.ndarray], n_permutations: int
 ) -> ResamplingPlan:
     """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
+    X, target, groups = task.X, task.target, task.groups
     unpermuted = np.arange(len(target))
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
 
@@ -352,26 +402,6 @@ def make_permutation_plan(
 
     n_folds = splitter.get_n_splits(X, target.y, groups)
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
-
-
-def compute_scores(
-    estimator: Any,
-    X: Any,
-    target: Target,
-    plan: ResamplingPlan,
-    max_exceedances: int | None,
-    options: dict[str, Any],
-) -> list[Scores]:
-    """Return the scores of the observed labels and of the permutations that were needed."""
-    with naming("scoring"):
-        scorer = check_scoring(estimator, options["scoring"])
-    scores: list[Scores] = []
-    first = None if max_exceedances is None else 1 + max_exceedances
-    for part in score_plan(estimator, X, target, plan, scorer, first_block=first, **options):
-        scores += part
-        if max_exceedances is not None and all_stopped(scores, max_exceedances):
-            break
-    return scores
 
 
 def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:

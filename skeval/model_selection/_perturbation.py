@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,17 @@ import numpy as np
 from skeval._inference.draws import check_enough_draws, interval_of_draws
 from skeval._inference.interval import IntervalResult, Limits, WithEnds
 from skeval._resampling.fits import Outputs, fit_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.loss import Loss, LossLike, resolve_loss
+from skeval._resampling.folds import Folds, fold_plan, resolve_folds
+from skeval._resampling.loss import Loss, LossLike
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import check_takes_weights, mean_of_tested
+from skeval._resampling.target import Target
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.weights import (
+    Params,
+    check_takes_weights,
+    mean_of_tested,
+    weight_parameters,
+)
 from skeval.model_selection._results import NON_NEGATIVE, bounds_of
 from skeval.utils._checks import (
     check_confidence_level,
@@ -27,7 +34,7 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import align_text, write_number
 
-__all__ = ["PerturbationInterval", "perturbation_interval"]
+__all__ = ["PerturbationInterval", "perturb", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 
@@ -133,11 +140,13 @@ def perturbation_interval(
     groups: Any = None,
     loss: LossLike = None,
     weights: Any = None,
+    params: Params = None,
     sample_weight: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
+    error_score: float | str = "raise",
 ) -> PerturbationInterval:
     r"""Return a confidence interval of the error by perturbation resampling.
 
@@ -195,6 +204,9 @@ def perturbation_interval(
         squared error for regressors.
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, other than weights, as ``cross_validate`` of
+        scikit-learn takes them.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples themselves; they multiply `G` in training and evaluation.
     random_state : int, RandomState, Generator or None, default=None
@@ -207,6 +219,9 @@ def perturbation_interval(
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or leave it out and warn; a repetition of which no
+        fit is left has no draw.
 
     Returns
     -------
@@ -286,33 +301,64 @@ def perturbation_interval(
     True
     """
     check_confidence_level(confidence_level)
-    X, target, groups = check_task(estimator, X, y, groups)
     check_takes_weights(estimator)
-    loss_fn = resolve_loss(loss, target)
-    check_loss(loss_fn, target)
-    check_option("statistic", statistic, STATISTICS)
-    sample_weight = check_weights("sample_weight", sample_weight, len(target))
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
     fold_root, draw_root = root_seed(random_state).spawn(2)
-    n_resamples, draw = choose_draws(weights, n_resamples, draw_root, len(target))
-    forms, asked = list_forms(loss_fn.name), f"interval of {loss_fn.name!r} loss"
+    rng = np.random.default_rng(fold_root)
+    return perturb(
+        task,
+        resolve_folds(cv, task.X, task.target, task.groups, rng),
+        draw_root,
+        n_resamples=n_resamples,
+        statistic=statistic,
+        interval=interval,
+        confidence_level=confidence_level,
+        weights=weights,
+    )
+
+
+def perturb(
+    task: Task,
+    folds: Folds,
+    root: np.random.SeedSequence,
+    *,
+    n_resamples: int,
+    statistic: str = "cross_validation",
+    interval: str | None = None,
+    confidence_level: float = 0.95,
+    weights: Any = None,
+) -> PerturbationInterval:
+    """Return the interval of the error of a task, around the error over folds."""
+    loss, target, n = task.loss, task.target, len(task.target)
+    check_loss(loss, target)
+    check_params_without_weights(task)
+    check_option("statistic", statistic, STATISTICS)
+    sample_weight = np.ones(n) if task.weight is None else task.weight
+    n_resamples, draw = choose_draws(weights, n_resamples, root, n)
+    forms, asked = list_forms(loss.name), f"interval of {loss.name!r} loss"
     form = check_option(asked, forms[0] if interval is None else interval, forms)
     check_enough_draws(n_resamples, confidence_level, form)
-    folds = resolve_folds(cv, X, target, groups, np.random.default_rng(fold_root))
-    plans = {
-        "resubstitution": whole_plan(len(target)),
-        "cross_validation": fold_plan(len(target), folds),
-    }
+    plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-
-    def losses(base: ResamplingPlan, n: int, draw: Draw) -> Iterator[np.ndarray]:
-        plan = make_weighted_plan(base, n, draw, sample_weight)
-        results = fit_plan(estimator, X, target, plan, **options)
-        return compute_mean_losses(results, target, loss_fn, plan.fits_per_repetition)
+    def losses(base: ResamplingPlan, n_repetitions: int, draw: Draw) -> Iterator[np.ndarray]:
+        plan = make_weighted_plan(base, n_repetitions, draw, sample_weight)
+        return compute_mean_losses(task, fit_plan(task, plan), plan.fits_per_repetition)
 
     errors, sizes = {}, {}
     for name, base in plans.items():
-        (plain,) = losses(base, 1, lambda _: np.ones(len(target)))
+        (plain,) = losses(base, 1, lambda _: np.ones(n))
         tested = np.isfinite(plain[0])
         errors[name] = mean_of_tested(plain[0][tested], sample_weight[tested])
         sizes[name] = compute_effective_size(sample_weight[tested])
@@ -321,9 +367,27 @@ def perturbation_interval(
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
-    found = error, apparent, statistics, form, statistic, len(target), loss_fn.name
-    size = sizes["cross_validation"]
-    return PerturbationInterval(*found, size, confidence_level=confidence_level)
+    return PerturbationInterval(
+        error,
+        apparent,
+        statistics,
+        form,
+        statistic,
+        n,
+        loss.name,
+        sizes["cross_validation"],
+        confidence_level=confidence_level,
+    )
+
+
+def check_params_without_weights(task: Task) -> None:
+    """Raise where weights among the arguments of `fit` would take the place of the perturbed."""
+    weights = weight_parameters(task.estimator, np.ones(len(task.target)))
+    twice = sorted(weights.keys() & (task.params or {}).keys())
+    if twice:
+        raise ValueError(
+            f"params must not hold {twice[0]!r}, which is perturbed; give sample_weight= for it."
+        )
 
 
 def list_forms(loss: str) -> tuple[str, ...]:
@@ -377,17 +441,16 @@ def make_weighted_plan(
         perturbed *= sample_weight * (sizes / perturbed.sum(axis=1, keepdims=True))
         return PlanBlock(perturbed, fits.test)
 
-    return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits))
+    return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits), weighted=True)
 
 
 def compute_mean_losses(
-    results: Outputs, target: Target, loss_fn: Loss, fits_per_repetition: int
+    task: Task, outputs: Outputs, fits_per_repetition: int
 ) -> Iterator[np.ndarray]:
     """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
-    for block, output in results:
-        losses = loss_fn.of_output(target, block, output).reshape(
-            -1, fits_per_repetition, len(target)
-        )
+    for block, output in outputs:
+        losses = task.loss.of_output(task.target, block, output)
+        losses = losses.reshape(-1, fits_per_repetition, len(task.target))
         tests = np.isfinite(losses).sum(axis=1)
         with np.errstate(invalid="ignore"):
             yield np.nansum(losses, axis=1) / tests
@@ -399,16 +462,17 @@ def compute_statistics(
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
 
     Where `m` samples alone are tested, the sum over them is multiplied by ``n / m``: `W*` over the
-    root of `n` stays their mean.
+    root of `n` stays their mean. Repetitions of which all fits failed are left out.
     """
     statistics: list[float] = []
-    for block in losses:
-        for row in block:
-            tested = np.isfinite(row)
-            share = sample_weight[tested] / sample_weight[tested].mean()
-            perturbation = draw(len(statistics))[tested] * share
-            total = perturbation @ (row[tested] - error)
-            statistics.append(float(total * np.sqrt(len(row)) / tested.sum()))
+    for repetition, row in enumerate(chain.from_iterable(losses)):
+        tested = np.isfinite(row)
+        if not tested.any():
+            continue
+        share = sample_weight[tested] / sample_weight[tested].mean()
+        perturbation = draw(repetition)[tested] * share
+        total = perturbation @ (row[tested] - error)
+        statistics.append(float(total * np.sqrt(len(row)) / tested.sum()))
     return np.array(statistics)
 
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from skeval._inference.means import standard_error_of_ratio
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.loss import LossLike
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.target import Target, check_task
-from skeval._resampling.weights import Params, add_sample_weight, count_effective
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._methods import RESUBSTITUTION
 from skeval.model_selection._results import ErrorEstimate
 from skeval.utils._checks import check_confidence_level
 
-__all__ = ["predict_own_samples", "resubstitution_error"]
+__all__ = ["estimate_resubstitution", "predict_own_samples", "resubstitution_error"]
 
 
 def resubstitution_error(
@@ -87,15 +87,19 @@ def resubstitution_error(
     0.0
     """
     check_confidence_level(confidence_level)
-    X, target, groups = check_task(estimator, X, y, groups)
-    loss_fn = resolve_loss(loss, target)
-    params, weights = add_sample_weight(estimator, sample_weight, params, len(target))
-    predictions = predict_own_samples(estimator, X, target, params=params)
-    losses = loss_fn(target.y, target.decode(predictions))
+    given: dict[str, Any] = {"sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, groups=groups, loss=loss, **given)
+    return estimate_resubstitution(task, confidence_level)
+
+
+def estimate_resubstitution(task: Task, confidence_level: float) -> ErrorEstimate:
+    """Return the error on the training samples."""
+    weights = task.relative_weight
+    losses = task.loss(task.target.y, task.target.decode(predict_own_samples(task)))
     counted = np.ones(len(losses)) if weights is None else weights
-    spread, n_groups = standard_error_of_ratio(counted * losses, counted, groups)
+    spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
     error = float(np.average(losses, weights=weights))
-    found = RESUBSTITUTION, error, spread, len(losses), loss_fn.name, losses
+    found = RESUBSTITUTION, error, spread, len(losses), task.loss.name, losses
     return ErrorEstimate(
         *found,
         n_groups=n_groups,
@@ -104,11 +108,9 @@ def resubstitution_error(
     )
 
 
-def predict_own_samples(
-    estimator: Any, X: Any, target: Target, memory: Any = None, params: Params = None
-) -> np.ndarray:
+def predict_own_samples(task: Task) -> np.ndarray:
     """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
-    plan = whole_plan(len(target))
-    ((_, output),) = fit_plan(estimator, X, target, plan, memory=memory, params=params)
+    task = task.under(n_jobs=None, verbose=0, error_score="raise")
+    ((_, output),) = fit_plan(task, whole_plan(len(task.target)))
     predicted: np.ndarray = output.predicted
     return predicted

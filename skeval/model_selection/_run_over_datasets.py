@@ -12,7 +12,7 @@ from numpy.random import Generator, SeedSequence
 
 from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
 from skeval.model_selection._comparison_checks import (
     check_estimators,
     check_named,
@@ -217,13 +217,13 @@ class _Run:
         at = f"on the data set {name!r}"
         try:
             first = next(iter(self.estimators.values()))
-            X, target, groups = check_task(first, X, y, groups)
-            folds = list(resolve_folds(self.cv, X, target, groups, self.root))
+            task = read_task(first, X, y, groups=groups, with_loss=False, **self.options)
+            target = task.target
+            folds = list(resolve_folds(self.cv, task.X, target, task.groups, self.root))
             plan = fold_plan(len(target), folds)
             for estimator_name, estimator in self.estimators.items():
                 at = f"{estimator_name!r} on the data set {name!r}"
-                data = (X, target, plan, self.scorer)
-                blocks = score_plan(estimator, *data, scoring=self.scoring, **self.options)
+                blocks = score_plan(task.of(estimator), plan, self.scorer, self.scoring)
                 scores[estimator_name] = np.array([score for block in blocks for score in block])
         except Exception as error:
             error.add_note(f"run_over_datasets was at work {at}.")

@@ -12,11 +12,12 @@ from sklearn.metrics import check_scoring
 
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
-from skeval._resampling.cases import cases_of
 from skeval._resampling.loss import resolve_loss
 from skeval._resampling.procedure import Procedure
-from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
+from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
+from skeval.model_selection._error_interval import check_sample_weight
 from skeval.model_selection._interval_folds import BY_MEANS, FOLD_METHODS
 from skeval.model_selection._interval_parts import (
     Outcome,
@@ -175,6 +176,8 @@ def score_interval(
     method: str = "corrected_t",
     confidence_level: float = 0.95,
     groups: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
     n_folds: int | None = None,
     n_repeats: int | None = None,
     n_pairs: int | None = None,
@@ -216,6 +219,12 @@ def score_interval(
         Nominal coverage.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample; they are held out and halved whole.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weights of the samples in every fit, and in the means of the methods that need
+        losses of single samples; scores of fits are not weighted.
     n_folds, n_repeats, n_pairs : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
@@ -282,11 +291,22 @@ def score_interval(
     """
     check_confidence_level(confidence_level)
     check_option("method", method, FOLD_METHODS)
-    X, target, groups = check_task(estimator, X, y, groups)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        with_loss=False,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    p = Procedure(method, estimator, X, target, cases_of(target, groups), (), None, options)
+    p = Procedure(method, task.under(weight=weight), task.units, ())
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,

@@ -18,7 +18,7 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params
 from skeval.model_selection._searches import tuning_bias
 from skeval.utils._checks import check_confidence_level, warn_undefined, warn_user
@@ -131,6 +131,7 @@ def tuning_optimism(
     n_repeats: int = 1,
     groups: Any = None,
     params: Params = None,
+    sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -164,6 +165,8 @@ def tuning_optimism(
     params : dict, default=None
         Arguments of the `fit` of the search by name, as ``cross_validate`` of scikit-learn takes
         them: ``{"groups": groups}`` where it splits by groups.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -250,14 +253,24 @@ def tuning_optimism(
     check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
     check_refits(search)
-    X, target, groups = check_task(search, X, y, groups)
-    plan, _ = make_repeated_plan(cv, repeats, X, target, groups, random_state)
-    options: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    task = read_task(
+        search,
+        X,
+        y,
+        groups=groups,
+        with_loss=False,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+    )
+    plan, _ = make_repeated_plan(cv, repeats, task.X, task.target, task.groups, random_state)
     plan = add_all_samples(plan)
     found: list[Searched] = []
     sizes: list[np.ndarray] = []
     questions = Questions((), note=read_search)
-    for block, output in fit_plan(search, X, target, plan, questions, params=params, **options):
+    for block, output in fit_plan(task, plan, questions):
         found += output.notes or []
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))

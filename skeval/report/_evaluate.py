@@ -9,7 +9,7 @@ from typing import Any, Unpack, overload
 from sklearn.base import is_classifier
 
 from skeval._resampling.loss import LossLike
-from skeval._resampling.target import check_task
+from skeval._resampling.task import read_task
 from skeval._resampling.workers import tallied_warnings
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
 from skeval.report._cautions import Caution
@@ -196,7 +196,18 @@ def evaluate(
     table = X
     if isinstance(groups, str):
         X, groups = take_column(X, groups)
-    X, target, groups = check_task(estimator, X, y, groups)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    X, target = task.X, task.target
     leave_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
@@ -204,11 +215,10 @@ def evaluate(
     by = find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
-    splitter, few = choose_splitter(cv, target, groups, seed)
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    settled = cv, splitter, loss, seed, confidence_level, options, error_score
+    splitter, few = choose_splitter(cv, target, task.groups, seed)
     weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
-    steps, notes = Steps(rule, X, target, groups, weight, *settled), notes + few
+    task = task.of(rule).under(weight=weight)
+    steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutations=0, perturbations=0)

@@ -61,13 +61,13 @@ def find_all(
     estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
     say("error interval")
     answer, found = steps.answer(questions)
-    about = name_rows(steps.X), by, steps.confidence_level
+    about = name_rows(steps.task.X), by, steps.confidence_level
     summary = summarize_predictions(steps.counted, answer, found, questions, *about)
     if not steps.ordered:
-        where = name_columns(steps.X, names), left_out, name_rows(steps.X)
+        where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
         notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
-    weighed = count_classes(steps.target, steps.weight)
+    weighed = count_classes(steps.target, steps.task.weight)
     rare = find_rare_class(weighed, summary.metrics, estimates[0].loss)
     if steps.counted.cases.name == "folds":
         notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
@@ -112,7 +112,7 @@ def _describe_findings(
     """Return the fields of a report that say what to make of its estimates."""
     guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
     warnings = [
-        *write_data_warnings(steps.X, steps.target, steps.groups, names, left_out),
+        *write_data_warnings(steps.task.X, steps.target, steps.groups, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]
@@ -203,7 +203,7 @@ def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caut
 
 def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
     """Note what a failing fit has cost, or raise where failing fits are to raise."""
-    if steps.error_score == "raise":
+    if steps.task.error_score == "raise":
         raise error
     text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
     notes.append(Caution("failed", text))

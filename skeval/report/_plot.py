@@ -114,7 +114,7 @@ class ErrorEstimatesDisplay(Display):
         quoted = guess = None
         if isinstance(result, EvaluationReport):
             quoted = None if result.answer is None else 0
-            guess = result.guess and result.guess.error
+            guess = None if result.guess is None else result.guess.error
             rows = name_estimates(result.answer, result.estimates, result.perturbation)
         else:
             rows = [(estimate.method, estimate) for estimate in result]

@@ -22,7 +22,6 @@ from skeval._resampling.questions import (
     decides_by_pairs,
     find_response_method,
 )
-from skeval._resampling.weights import weight_parameters
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
@@ -72,9 +71,7 @@ def summarize_found_searches(
 ) -> TuningOptimism | None:
     """Return what the searches found in the training parts, and on all samples."""
     asked = Questions((), note=note_search)
-    data = p.estimator, p.X, p.target, whole_plan(len(p.target)), asked
-    params = weight_parameters(p.estimator, p.weight) or None
-    _, output = next(fit_plan(*data, params=params, **p.options))
+    _, output = next(fit_plan(p.task, whole_plan(len(p.task.target)), asked))
     (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
@@ -210,7 +207,7 @@ def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> 
         result = error_of_some(p, found, chosen, answer)
         return result.error, result
 
-    name, n = mean_loss_name(answer.loss), len(p.target)
+    name, n = mean_loss_name(answer.loss), len(p.task.target)
     return compare_subgroups(name, by, n, measure, answer.confidence_level)
 
 

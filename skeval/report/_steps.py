@@ -24,15 +24,14 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
-from skeval._resampling.cases import cases_of
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.folds import fold_plan, keeps_order
-from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
@@ -47,17 +46,18 @@ from skeval.model_selection import (
     ErrorInterval,
     PermutationTest,
     PerturbationInterval,
-    permutation_test,
-    perturbation_interval,
-    resubstitution_error,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._cross_validation import estimate_over_folds
 from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
 from skeval.model_selection._interval_repeats import Design
 from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
+from skeval.model_selection._permutation import permute
+from skeval.model_selection._perturbation import perturb
+from skeval.model_selection._resubstitution import estimate_resubstitution
 from skeval.report._estimates_table import PERTURBED
 from skeval.report._selection import align_selections, read_selected
+from skeval.utils._seeds import root_seed
 
 __all__ = ["Selection", "Steps", "ends_in_linear_svc"]
 
@@ -106,29 +106,37 @@ class Selection(NamedTuple):
 class Steps:
     """An estimator, its data and the settings that all steps share."""
 
-    estimator: Any
-    X: Any
-    target: Target
-    groups: Any
-    weight: np.ndarray | None
+    task: Task
     cv: Any
     splitter: Any
-    loss: LossLike
     seed: int
     confidence_level: float
-    options: dict[str, Any]
-    error_score: float | str
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator that is evaluated."""
+        return self.task.estimator
+
+    @property
+    def target(self) -> Target:
+        """The labels or numbers of the samples."""
+        return self.task.target
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The groups of the samples, None where they are independent."""
+        return self.task.groups
 
     @cached_property
     def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """The folds that cross-validation, perturbation and selection share."""
-        return list(self.splitter.split(self.X, self.target.y, self.groups))
+        return list(self.splitter.split(self.task.X, self.target.y, self.groups))
 
     @cached_property
     def design(self) -> Design:
         """The folds of the answer: repeats of those that were asked for, or those given."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
-        return plan_answer(self.procedure, cv, self.groups, {}, self.seed)
+        return plan_answer(self.procedure, cv, {}, self.seed)
 
     @property
     def counted(self) -> Procedure:
@@ -140,24 +148,10 @@ class Steps:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
 
-    @property
-    def task(self) -> tuple[Any, Any, Any]:
-        """The estimator, its samples and their labels, as every public function takes them."""
-        return self.estimator, self.X, self.target.given
-
     @cached_property
     def procedure(self) -> Procedure:
         """The procedure whose error is asked for."""
-        return Procedure(
-            AUTO,
-            self.estimator,
-            self.X,
-            self.target,
-            cases_of(self.target, self.groups),
-            (resolve_loss(self.loss, self.target),),
-            self.weight,
-            self.options | {"error_score": self.error_score},
-        )
+        return Procedure(AUTO, self.task, self.task.units, (self.task.loss,))
 
     def answer(self, questions: Questions) -> tuple[ErrorInterval | None, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
@@ -173,13 +167,7 @@ class Steps:
 
     def estimate_resubstitution(self) -> ErrorEstimate:
         """Return the error on the training samples."""
-        return resubstitution_error(
-            *self.task,
-            groups=self.groups,
-            loss=self.loss,
-            sample_weight=self.weight,
-            confidence_level=self.confidence_level,
-        )
+        return estimate_resubstitution(self.task, self.confidence_level)
 
     def estimate_hold_out(self) -> ErrorEstimate:
         """Return the error on a third of the samples, or of the groups."""
@@ -204,43 +192,46 @@ class Steps:
 
     def estimate_bootstrap(self, n_resamples: int) -> Iterable[ErrorEstimate]:
         """Return the out-of-bag, .632 and .632+ errors."""
-        options = self._error_options()
-        return bootstrap_estimates(*self.task, n_resamples=n_resamples, **options).values()
+        found = bootstrap_estimates(
+            self.task,
+            n_resamples=n_resamples,
+            confidence_level=self.confidence_level,
+            random_state=self.seed,
+        )
+        return found.values()
 
     def perturb(self, n_resamples: int) -> tuple[PerturbationInterval, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
-        options = self.options | {"cv": self.folds, "loss": self.loss, "random_state": self.seed}
-        options["sample_weight"] = self.weight
+        _, root = root_seed(self.seed).spawn(2)
         with warnings.catch_warnings():  # the report has a sentence of its own for it
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
             return tuple(
-                perturbation_interval(
-                    *self.task,
+                perturb(
+                    self._strict,
+                    self.folds,
+                    root,
                     n_resamples=n_resamples,
                     statistic=statistic,
                     confidence_level=self.confidence_level,
-                    **options,
                 )
                 for statistic in PERTURBED
             )
 
     def permute(self, n_permutations: int, metric: str | None) -> PermutationTest:
         """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
-        scoring: Any = SCORINGS.get(resolve_loss(self.loss, self.target).name)
+        loss = self.task.loss
+        scoring: Any = SCORINGS.get(loss.name)
         if metric is not None:
             scoring = RARE_SCORERS[metric]
         elif scoring is None:
-            scoring = make_scorer(partial(_mean_loss, loss=self.loss), greater_is_better=False)
-        found: Any = permutation_test(  # one metric, so one result
-            *self.task,
-            cv=self.splitter,
-            scoring=scoring,
+            scoring = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
+        found: Any = permute(  # one metric, so one result
+            self._strict,
+            self.splitter,
+            scoring,
             n_permutations=n_permutations,
-            params=self._params_of(self.estimator),
-            groups=self.groups,
             confidence_level=self.confidence_level,
             random_state=self.seed,
-            **self.options,
         )
         return found if metric is None else replace(found, metric=metric)
 
@@ -249,27 +240,22 @@ class Steps:
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
-        parts = _split_at_selector(self.estimator, self.X)
+        parts = _split_at_selector(self.estimator, self.task.X)
         if parts is None or self.target.classes is None:
             return Selection(None, None, None)
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
-        given = {**self._params_of(head), **group_parameters(head, self.groups)}
-        outside = clone(head).fit(self.X, self.target.given, **given).transform(self.X)
-        parts = ((tail, outside), (self.estimator, self.X))
-        cv1, cv2 = (
-            fold_errors(
-                *part, self.target, plan, self.options | {"params": self._params_of(part[0])}
-            )
-            for part in parts
-        )
+        weights = weight_parameters(head, self.task.weight)
+        given = {**weights, **group_parameters(head, self.groups)}
+        outside = clone(head).fit(self.task.X, self.target.given, **given).transform(self.task.X)
+        cv1 = fold_errors(self._strict.of(tail, outside), plan)
+        cv2 = fold_errors(self._strict, plan)
         repeat_of = np.zeros(len(self.folds), dtype=int)
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
             bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
         asked = Questions((), note=partial(read_selected, feature_names=feature_names))
-        options = self.options | {"params": self._params_of(head)}
-        fits = fit_plan(head, self.X, self.target, plan, asked, **options)
+        fits = fit_plan(self._strict.of(head), plan, asked)
         aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
             return Selection(bias, None, None)
@@ -277,24 +263,14 @@ class Steps:
         stability = selection_stability(supports, confidence_level=self.confidence_level)
         return Selection(bias, stability, names)
 
-    def _params_of(self, estimator: Any) -> dict[str, np.ndarray]:
-        """Return the weights as arguments of `fit`."""
-        return weight_parameters(estimator, self.weight)
+    @property
+    def _strict(self) -> Task:
+        """The task for what cannot do without a fit that failed."""
+        return self.task.under(error_score="raise")
 
-    def _error_options(self) -> dict[str, Any]:
-        return {
-            "loss": self.loss,
-            "groups": self.groups,
-            "sample_weight": self.weight,
-            "random_state": self.seed,
-            "confidence_level": self.confidence_level,
-            "error_score": self.error_score,
-            **self.options,
-        }
-
-    def _cross_validate(self, cv: Any, method: str, **options: Any) -> ErrorEstimate:
-        options = self._error_options() | options
-        return estimate_over_folds(method, *self.task, cv=cv, **options)
+    def _cross_validate(self, cv: Any, method: str, groups: Any = None) -> ErrorEstimate:
+        folds = resolve_folds(cv, self.task.X, self.target, self.groups, self.seed)
+        return estimate_over_folds(self.task, folds, method, self.confidence_level, groups)
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

@@ -583,8 +583,8 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
     X, y = gaussian(40, 3)
     expected = bootstrap_error(UNSERVED, X, y, n_resamples=20, random_state=0)
 
-    def half_solved(estimator, X, target, *_):
-        adapter = adapter_of_steps(estimator, X, target)
+    def half_solved(task, *_):
+        adapter = adapter_of_steps(task.estimator, task.X, task.target)
 
         def unsolved(block):
             found = adapter(block)

@@ -8,9 +8,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._resampling.adapters import find_adapter
+from skeval._resampling.fits import find_adapter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
+from skeval._resampling.task import Task
 from skeval.model_selection import bootstrap_error
 
 
@@ -28,7 +30,7 @@ def is_served(model, X, y, n_fits, shuffled=False):
     everything = np.ones((1, len(y)), dtype=int)
     block = PlanBlock(everything, everything > 0, order)
     plan = ResamplingPlan(len(y), n_fits, lambda _: block)
-    return find_adapter(model, X, target, plan) is not None
+    return find_adapter(Task(model, X, target), plan, Questions()) is not None
 
 
 def count_fits(monkeypatch):

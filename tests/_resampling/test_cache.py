@@ -23,8 +23,9 @@ from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
 # single fits on all samples
-UNKEPT = {"evaluate": 1, "CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
+UNKEPT = {"CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
 UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test", "index_interval"], 1)
+FOUND_AGAIN = {"evaluate": 1}  # the bootstrap has need of the fit of resubstitution
 FITS_OF_A_JOB = dict.fromkeys(
     ["predictive_power", "prediction_strength", "choose_n_clusters", "evaluate_clusterer"], 2
 )
@@ -58,7 +59,7 @@ def test_an_interrupted_run_does_only_the_rest(name, memory, monkeypatch):
     monkeypatch.setenv("FITS_LIMIT", "-1")
     resumed = RUNS[name](memory=memory)
     np.testing.assert_array_equal(resumed, whole)
-    done_again = fits() - 2 * n_fits
+    done_again = fits() - 2 * n_fits + FOUND_AGAIN.get(name, 0)
     at_once = _jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
     assert 0 <= done_again <= at_once + UNKEPT.get(name, 0)
 
@@ -68,9 +69,10 @@ def test_all_is_kept_and_nothing_is_changed(name, memory):
     whole = RUNS[name]()
     n_fits = fits()
     first = RUNS[name](memory=memory)
-    assert fits() == 2 * n_fits
+    done = fits()
+    assert done == 2 * n_fits - FOUND_AGAIN.get(name, 0)
     again = RUNS[name](memory=memory, n_jobs=2 if name == "bootstrap_error" else 1)
-    assert fits() - 2 * n_fits == UNKEPT.get(name, 0)
+    assert fits() - done == UNKEPT.get(name, 0)
     np.testing.assert_array_equal(first, whole)
     np.testing.assert_array_equal(again, whole)
 

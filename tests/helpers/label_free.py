@@ -11,10 +11,12 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from skeval._resampling.adapters import find_adapter
+from skeval._resampling.fits import find_adapter
 from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
+from skeval._resampling.task import Task
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),
@@ -107,7 +109,8 @@ def permutation_plan(n, n_orders=10, n_folds=3):
 
 def adapter_of(model, X, y, plan=None):
     X, target, _ = check_task(model, X, y)
-    return find_adapter(model, X, target, plan or permutation_plan(len(target)))
+    task = Task(model, X, target)
+    return find_adapter(task, plan or permutation_plan(len(target)), Questions())
 
 
 def whole_block(plan):

@@ -9,6 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from skeval._resampling.task import read_task
 from skeval.model_selection import BootstrapSplit, bootstrap_error, resubstitution_error
 from skeval.model_selection._bootstrap import bootstrap_estimates
 
@@ -94,7 +95,8 @@ def test_a_callable_named_like_a_loss_is_still_called(cancer):
 def test_random_labels_and_one_nearest_neighbour():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
-    results = bootstrap_estimates(KNeighborsClassifier(1), X, y, n_resamples=50, random_state=0)
+    task = read_task(KNeighborsClassifier(1), X, y)
+    results = bootstrap_estimates(task, n_resamples=50, random_state=0)
     assert results[".632"].resubstitution == 0
     assert results[".632"].error == 0.632 * results["oob"].error
     # no information is left: .632+ must come near 1/2, .632 is far below

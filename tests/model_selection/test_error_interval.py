@@ -36,6 +36,7 @@ from skeval._resampling.schemes import (
     subsample_scheme,
 )
 from skeval._resampling.target import Target, check_task
+from skeval._resampling.task import Task
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.model_selection._error_interval import METHODS
 from skeval.model_selection._interval_folds import nested_folds
@@ -189,8 +190,7 @@ def test_shared_fits_are_the_separate_ones(task):
     model, y, name, loss = TASKS[task]
     target = target_of(task)
     cases, loss_fn = cases_of(target), resolve_loss(name, target)
-    options = {"error_score": "raise"}
-    p = Procedure("nested_cv", model, X, target, cases, (loss_fn,), None, options)
+    p = Procedure("nested_cv", Task(model, X, target), cases, (loss_fn,))
     scheme = fold_scheme(cases, 5, 3, root_seed(1), nested=True)
     errors = nested_errors(nested_folds(p, scheme, list(p.answers(scheme)), loss_fn), 5, N)
     expected = reference.nested_cv(model, X, y, scheme.folds, 5, loss)[2]

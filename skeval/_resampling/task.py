@@ -1,0 +1,161 @@
+"""What a public function is asked: an estimator on data, how it is fitted and judged, read once.
+
+A public function reads its arguments into a `Task`; all that it calls takes the task, and so do
+other public functions' inner ones. What is found out about the estimator on the data, such as the
+adapter that serves it, is found out once for all plans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skeval._resampling.adapters import Adapter, Unserved, ask_steps
+from skeval._resampling.cases import Cases, cases_of
+from skeval._resampling.loss import LossLike, resolve_loss
+from skeval._resampling.plan import ResamplingPlan
+from skeval._resampling.target import Target, check_task
+from skeval._resampling.weights import (
+    Params,
+    check_params,
+    check_takes_weights,
+    weight_parameters,
+)
+from skeval.utils._checks import check_jobs, check_weights
+from skeval.utils._compat import has_valid_parameters
+
+__all__ = ["Task", "read_task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An estimator on data, and how it is fitted and judged.
+
+    Attributes
+    ----------
+    estimator : estimator
+    X : indexable
+    target : Target
+        Labels or numbers, and the groups of the samples.
+    loss : Loss or None
+        None where nothing asks for losses.
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the samples as they were given: those of fits and of means of losses.
+    params : dict or None
+        Other arguments of `fit` by name.
+    n_jobs, verbose, memory, error_score
+        As in scikit-learn.
+    """
+
+    estimator: Any
+    X: Any
+    target: Target
+    loss: Any = None
+    weight: np.ndarray | None = None
+    params: Params = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    memory: Any = None
+    error_score: float | str = "raise"
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of each sample, None where samples are independent."""
+        return self.target.groups
+
+    @cached_property
+    def units(self) -> Cases:
+        """The samples, or their groups, as units that are held out together."""
+        return cases_of(self.target, self.groups)
+
+    @cached_property
+    def relative_weight(self) -> np.ndarray | None:
+        """The weights with mean 1, for means of losses."""
+        if self.weight is None:
+            return None
+        relative = self.weight / self.weight.max()  # their sum may overflow otherwise
+        return relative / relative.mean()
+
+    def params_under(self, plan: ResamplingPlan) -> dict[str, Any]:
+        """Return the arguments of every fit of a plan: what the user gave, and weights.
+
+        All that takes weights is given them, unless they are in the plan.
+        """
+        weight = None if plan.weighted else self.weight
+        return {**weight_parameters(self.estimator, weight), **(self.params or {})}
+
+    @property
+    def adapter(self) -> Adapter | Unserved:
+        """What hands fits of the estimator to a solver, or why there is none.
+
+        Parameters that the estimator itself would refuse are left to it: it raises.
+        """
+        if "adapter" not in self._found:
+            found: Adapter | Unserved | None = Unserved("its parameters are not valid")
+            if has_valid_parameters(self.estimator):
+                found = ask_steps(self.estimator, self.X, self.target)
+            self._found["adapter"] = found or Unserved("no solver serves this estimator")
+        adapter: Adapter | Unserved = self._found["adapter"]
+        return adapter
+
+    def of(self, estimator: Any, X: Any = None) -> Task:
+        """Return the task of another estimator, perhaps on other features."""
+        return replace(self, estimator=estimator, X=self.X if X is None else X, _found={})
+
+    def under(self, **settings: Any) -> Task:
+        """Return the task under other settings: the loss, weights, or how fits are done."""
+        return replace(self, **settings)
+
+
+def read_task(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    loss: LossLike = None,
+    with_loss: bool = True,
+    sample_weight: Any = None,
+    params: Params = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+) -> Task:
+    """Check what a public function is given, and return it as a task.
+
+    Without a loss (`with_loss`) the target may be anything that the estimator takes.
+    """
+    X, target, _ = check_task(estimator, X, y, groups)
+    check_jobs(n_jobs, verbose)
+    check_params(params, len(target))
+    return Task(
+        estimator,
+        X,
+        target,
+        resolve_loss(loss, target) if with_loss else None,
+        read_weight(estimator, sample_weight, params, len(target)),
+        params,
+        n_jobs,
+        verbose,
+        memory,
+        error_score,
+    )
+
+
+def read_weight(
+    estimator: Any, sample_weight: Any, params: Params, n_samples: int
+) -> np.ndarray | None:
+    """Return the weights of the samples; raise where no fit takes them, or takes others."""
+    if sample_weight is None:
+        return None
+    check_takes_weights(estimator)
+    weights = check_weights("sample_weight", sample_weight, n_samples)
+    twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
+    if twice:
+        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
+    return weights

@@ -1,0 +1,183 @@
+"""A task is read once, and every function that fits takes the same arguments."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import FitFailedWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import skeval
+from skeval import model_selection as ms
+from skeval._resampling import task as tasks
+from skeval._resampling.task import read_task
+from skeval.feature_selection import selection_bias
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+W = RNG.uniform(0.5, 2.0, 60)
+GROUPS = np.arange(60) // 2
+
+ARGUMENTS = {"groups", "sample_weight", "params", "n_jobs", "verbose", "memory", "error_score"}
+LACKING = {
+    ms.cross_val_error: set(),
+    ms.bootstrap_error: set(),
+    ms.error_interval: set(),
+    ms.score_interval: set(),
+    ms.perturbation_interval: set(),
+    ms.permutation_test: set(),
+    ms.compare_classifiers: set(),
+    # One fit, which is done here or raises.
+    ms.resubstitution_error: {"n_jobs", "verbose", "memory", "error_score"},
+    # Without a search there is nothing to compare with the other folds.
+    ms.tuning_optimism: {"error_score"},
+    # The arguments of `fit` have other names within a pipeline; errors of folds are compared.
+    selection_bias: {"params", "error_score"},
+}
+"""The functions that fit, and the arguments that have no meaning in them."""
+
+
+@pytest.mark.parametrize("function", LACKING, ids=lambda function: function.__name__)
+def test_functions_that_fit_take_the_same_arguments(function):
+    taken = set(inspect.signature(function).parameters)
+    assert ARGUMENTS - taken == LACKING[function]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), SVC(kernel="linear")),
+        GaussianNB(),
+    ],
+    ids=["served", "in a loop"],
+)
+def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):
+    read, asked = [], []
+    check_task, ask_steps = tasks.check_task, tasks.ask_steps
+    monkeypatch.setattr(tasks, "check_task", lambda *a: read.append(a) or check_task(*a))
+    monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
+    skeval.evaluate(model, X, Y, n_bootstraps=10, n_permutations=10, n_resamples=50, random_state=0)
+    assert len(read) == 1
+    assert len(asked) == 1
+
+
+def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypatch):
+    asked, ask_steps = [], tasks.ask_steps
+    monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
+    task = read_task(SVC(), X, Y)
+    for each in (task.under(n_jobs=2), task, task.under(weight=W)):
+        assert each.adapter is task.adapter
+    other = task.of(GaussianNB())
+    assert other.adapter is not task.adapter
+    assert [type(estimator) for estimator in asked] == [SVC, GaussianNB]
+
+
+def test_weights_are_those_among_the_arguments_of_fit():
+    """Where only fits are weighted, there are two ways to say it."""
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    given = {"sample_weight": W}
+    for function, options, field in (
+        (ms.permutation_test, {"n_permutations": 9, "random_state": 0}, "null_distribution"),
+        (ms.tuning_optimism, {}, "nested_scores"),
+    ):
+        search = function is ms.tuning_optimism
+        model = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1]}) if search else GaussianNB()
+        one = function(model, X, Y, cv=cv, sample_weight=W, **options)
+        other = function(model, X, Y, cv=cv, params=given, **options)
+        plain = function(model, X, Y, cv=cv, **options)
+        assert_array_equal(getattr(one, field), getattr(other, field))
+        assert not np.array_equal(getattr(one, field), getattr(plain, field))
+
+
+@pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap", "delong"])
+def test_weights_of_compared_estimators(method):
+    pair = GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)
+    options = {"cv": StratifiedKFold(5), "method": method, "n_resamples": 20, "random_state": 0}
+    one = ms.compare_classifiers(*pair, X, Y, sample_weight=W, **options)
+    other = ms.compare_classifiers(*pair, X, Y, params={"sample_weight": W}, **options)
+    assert one.difference == other.difference
+    assert one.standard_error == other.standard_error
+
+
+def test_weights_of_scores_are_those_of_the_fits():
+    options = {"scoring": "roc_auc", "n_repeats": 8, "random_state": 0}
+    one = ms.score_interval(GaussianNB(), X, Y, sample_weight=W, **options)
+    other = ms.score_interval(GaussianNB(), X, Y, params={"sample_weight": W}, **options)
+    assert_allclose(one.replicates, other.replicates, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:selecting features on all samples")
+def test_selection_is_weighted_in_both_places():
+    task = SelectKBest(k=3), GaussianNB(), np.random.default_rng(1).normal(size=(60, 40)), Y
+    plain = selection_bias(*task, cv=5, random_state=0)
+    same = selection_bias(*task, cv=5, sample_weight=np.full(60, 3.0), random_state=0)
+    assert same.cv1_error == plain.cv1_error
+    assert same.cv2_error == plain.cv2_error
+
+
+def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    with pytest.raises(TypeError, match="estimator_b: estimator must take sample_weight"):
+        ms.compare_classifiers(GaussianNB(), KNeighborsClassifier(), X, Y, sample_weight=W)
+
+
+def test_perturbed_weights_are_not_given_twice():
+    with pytest.raises(ValueError, match="params must not hold 'sample_weight'"):
+        ms.perturbation_interval(GaussianNB(), X, Y, params={"sample_weight": W}, n_resamples=50)
+
+
+class FailsWithoutTheFirst(GaussianNB):
+    """Refuses to be fitted where a certain sample is missing."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not (X[:, 0] == FIRST).any():
+            raise RuntimeError("the first sample is missing")
+        return super().fit(X, y, sample_weight)
+
+
+FIRST = X[0, 0]
+
+
+def test_fits_that_fail_are_left_out():
+    cv, model = StratifiedKFold(5), FailsWithoutTheFirst()
+    folds = list(cv.split(X, Y))
+    kept = [fold for fold in folds if 0 in fold[0]]
+    assert len(kept) == 4
+    with pytest.warns(FitFailedWarning, match="fits failed"):
+        test = ms.permutation_test(
+            model, X, Y, cv=folds, n_permutations=5, random_state=0, error_score=np.nan
+        )
+    expected = ms.permutation_test(model, X, Y, cv=kept, n_permutations=5, random_state=0)
+    assert test.statistic == pytest.approx(expected.statistic)
+    assert_allclose(test.null_distribution, expected.null_distribution)
+    pair = model, DecisionTreeClassifier(max_depth=2, random_state=0)
+    with pytest.warns(FitFailedWarning, match="1 of 5 fits failed"):
+        comparison = ms.compare_classifiers(*pair, X, Y, cv=folds, error_score=np.nan)
+    assert len(comparison.split_scores) == 4
+    with pytest.raises(ValueError, match="error_score must be 'raise' for method='mcnemar'"):
+        ms.compare_classifiers(*pair, X, Y, cv=folds, method="mcnemar", error_score=np.nan)
+
+
+def test_a_repetition_without_a_fit_has_no_draw():
+    weights = np.random.default_rng(0).exponential(size=(60, 60))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        found = ms.perturbation_interval(
+            FailsWithoutTheFirst(),
+            X,
+            Y,
+            weights=weights,
+            statistic="resubstitution",
+            error_score=np.nan,
+        )
+    assert len(found.statistics) == 60  # the fit to all samples has the first one
