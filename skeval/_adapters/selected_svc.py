@@ -12,7 +12,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._adapters.svc_problems import Boxes, ColumnSteps, is_served_scaler, take_block
+from skeval._adapters.svc_problems import (
+    Boxes,
+    ColumnSteps,
+    are_certain,
+    is_served_scaler,
+    take_block,
+)
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target
@@ -82,7 +88,7 @@ class SelectedSVCAdapter:
         values = np.full(block.train.shape, np.nan)
         if solved.any():
             values[solved] = self._solve(take_block(block, solved), positive[solved])
-        return FitOutput.of_decisions(block, values, solved & ~np.isnan(values).any(axis=1))
+        return FitOutput.of_decisions(block, values, solved & are_certain(values, block.test))
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""

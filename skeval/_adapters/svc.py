@@ -25,6 +25,7 @@ from skeval._adapters.svc_problems import (
     LinearPairSolver,
     PairProblems,
     PairSolver,
+    are_certain,
     make_boxes,
     make_column_steps,
 )
@@ -39,9 +40,6 @@ __all__ = ["SVCAdapter"]
 
 MOST_SAMPLES = 4096
 """Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
-
-TIED = 1e-8
-"""After rounding, a sample that is so near to the boundary may lie on either side of it."""
 
 
 @adapter_for.register
@@ -189,9 +187,9 @@ class SVCAdapter:
     def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return decision values of all samples, which fits they hold for, and their noise."""
         values, alpha = self.solver.solve(problems)
-        tied = np.isnan(values) | ((np.abs(values) <= TIED) & problems.block.test)
-        solved = self.boxes.settles(problems.box, alpha) & ~tied.any(axis=1)
-        return values, solved, find_noise(problems, values, alpha)
+        settled = self.boxes.settles(problems.box, alpha)
+        certain = settled & are_certain(values, problems.block.test)
+        return values, certain, find_noise(problems, values, alpha)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
         """Solve the problems of all pairs of classes, and let them vote."""

@@ -42,6 +42,7 @@ __all__ = [
     "LinearPairSolver",
     "PairProblems",
     "PairSolver",
+    "are_certain",
     "is_served_scaler",
     "make_boxes",
     "make_column_steps",
@@ -53,6 +54,9 @@ FITS_OF_KERNEL = 4
 
 KEPT_KERNELS = 2**23
 """The Gram matrices that are kept at a time have so many numbers at most."""
+
+TIED = 1e-8
+"""After rounding, a sample that is so near to the boundary may lie on either side of it."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -236,6 +240,16 @@ class Solutions(NamedTuple):
 
     decision: np.ndarray
     alpha: np.ndarray
+
+
+def are_certain(values: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Return the fits (n_fits,) in which rounding decides on no tested sample.
+
+    Decision values (n_fits, n_samples) that are not known are nan. What is not certain is left to
+    SVC itself, so that a sample on the boundary is predicted as in a loop.
+    """
+    doubtful = np.isnan(values) | ((np.abs(values) <= TIED) & test)
+    return np.asarray(~doubtful.any(axis=1))
 
 
 class PairSolver(Protocol):

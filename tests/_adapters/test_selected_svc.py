@@ -195,15 +195,28 @@ def test_real_weights():
         )
 
 
-def test_decision_values_of_zero_are_the_second_class():
+def test_decision_values_of_zero_are_left_to_svc():
     """Two constant features: every decision value is 0 or the sign of the intercept."""
     X, y = np.zeros((20, 3)), np.repeat([0, 1], 10)
     X[:, 2] = np.tile([1.0, -1.0], 10)
+    block = PlanBlock(np.ones((1, 20), dtype=int), np.ones((1, 20), dtype=bool))
     with pytest.warns(UserWarning, match="constant in a training set"):
-        found = adapter_of(procedure(k=1), X, y)(
-            PlanBlock(np.ones((1, 20), dtype=int), np.ones((1, 20), dtype=bool))
-        )
-    assert found.predicted.tolist() == procedure(k=1).fit(X[:, 2:], y).predict(X[:, 2:]).tolist()
+        assert adapter_of(procedure(k=1), X, y)(block).failed.all()
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_samples_on_the_boundary_are_predicted_as_by_scikit_learn(k, C):
+    """Few whole numbers in few columns: the boundary often goes through a tested sample."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, size=(40, 30)).astype(float), np.tile(["a", "b"], 20)
+    options = {"cv": StratifiedKFold(4)}
+    ours = permutation_test(procedure(k, C), X, y, permutations=some_orders(40, 12), **options)
+    score, null, _ = permutation_test_score(
+        procedure(k, C), X, y, n_permutations=12, random_state=1, **options
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
 
 
 class SubclassedSVC(SVC):

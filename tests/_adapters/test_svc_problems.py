@@ -16,6 +16,7 @@ from skeval._adapters.svc_problems import (
     KernelPairSolver,
     LinearPairSolver,
     PairProblems,
+    are_certain,
     is_served_scaler,
     make_boxes,
     make_column_steps,
@@ -136,3 +137,9 @@ def test_some_fits_of_a_block():
     part = take_block(block, np.array([2, 0]))
     for name in ("train", "test", "order"):
         np.testing.assert_array_equal(getattr(part, name), getattr(block, name)[[2, 0]])
+
+
+def test_a_tested_sample_on_the_boundary_is_not_certain():
+    values = np.array([[1.0, -1.0, 1e-12], [1.0, -1e-12, 1.0], [np.nan, 1.0, 1.0], [1.0, 2.0, 3.0]])
+    test = np.tile([True, True, False], (4, 1))
+    assert are_certain(values, test).tolist() == [True, False, False, True]

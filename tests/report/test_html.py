@@ -87,7 +87,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
-        assert f"95 % interval {part.low:.3f} to {part.high:.3f} ({part.method})" in document.text
+        assert f"95 % interval {part.low:.4f} to {part.high:.4f} ({part.method})" in document.text
 
 
 def test_ids_are_unique_and_found(html, document):
