@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias
 from skeval.model_selection import ErrorEstimate, ErrorInterval, PermutationTest
 from skeval.model_selection._fold_metrics import summarize_losses
