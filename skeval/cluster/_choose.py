@@ -62,7 +62,6 @@ __all__ = [
 
 
 GAP, SILHOUETTE = "gap", "silhouette"
-
 SHARE = 2 / 3
 """Least share of the way from the reference to 1; by simulation, see `choose_n_clusters`."""
 
@@ -73,6 +72,7 @@ MEASURES: dict[str, Measure] = {
     name: partial(agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
 } | {SILHOUETTE: mean_silhouette}
 METHODS = (*MEASURES, GAP)
+SQUARED = "sqeuclidean"
 
 
 class Trial(NamedTuple):
@@ -237,18 +237,19 @@ def choose_n_clusters(
     if GAP in methods:
         check_sizes(X, candidates[GAP])
     parameter = resolve_parameter(clusterer, param_name)
+    kind, draws = resolve_reference(X, reference)
     trial = Trial(
         X,
         clusterer,
         parameter,
-        *resolve_reference(X, reference),
+        kind,
+        draws,
         n_repeats,
         float(threshold),
         root_seed(random_state),
         {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
     )
-    choices = _choose_all(trial, candidates)
-    choices = _explain_choices(trial, choices)
+    choices = _explain_choices(trial, _choose_all(trial, candidates))
     if isinstance(method, str):
         return choices[method]
     return NClustersComparison({name: choices[name] for name in methods})
@@ -637,9 +638,6 @@ def describe_rule(method: str, threshold: float) -> str:
     return f"largest k within one standard error of the best and {least}, else 1"
 
 
-SQUARED = "sqeuclidean"
-
-
 @dataclass(frozen=True, eq=False)
 class GapStatistic(ShownAsText):
     """The gap statistic of several numbers of clusters.
@@ -697,94 +695,6 @@ class GapStatistic(ShownAsText):
             rows.append((f"k = {k}", f"{write_number(value)} +/- {write_spread(error)}{mark}"))
         noun = "cluster" if self.n_clusters == 1 else "clusters"
         return align_text(f"{self.n_clusters} {noun} by the gap statistic", rows)
-
-
-class Draw(NamedTuple):
-    """One clustering: of the data, or of a draw of data without structure."""
-
-    clusterer: Any
-    n_clusters: int
-    rng: Generator
-    of_reference: bool
-
-
-def measure_draw(X: Any, reference: Draws, metric: str, job: Draw) -> float:
-    """Cluster the data or a draw of the reference, and return the logarithm of the dispersion."""
-    data = reference(job.rng) if job.of_reference else X
-    if job.n_clusters == 1:
-        return log_dispersion(data, np.zeros(data.shape[0], dtype=int), metric)
-    labels = seed_clusterer(job.clusterer, job.rng).fit_predict(data)
-    return log_dispersion(data, np.asarray(labels), metric)
-
-
-def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
-    """Return the logarithm of the pooled within-cluster dispersion, equation (2) of the paper."""
-    if metric == SQUARED:
-        total = within_cluster_sse(X, labels, noise="cluster")
-    else:
-        found = within_cluster_distances(X, labels, metric=metric, noise="cluster")
-        total = np.sum(found.mean * (found.sizes - 1) / 2)
-    return float(np.log(total)) if total > 0 else -np.inf
-
-
-def compute_dispersions(
-    X: Any,
-    clusterers: dict[int, Any],
-    draws: Draws,
-    metric: str,
-    n_references: int,
-    root: SeedSequence,
-    options: dict[str, Any],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (K,) logarithms of dispersions of the data, and the (K, B) of the references.
-
-    All numbers of clusters meet the same draws.
-    """
-    of_reference = root.spawn(1)[0]
-    shape = (len(clusterers), 1 + n_references)
-    measure = partial(measure_draw, X, draws, metric)
-    with open_jobs(measure, total=int(np.prod(shape)), **options) as run:
-        logs = run(
-            Draw(clusterer, k, repetition_rng(own_root, draw), own_root is of_reference)
-            for k, clusterer in clusterers.items()
-            for own_root, n_draws in ((root, 1), (of_reference, n_references))
-            for draw in range(n_draws)
-        )
-    table = np.reshape(logs, shape)
-    return table[:, 0], table[:, 1:]
-
-
-def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (K,) gaps and their standard errors s_k, equations (3) and (6) of the paper."""
-    if not np.isfinite(reference_logs).all():
-        raise ValueError(
-            "n_clusters must be less than the number of different points in data without "
-            "structure, whose dispersion is 0 otherwise and has no logarithm."
-        )
-    n_references = reference_logs.shape[1]
-    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / n_references)
-    return reference_logs.mean(axis=1) - logs, errors
-
-
-def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
-    """Return the chosen number of clusters; warn where it is that without a limit."""
-    chosen = pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
-    if chosen == candidates[-1] > candidates[0]:
-        warn_user(
-            f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "
-            "the choice; try more."
-        )
-    return chosen
-
-
-def check_sizes(X: Any, candidates: np.ndarray) -> None:
-    """Raise unless there are more samples than clusters, and two that differ."""
-    if candidates.max() >= X.shape[0]:
-        raise ValueError(
-            f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
-        )
-    if within_cluster_sse(X, np.zeros(X.shape[0])) == 0:
-        raise ValueError("X must hold two samples that differ, got equal ones.")
 
 
 @validate_params(
@@ -932,3 +842,91 @@ def gap_statistic(
         reference=kind,
         rule=describe_rule(GAP, np.nan),
     )
+
+
+class Draw(NamedTuple):
+    """One clustering: of the data, or of a draw of data without structure."""
+
+    clusterer: Any
+    n_clusters: int
+    rng: Generator
+    of_reference: bool
+
+
+def compute_dispersions(
+    X: Any,
+    clusterers: dict[int, Any],
+    draws: Draws,
+    metric: str,
+    n_references: int,
+    root: SeedSequence,
+    options: dict[str, Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (K,) logarithms of dispersions of the data, and the (K, B) of the references.
+
+    All numbers of clusters meet the same draws.
+    """
+    of_reference = root.spawn(1)[0]
+    shape = (len(clusterers), 1 + n_references)
+    measure = partial(measure_draw, X, draws, metric)
+    with open_jobs(measure, total=int(np.prod(shape)), **options) as run:
+        logs = run(
+            Draw(clusterer, k, repetition_rng(own_root, draw), own_root is of_reference)
+            for k, clusterer in clusterers.items()
+            for own_root, n_draws in ((root, 1), (of_reference, n_references))
+            for draw in range(n_draws)
+        )
+    table = np.reshape(logs, shape)
+    return table[:, 0], table[:, 1:]
+
+
+def measure_draw(X: Any, reference: Draws, metric: str, job: Draw) -> float:
+    """Cluster the data or a draw of the reference, and return the logarithm of the dispersion."""
+    data = reference(job.rng) if job.of_reference else X
+    if job.n_clusters == 1:
+        return log_dispersion(data, np.zeros(data.shape[0], dtype=int), metric)
+    labels = seed_clusterer(job.clusterer, job.rng).fit_predict(data)
+    return log_dispersion(data, np.asarray(labels), metric)
+
+
+def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
+    """Return the logarithm of the pooled within-cluster dispersion, equation (2) of the paper."""
+    if metric == SQUARED:
+        total = within_cluster_sse(X, labels, noise="cluster")
+    else:
+        found = within_cluster_distances(X, labels, metric=metric, noise="cluster")
+        total = np.sum(found.mean * (found.sizes - 1) / 2)
+    return float(np.log(total)) if total > 0 else -np.inf
+
+
+def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (K,) gaps and their standard errors s_k, equations (3) and (6) of the paper."""
+    if not np.isfinite(reference_logs).all():
+        raise ValueError(
+            "n_clusters must be less than the number of different points in data without "
+            "structure, whose dispersion is 0 otherwise and has no logarithm."
+        )
+    n_references = reference_logs.shape[1]
+    errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / n_references)
+    return reference_logs.mean(axis=1) - logs, errors
+
+
+def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
+    """Return the chosen number of clusters; warn where it is that without a limit."""
+    chosen = pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
+    if chosen == candidates[-1] > candidates[0]:
+        warn_user(
+            f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "
+            "the choice; try more."
+        )
+    return chosen
+
+
+def check_sizes(X: Any, candidates: np.ndarray) -> None:
+    """Raise unless there are more samples than clusters, and two that differ."""
+    if candidates.max() >= X.shape[0]:
+        raise ValueError(
+            f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
+        )
+    if within_cluster_sse(X, np.zeros(X.shape[0])) == 0:
+        raise ValueError("X must hold two samples that differ, got equal ones.")

@@ -74,196 +74,34 @@ REFERENCE_WORDS = {
     "box": "points drawn uniformly in the box of the ranges of the features",
     "permuted": "the data with every column shuffled by itself",
 }
-
-
-def resolve_reference(X: Any, reference: str) -> tuple[str, Draws]:
-    """Return the kind of reference and a function that draws data of the shape and type of X."""
-    if reference == "auto":
-        reference = "permuted" if issparse(X) else "uniform"
-    if reference == "permuted":
-        return reference, partial(shuffle_columns, X)
-    if issparse(X):
-        raise ValueError(f"reference={reference!r} needs dense X, got sparse X: use 'permuted'.")
-    points = np.asarray(X, dtype=np.float64)
-    box = find_principal_box(points) if reference == "uniform" else find_box(points)
-    return reference, partial(draw_uniform, X, *box)
-
-
-def shuffle_when_uncorrelated(X: Any, kind: str) -> Draws | None:
-    """Return the reference "permuted" where it can tell the shape of columns from structure.
-
-    Skewed or heavy-tailed columns of one population are not uniform in a box, and an algorithm
-    finds more there than in a box. The columns shuffled by themselves keep their shapes. Where
-    columns are correlated shuffling takes more than clusters from them, and one column alone it
-    only reorders: then there is no such reference, nor where it was the reference asked for.
-    """
-    if kind == "permuted" or X.shape[1] < 2 or _are_correlated(np.asarray(X, dtype=np.float64)):
-        return None
-    return partial(shuffle_columns, X)
-
-
 LEVEL = 0.05
-
-
-def _are_correlated(points: np.ndarray) -> bool:
-    """Test whether the (n, p) columns are rank-correlated, all pairs of them together.
-
-    Without correlation ``(n - 1) sum_{i<j} r_ij^2`` is near chi-squared with p (p - 1) / 2 degrees
-    of freedom. The sum over all pairs is that over the smaller of the two tables of products.
-    """
-    ranks = rankdata(points, axis=0)
-    ranks -= ranks.mean(axis=0)
-    lengths = np.linalg.norm(ranks, axis=0)
-    ranks = ranks[:, lengths > 0] / lengths[lengths > 0]
-    n, p = ranks.shape
-    products = ranks.T @ ranks if p < n else ranks @ ranks.T
-    squares = (np.square(products).sum() - p) / 2  # without the p correlations of 1
-    return bool(p > 1 and chi2.sf((n - 1) * squares, p * (p - 1) / 2) < LEVEL)
-
-
-def explain_by_columns(X: Any, what: str) -> str:
-    """Say that the shapes of single columns explain what was found, and what these shapes are."""
-    names = X.columns if hasattr(X, "iloc") else range(X.shape[1])
-    points = np.asarray(X, dtype=np.float64)
-    shapes = [
-        text for name, values in zip(names, points.T, strict=True) if (text := _shape(name, values))
-    ]
-    found = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
-    if not shapes:
-        return found + "what single columns show, such as groups along one, explains it."
-    more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-    return found + (
-        f"single columns explain it ({shapes[0]}{more}). Their histograms tell whether that is "
-        "skewness or heavy tails, or groups along one column."
-    )
-
-
-def _shape(name: Any, values: np.ndarray) -> str:
-    """Return how a column is skewed or heavy-tailed, nothing where it is neither for sure."""
-    if len(values) < 20 or np.ptp(values) == 0:  # the tests need so many
-        return ""
-    if skewtest(values).pvalue < LEVEL:
-        return f"column {name}: skewness {skew(values):.1f}"
-    # SciPy's statistic has the wrong sign far below 0, as for two equal groups.
-    if kurtosis(values) > 0 and kurtosistest(values, alternative="greater").pvalue < LEVEL:
-        return f"column {name}: excess kurtosis {kurtosis(values):.1f}"
-    return ""
-
-
-def find_box(X: np.ndarray) -> Box:
-    """Return the origin, the axes of the features as rows, and the range of each feature."""
-    return np.zeros(X.shape[1]), np.eye(X.shape[1]), X.min(axis=0), X.max(axis=0)
-
-
-def find_principal_box(X: np.ndarray) -> Box:
-    """Return the centre, the principal axes as rows, and the range of the scores on each."""
-    centre = X.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(X - centre, full_matrices=False)
-    scores = left * sizes
-    return centre, axes, scores.min(axis=0), scores.max(axis=0)
-
-
-def draw_uniform(
-    X: Any, centre: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
-) -> Any:
-    """Draw points uniformly in a box of these axes and ranges."""
-    return rebuild(X, centre + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
-
-
-def rebuild(X: Any, points: np.ndarray) -> Any:
-    """Return points in the type and precision of X."""
-    if hasattr(X, "iloc"):
-        return type(X)(points, columns=X.columns)
-    return points.astype(X.dtype) if X.dtype.kind == "f" else points
-
-
-def shuffle_columns(X: Any, rng: Generator) -> Any:
-    """Shuffle every column of X by itself."""
-    orders = np.stack([rng.permutation(X.shape[0]) for _ in range(X.shape[1])], axis=1)
-    if issparse(X):
-        cells = X.tocoo()
-        rows = orders[cells.row, cells.col].astype(cells.row.dtype)
-        return type(X)((cells.data, (rows, cells.col)), shape=X.shape)
-    if hasattr(X, "iloc"):
-        shuffled = X.copy()
-        for column, order in enumerate(orders.T):
-            shuffled.isetitem(column, X.iloc[:, column].array[order])
-        return shuffled
-    return np.take_along_axis(X, orders, axis=0)
-
-
 Resample = tuple[Any, np.ndarray, np.ndarray]
 """Data to cluster, rows of the original that they hold, and where these are in the data."""
+
 Resamples = Callable[[Generator], Resample]
 RESAMPLES = ("bootstrap", "subset", "noise", "jitter")
-
 NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # of the samples; in standard deviations
 JITTER_QUANTILE = 0.05
-
-
-def make_resamples(X: Any, method: str) -> Resamples:
-    """Return a function that draws resamples of X."""
-    if method in ("bootstrap", "subset"):
-        return partial(draw_rows, X, method)
-    points = np.asarray(X, dtype=np.float64)
-    centre = points.mean(axis=0)
-    axes = np.linalg.svd(points - centre, full_matrices=False)[2]
-    scores = (points - centre) @ axes.T
-    if method == "noise":
-        reach = NOISE_REACH * scores.std(axis=0, ddof=1)
-        return partial(replace_rows, X, points, centre, axes, reach)
-    return partial(move_rows, X, points, axes, np.array([smallest_steps(s) for s in scores.T]))
-
-
-def half_of(n: int, rng: Generator) -> np.ndarray:
-    """Draw half of n rows, rounded down, in ascending order."""
-    return np.sort(rng.permutation(n)[: n // 2])
-
-
-def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
-    """Draw half of the rows, or the distinct rows of a bootstrap."""
-    n = X.shape[0]
-    rows = half_of(n, rng) if method == "subset" else np.unique(rng.integers(0, n, size=n))
-    return safe_indexing(X, rows), rows, np.arange(len(rows))
-
-
-def replace_rows(
-    X: Any, points: np.ndarray, centre: np.ndarray, axes: np.ndarray, reach: np.ndarray,
-    rng: Generator,
-) -> Resample:  # fmt: skip
-    """Replace some rows by points uniform in a box along the axes."""
-    replaced = rng.random(len(points)) < NOISE_SHARE
-    noise = centre + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
-    data = points.copy()
-    data[replaced] = noise
-    rows = np.flatnonzero(~replaced)
-    return rebuild(X, data), rows, rows
-
-
-def move_rows(
-    X: Any, points: np.ndarray, axes: np.ndarray, scales: np.ndarray, rng: Generator
-) -> Resample:
-    """Add normal noise to all rows, of its own scale along each axis."""
-    data = points + rng.normal(scale=scales, size=(len(points), len(scales))) @ axes
-    rows = np.arange(len(points))
-    return rebuild(X, data), rows, rows
-
-
-def smallest_steps(scores: np.ndarray) -> float:
-    """Return the low quantile of the positive distances between neighbours on an axis."""
-    steps = np.diff(np.sort(scores))
-    steps = steps[steps > 0]
-    return float(np.quantile(steps, JITTER_QUANTILE)) if steps.size else 0.0
-
-
 PREDICTION_STRENGTH = "prediction_strength"
-
 Agreement = Callable[[np.ndarray, np.ndarray], float]
-
 NOISE = -1
 SMALLEST = 3
 """Fewest samples of a cluster in a half: one sample has no pair, and the one pair of two
 samples is together or apart by chance."""
+
+Seed = int | RandomState | Generator | None
+Measure = Callable[[list[Any], list[np.ndarray]], float]
+"""Of the two halves and the labels of each."""
+
+STABILITY = {
+    "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
+    "n_repeats": [Interval(Integral, 2, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "verbose": [Integral, "boolean"],
+}
+DISSOLVED, RECOVERED = 0.5, 0.75
+VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
+"""Least mean Jaccard coefficient of each verdict; at the last and below it is "dissolved"."""
 
 
 def number_noise_apart(labels: np.ndarray) -> np.ndarray:
@@ -329,19 +167,6 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
-Seed = int | RandomState | Generator | None
-
-Measure = Callable[[list[Any], list[np.ndarray]], float]
-"""Of the two halves and the labels of each."""
-
-STABILITY = {
-    "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
-    "n_repeats": [Interval(Integral, 2, None, closed="left")],
-    "n_jobs": [Integral, None],
-    "verbose": [Integral, "boolean"],
-}
-
-
 @dataclass(frozen=True, eq=False)
 class PredictivePower(ShownAsText):
     """How well the clusters of one half of the data predict those of the other half.
@@ -375,121 +200,6 @@ class PredictivePower(ShownAsText):
             ("repeats", f"{len(self.values)}"),
         ]
         return align_text("predictive power", rows)
-
-
-def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
-    """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
-    copy = clone(clusterer)
-    names = [n for n in copy.get_params(deep=True) if n.split("__")[-1] == "random_state"]
-    seeds = {name: int(rng.integers(2**31)) for name in sorted(names)}
-    return copy.set_params(
-        **{name: seed for name, seed in seeds.items() if copy.get_params()[name] is None}
-    )
-
-
-def transfer_labels(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
-    """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
-    neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
-    return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
-
-
-class Halving(NamedTuple):
-    """One random halving: of the data, or of data without structure."""
-
-    clusterer: Any
-    n_clusters: int  # how many both halves must hold; 0 for any number
-    rng: Generator
-    of_reference: bool = False
-
-
-def run_halving(
-    X: Any, reference: Draws | None, measures: Sequence[Measure], job: Halving
-) -> list[float]:
-    """Return what the measures say of one random halving."""
-    if reference is None or not job.of_reference:
-        return compare_halves(X, measures, job)
-    data = reference(job.rng)
-    try:
-        return compare_halves(data, measures, job)
-    except ValueError as error:
-        raise ValueError(
-            "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
-            f"values of each column. It said: {error}"
-        ) from error
-
-
-def compare_halves(X: Any, measures: Sequence[Measure], job: Halving) -> list[float]:
-    """Cluster both halves and measure them; 0 where they do not hold enough clusters."""
-    order = job.rng.permutation(X.shape[0])
-    halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
-    labels = [
-        np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(half)) for half in halves
-    ]
-    if not all(holds(own, job.n_clusters) for own in labels):
-        return [0.0] * len(measures)
-    return [measure(halves, labels) for measure in measures]
-
-
-def agree_both_ways(agreement: Agreement, halves: list[Any], labels: list[np.ndarray]) -> float:
-    """Transfer the clusters of either half to the other, and average the agreement."""
-    forth = agreement(labels[1], transfer_labels(halves[0], labels[0], halves[1]))
-    back = agreement(labels[0], transfer_labels(halves[1], labels[1], halves[0]))
-    return (float(forth) + float(back)) / 2
-
-
-def mean_silhouette(halves: list[Any], labels: list[np.ndarray]) -> float:
-    """Return the mean silhouette of both halves; that of noise is 0, as is that of one cluster."""
-    if any(len(np.unique(own)) < 2 for own in labels):
-        return 0.0
-    pairs = zip(halves, labels, strict=True)
-    return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
-
-
-def run_halvings(
-    clusterers: dict[int, Any],
-    X: Any,
-    reference: Draws | None,
-    measures: Sequence[Measure],
-    n_repeats: int,
-    root: SeedSequence,
-    options: dict[str, Any],
-) -> np.ndarray:
-    """Return the (n_measures, 2, n_clusterers, n_repeats) values: of the data and the reference.
-
-    The clusterers go by the number of clusters that halves must hold; all meet the same halves,
-    of the data and of the same draws of the reference. Without a reference there is 1 row, not 2.
-    """
-    roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
-    shape = (len(roots), len(clusterers), n_repeats)
-    halve = partial(run_halving, X, reference, measures)
-    with open_jobs(halve, total=int(np.prod(shape)), **options) as run:
-        values = run(
-            Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
-            for of_reference, own_root in roots.items()
-            for k, clusterer in clusterers.items()
-            for repeat in range(n_repeats)
-        )
-    return np.moveaxis(np.reshape(values, (*shape, len(measures))), -1, 0)
-
-
-def check_points(clusterer: Any, X: Any) -> Any:
-    """Return numeric data with enough samples to halve; a data frame stays one."""
-    check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
-    if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
-        raise ValueError(
-            "clusterer must take points: parts of them, or others drawn beside them, are clustered "
-            f"as well; got one of precomputed distances or affinities, {clusterer!r}."
-        )
-    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
-    check_magnitude(checked)
-    return X if hasattr(X, "iloc") else checked
-
-
-def name_agreement(agreement: str | Agreement) -> str:
-    """Return the name of an agreement given by name or as a function."""
-    if isinstance(agreement, str):
-        return agreement
-    return getattr(agreement, "__name__", type(agreement).__name__)
 
 
 @validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
@@ -682,23 +392,119 @@ def prediction_strength(
     )
 
 
-def cluster_jaccards(names: np.ndarray, labels: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Return for each named cluster of `labels` the largest coefficient with one of `found`.
+def name_agreement(agreement: str | Agreement) -> str:
+    """Return the name of an agreement given by name or as a function."""
+    if isinstance(agreement, str):
+        return agreement
+    return getattr(agreement, "__name__", type(agreement).__name__)
 
-    Both label the same samples; -1 is no cluster. It is 0 without any cluster to compare with.
+
+def check_points(clusterer: Any, X: Any) -> Any:
+    """Return numeric data with enough samples to halve; a data frame stays one."""
+    check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
+    if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
+        raise ValueError(
+            "clusterer must take points: parts of them, or others drawn beside them, are clustered "
+            f"as well; got one of precomputed distances or affinities, {clusterer!r}."
+        )
+    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    check_magnitude(checked)
+    return X if hasattr(X, "iloc") else checked
+
+
+def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
+    """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
+    copy = clone(clusterer)
+    names = [n for n in copy.get_params(deep=True) if n.split("__")[-1] == "random_state"]
+    seeds = {name: int(rng.integers(2**31)) for name in sorted(names)}
+    return copy.set_params(
+        **{name: seed for name, seed in seeds.items() if copy.get_params()[name] is None}
+    )
+
+
+class Halving(NamedTuple):
+    """One random halving: of the data, or of data without structure."""
+
+    clusterer: Any
+    n_clusters: int  # how many both halves must hold; 0 for any number
+    rng: Generator
+    of_reference: bool = False
+
+
+def run_halvings(
+    clusterers: dict[int, Any],
+    X: Any,
+    reference: Draws | None,
+    measures: Sequence[Measure],
+    n_repeats: int,
+    root: SeedSequence,
+    options: dict[str, Any],
+) -> np.ndarray:
+    """Return the (n_measures, 2, n_clusterers, n_repeats) values: of the data and the reference.
+
+    The clusterers go by the number of clusters that halves must hold; all meet the same halves,
+    of the data and of the same draws of the reference. Without a reference there is 1 row, not 2.
     """
-    others = np.unique(found[found != NOISE])
-    if not others.size:
-        return np.zeros(len(names))
-    ours, theirs = labels[:, None] == names, found[:, None] == others  # (n, K) and (n, L)
-    common = ours.T.astype(float) @ theirs.astype(float)
-    either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
-    return (common / either).max(axis=1)
+    roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
+    shape = (len(roots), len(clusterers), n_repeats)
+    halve = partial(run_halving, X, reference, measures)
+    with open_jobs(halve, total=int(np.prod(shape)), **options) as run:
+        values = run(
+            Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
+            for of_reference, own_root in roots.items()
+            for k, clusterer in clusterers.items()
+            for repeat in range(n_repeats)
+        )
+    return np.moveaxis(np.reshape(values, (*shape, len(measures))), -1, 0)
 
 
-DISSOLVED, RECOVERED = 0.5, 0.75
-VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Least mean Jaccard coefficient of each verdict; at the last and below it is "dissolved"."""
+def run_halving(
+    X: Any, reference: Draws | None, measures: Sequence[Measure], job: Halving
+) -> list[float]:
+    """Return what the measures say of one random halving."""
+    if reference is None or not job.of_reference:
+        return compare_halves(X, measures, job)
+    data = reference(job.rng)
+    try:
+        return compare_halves(data, measures, job)
+    except ValueError as error:
+        raise ValueError(
+            "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
+            f"values of each column. It said: {error}"
+        ) from error
+
+
+def compare_halves(X: Any, measures: Sequence[Measure], job: Halving) -> list[float]:
+    """Cluster both halves and measure them; 0 where they do not hold enough clusters."""
+    order = job.rng.permutation(X.shape[0])
+    halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
+    labels = [
+        np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(half)) for half in halves
+    ]
+    if not all(holds(own, job.n_clusters) for own in labels):
+        return [0.0] * len(measures)
+    return [measure(halves, labels) for measure in measures]
+
+
+def agree_both_ways(agreement: Agreement, halves: list[Any], labels: list[np.ndarray]) -> float:
+    """Transfer the clusters of either half to the other, and average the agreement."""
+    forth = agreement(labels[1], transfer_labels(halves[0], labels[0], halves[1]))
+    back = agreement(labels[0], transfer_labels(halves[1], labels[1], halves[0]))
+    return (float(forth) + float(back)) / 2
+
+
+def mean_silhouette(halves: list[Any], labels: list[np.ndarray]) -> float:
+    """Return the mean silhouette of both halves; that of noise is 0, as is that of one cluster."""
+    if any(len(np.unique(own)) < 2 for own in labels):
+        return 0.0
+    pairs = zip(halves, labels, strict=True)
+    return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
+
+
+def transfer_labels(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
+    """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
+    neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
+    return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -783,22 +589,6 @@ def _judge(mean: float) -> str:
         if mean > least or mean == least > DISSOLVED:
             return verdict
     return "dissolved"
-
-
-class Job(NamedTuple):
-    """One resample: its clusterer and its stream of random numbers."""
-
-    clusterer: Any
-    rng: Generator
-
-
-def compare_resample(
-    resamples: Resamples, partition: np.ndarray, labels: np.ndarray, job: Job
-) -> np.ndarray:
-    """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    data, rows, own = resamples(job.rng)
-    found = np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(data))
-    return cluster_jaccards(labels, partition[rows], found[own])
 
 
 @validate_params(
@@ -929,3 +719,201 @@ def cluster_stability(
         partition=partition,
         method=method,
     )
+
+
+class Job(NamedTuple):
+    """One resample: its clusterer and its stream of random numbers."""
+
+    clusterer: Any
+    rng: Generator
+
+
+def compare_resample(
+    resamples: Resamples, partition: np.ndarray, labels: np.ndarray, job: Job
+) -> np.ndarray:
+    """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
+    data, rows, own = resamples(job.rng)
+    found = np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(data))
+    return cluster_jaccards(labels, partition[rows], found[own])
+
+
+def cluster_jaccards(names: np.ndarray, labels: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Return for each named cluster of `labels` the largest coefficient with one of `found`.
+
+    Both label the same samples; -1 is no cluster. It is 0 without any cluster to compare with.
+    """
+    others = np.unique(found[found != NOISE])
+    if not others.size:
+        return np.zeros(len(names))
+    ours, theirs = labels[:, None] == names, found[:, None] == others  # (n, K) and (n, L)
+    common = ours.T.astype(float) @ theirs.astype(float)
+    either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
+    return (common / either).max(axis=1)
+
+
+def make_resamples(X: Any, method: str) -> Resamples:
+    """Return a function that draws resamples of X."""
+    if method in ("bootstrap", "subset"):
+        return partial(draw_rows, X, method)
+    points = np.asarray(X, dtype=np.float64)
+    centre = points.mean(axis=0)
+    axes = np.linalg.svd(points - centre, full_matrices=False)[2]
+    scores = (points - centre) @ axes.T
+    if method == "noise":
+        reach = NOISE_REACH * scores.std(axis=0, ddof=1)
+        return partial(replace_rows, X, points, centre, axes, reach)
+    return partial(move_rows, X, points, axes, np.array([smallest_steps(s) for s in scores.T]))
+
+
+def half_of(n: int, rng: Generator) -> np.ndarray:
+    """Draw half of n rows, rounded down, in ascending order."""
+    return np.sort(rng.permutation(n)[: n // 2])
+
+
+def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
+    """Draw half of the rows, or the distinct rows of a bootstrap."""
+    n = X.shape[0]
+    rows = half_of(n, rng) if method == "subset" else np.unique(rng.integers(0, n, size=n))
+    return safe_indexing(X, rows), rows, np.arange(len(rows))
+
+
+def replace_rows(
+    X: Any, points: np.ndarray, centre: np.ndarray, axes: np.ndarray, reach: np.ndarray,
+    rng: Generator,
+) -> Resample:  # fmt: skip
+    """Replace some rows by points uniform in a box along the axes."""
+    replaced = rng.random(len(points)) < NOISE_SHARE
+    noise = centre + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
+    data = points.copy()
+    data[replaced] = noise
+    rows = np.flatnonzero(~replaced)
+    return rebuild(X, data), rows, rows
+
+
+def move_rows(
+    X: Any, points: np.ndarray, axes: np.ndarray, scales: np.ndarray, rng: Generator
+) -> Resample:
+    """Add normal noise to all rows, of its own scale along each axis."""
+    data = points + rng.normal(scale=scales, size=(len(points), len(scales))) @ axes
+    rows = np.arange(len(points))
+    return rebuild(X, data), rows, rows
+
+
+def smallest_steps(scores: np.ndarray) -> float:
+    """Return the low quantile of the positive distances between neighbours on an axis."""
+    steps = np.diff(np.sort(scores))
+    steps = steps[steps > 0]
+    return float(np.quantile(steps, JITTER_QUANTILE)) if steps.size else 0.0
+
+
+def resolve_reference(X: Any, reference: str) -> tuple[str, Draws]:
+    """Return the kind of reference and a function that draws data of the shape and type of X."""
+    if reference == "auto":
+        reference = "permuted" if issparse(X) else "uniform"
+    if reference == "permuted":
+        return reference, partial(shuffle_columns, X)
+    if issparse(X):
+        raise ValueError(f"reference={reference!r} needs dense X, got sparse X: use 'permuted'.")
+    points = np.asarray(X, dtype=np.float64)
+    box = find_principal_box(points) if reference == "uniform" else find_box(points)
+    return reference, partial(draw_uniform, X, *box)
+
+
+def find_box(X: np.ndarray) -> Box:
+    """Return the origin, the axes of the features as rows, and the range of each feature."""
+    return np.zeros(X.shape[1]), np.eye(X.shape[1]), X.min(axis=0), X.max(axis=0)
+
+
+def find_principal_box(X: np.ndarray) -> Box:
+    """Return the centre, the principal axes as rows, and the range of the scores on each."""
+    centre = X.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(X - centre, full_matrices=False)
+    scores = left * sizes
+    return centre, axes, scores.min(axis=0), scores.max(axis=0)
+
+
+def draw_uniform(
+    X: Any, centre: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
+) -> Any:
+    """Draw points uniformly in a box of these axes and ranges."""
+    return rebuild(X, centre + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
+
+
+def rebuild(X: Any, points: np.ndarray) -> Any:
+    """Return points in the type and precision of X."""
+    if hasattr(X, "iloc"):
+        return type(X)(points, columns=X.columns)
+    return points.astype(X.dtype) if X.dtype.kind == "f" else points
+
+
+def shuffle_columns(X: Any, rng: Generator) -> Any:
+    """Shuffle every column of X by itself."""
+    orders = np.stack([rng.permutation(X.shape[0]) for _ in range(X.shape[1])], axis=1)
+    if issparse(X):
+        cells = X.tocoo()
+        rows = orders[cells.row, cells.col].astype(cells.row.dtype)
+        return type(X)((cells.data, (rows, cells.col)), shape=X.shape)
+    if hasattr(X, "iloc"):
+        shuffled = X.copy()
+        for column, order in enumerate(orders.T):
+            shuffled.isetitem(column, X.iloc[:, column].array[order])
+        return shuffled
+    return np.take_along_axis(X, orders, axis=0)
+
+
+def shuffle_when_uncorrelated(X: Any, kind: str) -> Draws | None:
+    """Return the reference "permuted" where it can tell the shape of columns from structure.
+
+    Skewed or heavy-tailed columns of one population are not uniform in a box, and an algorithm
+    finds more there than in a box. The columns shuffled by themselves keep their shapes. Where
+    columns are correlated shuffling takes more than clusters from them, and one column alone it
+    only reorders: then there is no such reference, nor where it was the reference asked for.
+    """
+    if kind == "permuted" or X.shape[1] < 2 or _are_correlated(np.asarray(X, dtype=np.float64)):
+        return None
+    return partial(shuffle_columns, X)
+
+
+def _are_correlated(points: np.ndarray) -> bool:
+    """Test whether the (n, p) columns are rank-correlated, all pairs of them together.
+
+    Without correlation ``(n - 1) sum_{i<j} r_ij^2`` is near chi-squared with p (p - 1) / 2 degrees
+    of freedom. The sum over all pairs is that over the smaller of the two tables of products.
+    """
+    ranks = rankdata(points, axis=0)
+    ranks -= ranks.mean(axis=0)
+    lengths = np.linalg.norm(ranks, axis=0)
+    ranks = ranks[:, lengths > 0] / lengths[lengths > 0]
+    n, p = ranks.shape
+    products = ranks.T @ ranks if p < n else ranks @ ranks.T
+    squares = (np.square(products).sum() - p) / 2  # without the p correlations of 1
+    return bool(p > 1 and chi2.sf((n - 1) * squares, p * (p - 1) / 2) < LEVEL)
+
+
+def explain_by_columns(X: Any, what: str) -> str:
+    """Say that the shapes of single columns explain what was found, and what these shapes are."""
+    names = X.columns if hasattr(X, "iloc") else range(X.shape[1])
+    points = np.asarray(X, dtype=np.float64)
+    shapes = [
+        text for name, values in zip(names, points.T, strict=True) if (text := _shape(name, values))
+    ]
+    found = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
+    if not shapes:
+        return found + "what single columns show, such as groups along one, explains it."
+    more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
+    return found + (
+        f"single columns explain it ({shapes[0]}{more}). Their histograms tell whether that is "
+        "skewness or heavy tails, or groups along one column."
+    )
+
+
+def _shape(name: Any, values: np.ndarray) -> str:
+    """Return how a column is skewed or heavy-tailed, nothing where it is neither for sure."""
+    if len(values) < 20 or np.ptp(values) == 0:  # the tests need so many
+        return ""
+    if skewtest(values).pvalue < LEVEL:
+        return f"column {name}: skewness {skew(values):.1f}"
+    # SciPy's statistic has the wrong sign far below 0, as for two equal groups.
+    if kurtosis(values) > 0 and kurtosistest(values, alternative="greater").pvalue < LEVEL:
+        return f"column {name}: excess kurtosis {kurtosis(values):.1f}"
+    return ""

@@ -55,6 +55,8 @@ __all__ = [
 
 
 SMALL = 0.05
+GROWTHS = (MEAN, SUM)
+KNOWN = {row.function_name: row for row in INDICES}
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,9 +292,6 @@ def structure_test(
 
 Index = Callable[[Any, Any], float]
 """Of data and labels, or of two partitions."""
-
-GROWTHS = (MEAN, SUM)
-KNOWN = {row.function_name: row for row in INDICES}
 
 
 def name_index(index: Index) -> str:

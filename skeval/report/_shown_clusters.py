@@ -61,7 +61,8 @@ def show_clusters(
     # in one layout of memory, since sums in another differ in their last digits
     points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
     silhouettes = silhouette_samples(points, labels, noise="cluster", n_jobs=n_jobs)
-    return ShownClusters(shown, labels, *_project(points, seed), silhouettes)
+    components, shares = _project(points, seed)
+    return ShownClusters(shown, labels, components, shares, silhouettes)
 
 
 def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -302,17 +302,17 @@ def test_an_index_of_ones_own_says_how_it_grows():
 
 def test_the_spread_of_halves_is_that_of_a_mean():
     """Exact for a mean: the variance of a half without replacement is s^2 (1/m - 1/n)."""
-    X = np.random.default_rng(0).normal(size=(60, 1))
-    found = index_interval(
-        lambda data, _: data.mean(), X, np.zeros(60), growth="mean", n_resamples=4000,
-        random_state=0,
-    )  # fmt: skip
-    assert found.standard_error == pytest.approx(X.std(ddof=1) / np.sqrt(60), rel=0.05)
-    found = index_interval(
-        lambda data, _: data.sum(), X, np.zeros(60), growth="sum", n_resamples=4000,
-        random_state=0,
-    )  # fmt: skip
-    assert found.standard_error == pytest.approx(X.std(ddof=1) * np.sqrt(60), rel=0.05)
+    X, labels = np.random.default_rng(0).normal(size=(60, 1)), np.zeros(60)
+    of_mean, of_sum = (
+        index_interval(index, X, labels, growth=growth, n_resamples=n_resamples, random_state=0)
+        for index, growth, n_resamples in (
+            (lambda data, _: data.mean(), "mean", 4000),
+            (lambda data, _: data.sum(), "sum", 50),
+        )
+    )
+    assert of_mean.standard_error == pytest.approx(X.std(ddof=1) / np.sqrt(60), rel=0.05)
+    first = np.std(of_mean.replicates[:50], ddof=1)
+    assert of_sum.standard_error == pytest.approx(60 * first)
 
 
 def test_clusterers_are_fitted_on_each_half():

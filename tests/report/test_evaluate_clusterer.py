@@ -18,6 +18,7 @@ from sklearn.preprocessing import scale
 from skeval.cluster import choose_n_clusters, compare_clusterings
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
+from skeval.report._clustering_sentences import write_choice
 from skeval.report._evaluate_clusterer import write_warnings
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
@@ -225,3 +226,24 @@ def test_input_is_not_changed():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         evaluate_clusterer(KMEANS, BLOBS, **options)
+
+
+def test_what_misleads_stands_in_the_first_sentence(report):
+    """A choice that other halvings may change, and one that shuffled columns show as well."""
+    stability = report.stability
+    clear = write_choice(stability)
+    assert not stability.edge
+    assert "only just" not in clear
+    row = list(stability.candidates).index(stability.n_clusters)
+    limits = stability.limits.copy()
+    limits[row] = stability.values[row] - 0.001
+    errors = np.full(len(limits), 0.01)
+    near = replace(stability, limits=limits, standard_errors=errors)
+    first, *rest = write_choice(near).split(": ", 2)
+    assert first == "Choice"
+    assert rest[0].startswith(f"{stability.n_clusters} clusters, but only just, the largest k")
+    assert near.edge in write_choice(near)
+    explained = write_choice(replace(stability, caution="The columns shuffled show it."))
+    told = f"Choice: {stability.n_clusters} clusters, which the shapes of single columns explain,"
+    assert explained.startswith(told)
+    assert explained.endswith("The columns shuffled show it.")

@@ -34,6 +34,16 @@ __all__ = [
 ]
 
 
+# What validate_params checks of every external index.
+LABELS = {
+    "labels_true": ["array-like"],
+    "labels_pred": ["array-like"],
+    "sample_weight": ["array-like", None],
+}
+
+BETA = {"beta": [Interval(Real, 0, None, closed="both")]}
+
+
 @dataclass(frozen=True, eq=False)
 class Contingency:
     """The cells of a contingency table that are not zero, and its margins.
@@ -266,15 +276,6 @@ def minkowski(pairs: PairCounts) -> float:
     return math.sqrt((pairs.true_only + pairs.pred_only) / reference) if reference else math.inf
 
 
-# What validate_params checks of every external index.
-LABELS = {
-    "labels_true": ["array-like"],
-    "labels_pred": ["array-like"],
-    "sample_weight": ["array-like", None],
-}
-BETA = {"beta": [Interval(Real, 0, None, closed="both")]}
-
-
 def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
     array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
@@ -330,7 +331,8 @@ def scale_counts(table: Contingency) -> PairCounts:
             "sample_weight must be such that products of two weights are neither infinite nor next "
             f"to 0, got weights of about 2**{table.exponent}; scale sample_weight."
         )
-    return PairCounts(*counts.tolist())
+    both, only_true, only_pred, neither = counts.tolist()
+    return PairCounts(both, only_true, only_pred, neither)
 
 
 def f_weights(beta: float) -> tuple[float, float]:

@@ -54,6 +54,34 @@ __all__ = [
 
 NOISE = -1
 NOISE_AS_TEXT = ("-1", "-1.0")  # in a table of strings
+TILE = 256
+TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
+
+# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
+FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+
+SCALE_SAMPLE = 64  # rows, at most, whose distances tell the scale of a callable metric
+ROUNDING = 1e-14  # what a callable metric may give between equal points, relative to that scale
+IRRATIONAL = (5**0.5 - 1) / 2
+
+# What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
+# of the matrix, as scikit-learn allows; to symmetry that, or 1e-10.
+MATRIX_TOLERANCE, MATRIX_ULPS = 1e-10, 100
+
+PRECISIONS = [np.float64, np.float32, np.float16]
+SMALLEST, LARGEST = 1e-140, 1e140
+
+# What validate_params checks of an internal index: always, with a metric, with a pass over pairs.
+CONSTRAINTS: dict[str, list] = {
+    "X": ["array-like", "sparse matrix"],
+    "labels": ["array-like"],
+    "noise": [StrOptions({"cluster", "drop", "singletons"}), None],
+}
+
+METRIC_CONSTRAINTS = CONSTRAINTS | {
+    "metric": [StrOptions(set(PAIRWISE_METRICS) | {"precomputed"}), callable]
+}
+PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
 @dataclass(frozen=True)
@@ -154,31 +182,6 @@ def _split_noise(
     renumbered = (np.cumsum(is_name) - 1)[number]
     renumbered[noisy] = n_real + np.arange(n_noise)
     return np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)]), renumbered
-
-
-TILE = 256
-TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
-# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
-FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
-SCALE_SAMPLE = 64  # rows, at most, whose distances tell the scale of a callable metric
-ROUNDING = 1e-14  # what a callable metric may give between equal points, relative to that scale
-IRRATIONAL = (5**0.5 - 1) / 2
-# What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
-# of the matrix, as scikit-learn allows; to symmetry that, or 1e-10.
-MATRIX_TOLERANCE, MATRIX_ULPS = 1e-10, 100
-PRECISIONS = [np.float64, np.float32, np.float16]
-SMALLEST, LARGEST = 1e-140, 1e140
-
-# What validate_params checks of an internal index: always, with a metric, with a pass over pairs.
-CONSTRAINTS: dict[str, list] = {
-    "X": ["array-like", "sparse matrix"],
-    "labels": ["array-like"],
-    "noise": [StrOptions({"cluster", "drop", "singletons"}), None],
-}
-METRIC_CONSTRAINTS = CONSTRAINTS | {
-    "metric": [StrOptions(set(PAIRWISE_METRICS) | {"precomputed"}), callable]
-}
-PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
 @dataclass(frozen=True)

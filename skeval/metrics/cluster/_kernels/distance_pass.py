@@ -38,7 +38,6 @@ TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
 MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
-
 ClusterSums = Iterator[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 

@@ -42,13 +42,11 @@ __all__ = [
 ]
 
 
-Points = Any
-"""An (n, p) ndarray or CSR matrix."""
-
 # The product form (eq. 8) cancels where two points are close. Close pairs (eq. 10) are computed
 # again: one by one from the differences of coordinates or, where they are many, all the rows
 # concerned from centres nearer to them.
 CLOSE = 1e-2  # tau of eq. 10
+
 ONE_BY_ONE = 16  # cost of a pair computed from differences, in units of a pair of a matrix product
 HALVINGS = 4  # how often rows are halved to find nearer centres
 DENSE_NUMBERS = 2**23  # numbers of a sparse block that may be held as dense
@@ -57,6 +55,21 @@ ROUNDED = 1e-9  # much more than rounding makes of the bounds of eq. 12, relativ
 NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
 SMALL_PRODUCT = 10**6  # multiplications of a product that OpenBLAS does without copying operands
 FEW_ROWS = 48  # so small a block costs more in calls than in copies
+
+# Rounding moves a mean by a few ulp of the farthest point: closer means than that coincide.
+COINCIDENT = 16 * np.finfo(float).eps
+
+# What rounding leaves of a distance of 0 between rows that are not equal, but proportional.
+ROUNDED_ZERO = {
+    "cosine": COINCIDENT,
+    "correlation": COINCIDENT,
+    "jensenshannon": np.sqrt(COINCIDENT),
+}
+
+EUCLIDEAN = ("euclidean", "l2")
+CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
+Points = Any
+"""An (n, p) ndarray or CSR matrix."""
 
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
@@ -189,27 +202,17 @@ def squared_norms(points: Points) -> np.ndarray:
     return np.einsum("ij,ij->i", points, points)
 
 
-# Rounding moves a mean by a few ulp of the farthest point: closer means than that coincide.
-COINCIDENT = 16 * np.finfo(float).eps
-# What rounding leaves of a distance of 0 between rows that are not equal, but proportional.
-ROUNDED_ZERO = {
-    "cosine": COINCIDENT,
-    "correlation": COINCIDENT,
-    "jensenshannon": np.sqrt(COINCIDENT),
-}
-
-EUCLIDEAN = ("euclidean", "l2")
-
 BlockDistance = Callable[[Points, Points], np.ndarray]
 """(r, p) points and (c, p) points -> (r, c) distances."""
+
 BlockCheck = Callable[[np.ndarray, slice, slice], None]
 """A block of distances, its rows and its columns: raises where one of them is no distance."""
+
 Strip = Callable[[slice], "Tile"]
 """Slice of columns -> that tile of a strip of the distance matrix."""
+
 Tiles = Callable[[slice], Strip]
 """Slice of rows, sorted by cluster -> their strip."""
-
-CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,10 @@ NUMBERS_AT_ONCE = 2**20  # distances of whole rows that are held
 NEXT_TO_EACH_OTHER = 64  # rows in no order any more
 MOST_WAITING = 4096  # distances that wait to be taken in together
 WEIGHTS_AT_ONCE = 2**17  # neighbours that are weighed together
+TREE_NUMBERS = 2**21  # distances to neighbours in a tree that are held at a time
+LEAF = 100  # places in a leaf of a k-d tree
+PILOT = 64  # places, at most, whose searches tell what a tree spares
+VISIT_COST = 4  # cost of a point that a search looks at, in units of a pair of rows in the pass
 
 
 class Nearest:
@@ -245,12 +249,6 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
     shared = np.empty(len(row))
     shared[order] = mean[np.cumsum(new_tie) - 1]
     return shared
-
-
-TREE_NUMBERS = 2**21  # distances to neighbours in a tree that are held at a time
-LEAF = 100  # places in a leaf of a k-d tree
-PILOT = 64  # places, at most, whose searches tell what a tree spares
-VISIT_COST = 4  # cost of a point that a search looks at, in units of a pair of rows in the pass
 
 
 class PlaceTree:
