@@ -269,7 +269,7 @@ def _choose_sizes(
         n_folds=min(options.cv or FOLDS, n),
         **sizes,
         perturbed=perturbed,
-        n_others=REPEATS * min(options.folds or FOLDS, n),
+        n_others=REPEATS * min(options.cv or FOLDS, n),
         fit=fit,
         shuffled=shuffled,
     )
