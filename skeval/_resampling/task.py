@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
-from skeval._resampling.cases import Cases, cases_of
-from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.schemes import Cases, cases_of
+from skeval._resampling.target import LossLike, Target, check_task, resolve_loss
 from skeval._resampling.weights import (
     Params,
     check_params,
