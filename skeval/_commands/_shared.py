@@ -1,6 +1,6 @@
 """What the commands share: their data, their common options, the frame of what they print.
 
-The steps before an estimator that let it take a table of numbers with gaps and of texts.
+A table with gaps and texts is prepared by steps before the estimator, within every fold.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """``skeval evaluate``: the error of a classifier or regressor in every way.
 
-How long an evaluation will take, and what it does without to keep within a time.
-
-The estimators that the command line knows by name, and those that it imports.
+Its options, the estimators that it knows by name or imports, and how long an evaluation will take
+and what it does without to keep within a time.
 """
 
 from __future__ import annotations

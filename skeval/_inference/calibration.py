@@ -4,7 +4,7 @@ A fraction of `n` samples deviates from its probability by chance, so that the m
 distances is too large; by how much depends on the true distances. All that is found here is found
 by asking which true distances would make the observed mean likely.
 
-The number, or the weighted share, of independent events that happen.
+The number of independent events that happen, or its weighted share, is Poisson-binomial.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Intervals made of draws: of replicates of a statistic, or of its deviation.
 
-Limits of a bootstrap interval, from replicates and leave-one-out values.
+First the percentile, basic and bias-corrected limits of a bootstrap, then what other draws have in
+common with it.
 """
 
 from __future__ import annotations

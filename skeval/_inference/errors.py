@@ -1,10 +1,8 @@
-"""Losses of tested samples: their mean, its variance, and how many samples they are worth.
+"""The error of a procedure from the losses of tested samples: estimates and their standard errors.
 
-Influence values and standard errors of the bootstrap estimates of error.
-
-How resubstitution and out-of-bag error combine: oob, .632 and .632+.
-
-Published intervals of the error of a procedure: from losses to an estimate and its error.
+Read from top to bottom: means of losses and what samples are worth; influence values of the
+bootstrap estimates; how resubstitution and out-of-bag error combine to .632 and .632+; and the
+published intervals, each from losses to an estimate and its error.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Comparisons of scores that are equal but for rounding.
+"""Tests of paired differences: of two classifiers on the same samples or splits, and of several.
 
-Many tests at once: P-values and levels that hold for all of them together.
-
-Is a difference larger than a region of practical equivalence (ROPE)? Posterior probabilities.
-
-Tests of the difference of two classifiers on the same samples or splits.
-
-Tests of scores of splits that are made for them, and of several classifiers at once.
+Scores that are equal but for rounding tie; P-values and levels hold for all of many tests together;
+a region of practical equivalence (ROPE) turns a posterior into three probabilities.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Means: their standard errors and normal intervals.
+"""Confidence intervals of a proportion or a mean: numbers in, (low, high) out.
 
-Confidence intervals of a proportion or a mean: numbers in, (low, high) out.
-
-An estimate with its standard error, and the intervals that can be read off it.
+First means with their standard errors and normal intervals, then proportions, then what is found of
+an estimate: its standard error and the intervals that can be read off it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Selection and classifier as one estimator, selection refitted in every round.
 
-The inner rounds: select and fit on a training part, predict the rest.
-
-The features that the rounds of a resampling agree on: arrays in, a mask out.
+A round selects and fits on a training part and predicts the rest; the features that the rounds
+agree on are the consensus.
 """
 
 from __future__ import annotations

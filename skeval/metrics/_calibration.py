@@ -1,10 +1,8 @@
-"""Predicted probabilities of an event, of two classes or of one among several, and their bins.
+"""Are predicted probabilities those with which events happen? Curves, errors, decompositions.
 
-Reliability diagrams: what happens where a probability is predicted.
-
-How far predicted probabilities are from what happens, on average.
-
-A proper score as miscalibration, discrimination and uncertainty.
+Read from top to bottom: probabilities of two classes, or of one among several, and their bins;
+reliability curves; the expected calibration error; a proper score as miscalibration, discrimination
+and uncertainty.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Error rate, and precision, recall and F averaged over classes before F is taken.
 
-From the counts of each class to averaged precision, recall and F.
-
-How the predictions of each class are right or wrong, of labels or indicator matrices.
+All are read from the counts of each class: how its predictions, as labels or as an indicator
+matrix, are right or wrong.
 """
 
 from __future__ import annotations

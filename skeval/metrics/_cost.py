@@ -1,8 +1,7 @@
-"""Costs of errors: the cost-sensitive error, and the cost curve of a score.
+"""Costs of errors: the cost-sensitive error, and the cost curve of a score with its band.
 
-Band of a cost curve, or of the difference of two.
-
-The convex hull of a ROC curve, and the lower envelope of its lines of cost.
+A cost curve is the lower envelope of the lines of cost of a ROC curve's points, and so of those of
+its convex hull.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What the bands of ROC and precision-recall curves take from the samples.
+"""Curves over all thresholds: bands of ROC and precision-recall curves, and the net benefit.
 
-Bands of a ROC curve.
-
-Bands of a precision-recall curve.
-
-Net benefit of decisions by a predicted probability: the decision curve.
+They begin with the same sample: which scores are those of positives, what each weighs, which
+belong together.
 """
 
 from __future__ import annotations

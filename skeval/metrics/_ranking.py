@@ -1,6 +1,6 @@
 """Metrics of a score that ranks the samples of two classes.
 
-Whether one ROC or precision-recall curve lies above another, and where they cross.
+Break-even point, ranking loss, and whether one curve lies above another and where they cross.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Norms of the errors of a regressor.
-
-The losses of single predictions, by name.
-"""
+"""Norms of the errors of a regressor, and the losses of single predictions, by name."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
 """BLEU, of a corpus and of a sentence.
 
-From sentences, checked and split into tokens, to what BLEU needs of each.
-
-Clipped n-gram counts of many sentences at once.
-
-A word is a number within its sentence, an n-gram a number made of words, so that no text is hashed
-twice and counting is sorting integers. All numbers are exact.
+Sentences are checked and split into tokens; a word is then a number within its sentence, an n-gram
+a number made of words, so that no text is hashed twice and counting is sorting integers. All
+numbers are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The out-of-bag bootstrap error, .632 and .632+.
-
-The bootstrap as a scikit-learn splitter, and model selection by .632.
-"""
+"""The bootstrap: out-of-bag error, .632 and .632+; as a splitter; and selection of models by .632."""
 
 from __future__ import annotations
 

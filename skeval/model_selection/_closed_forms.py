@@ -1,6 +1,6 @@
 """Closed-form intervals of the metrics that have one, looked up by function.
 
-Score intervals of the metrics that are functions of the confusion table.
+Metrics that are functions of the confusion table have score intervals.
 """
 
 from __future__ import annotations

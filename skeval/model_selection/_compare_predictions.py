@@ -1,8 +1,7 @@
 """Which of two prediction vectors is better? Without an estimator.
 
-Do several classifiers that judged the same samples differ in accuracy?
-
-Which of two systems translates better, by BLEU?
+Of several classifiers that judged the same samples Cochran's Q asks whether any differs; systems
+that translate are compared by BLEU, two at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Is one classifier better than another?
 
-Which estimators a test can compare, by which score and over which splits.
-
-The tests of `compare_classifiers`: what each needs of the estimators, and how it judges two.
+Which estimators a test can compare, by which score and over which splits; and the tests: what each
+needs of the estimators, and how it judges two.
 """
 
 from __future__ import annotations

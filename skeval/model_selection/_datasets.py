@@ -1,8 +1,7 @@
 """Which of several classifiers is better, on several data sets?
 
-Several classifiers on several data sets: the result of a comparison.
-
-What the data sets seen say about the difference of two classifiers on a next one.
+The comparison by ranks, its result, and what the data sets seen say about the difference of two
+classifiers on a next one.
 """
 
 from __future__ import annotations

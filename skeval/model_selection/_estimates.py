@@ -1,10 +1,7 @@
-"""The names of the estimates of error: what `method` of a result holds and reports show.
+"""Estimates of the error: their names, what they return, and the two that need no more than folds.
 
-What the estimators of error return: frozen, with their replicates, printable.
-
-The error on the samples that the estimator was fitted on.
-
-The error on held-out folds.
+Resubstitution is the error on the samples that the estimator was fitted on; cross-validation that
+on held-out folds.
 """
 
 from __future__ import annotations

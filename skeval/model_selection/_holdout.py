@@ -1,7 +1,4 @@
-"""The error on a separate test set, sampled at random or class by class.
-
-How many test samples an interval of a wanted width takes.
-"""
+"""The error on a separate test set, sampled at random or class by class, and the size it needs."""
 
 from __future__ import annotations
 

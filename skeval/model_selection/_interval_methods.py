@@ -1,16 +1,13 @@
-"""What the methods of `error_interval` share: sizes of parts, means of losses, findings.
+"""The methods of `error_interval`: which fits each asks for, and what it makes of their losses.
 
-Methods of `error_interval` that hold samples out: folds, subsamples, halves, replacements.
-
-Repeated cross-validation: its folds, and what their answers say of the error.
+First what they share, then those that hold samples out (folds, subsamples, halves, replacements),
+then repeated cross-validation, then those that draw the data again (bootstraps, perturbation).
 
 The folds that a user gives decide. A splitter that shuffles is drawn anew for each repeat; what
 draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is taken as it
 is; in both cases samples are the units, or the groups where there are any. All other folds are
 taken as they are, too, but samples that they never part may belong together: without groups they
 are one unit. So a list of five folds has five units, and the interval is that of five.
-
-Methods of `error_interval` that draw the data again: bootstraps and perturbation.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """A confidence interval for any metric.
 
-The result of `metric_interval`.
-
-Metrics of a selection of samples from what is found once: values of samples, counts of texts.
-
-One entry for each sample, as an array or what else a metric takes.
+The public function, its result, and the samples that bootstrap and jackknife select: what is found
+once of each sample, or counted once of each text, is selected instead of found again.
 """
 
 from __future__ import annotations

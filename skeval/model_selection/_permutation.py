@@ -1,7 +1,4 @@
-"""The P-value of a whole procedure, by permutation of the labels.
-
-The P-value of a fitted rule on held-out samples, as a scorer.
-"""
+"""The P-value of a whole procedure, by permutation of the labels; of a fitted rule, as a scorer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The experiment itself: several classifiers, several data sets, the same splits for all.
+"""Several classifiers, several data sets, the same splits for all: the experiment and its scores.
 
-Scores of several classifiers on several data sets, read from what people have them in.
+Scores that people have already are read from what they have them in.
 """
 
 from __future__ import annotations

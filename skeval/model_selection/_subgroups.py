@@ -1,7 +1,4 @@
-"""An estimate in each subgroup, and the largest difference between two of them.
-
-Differences of independent estimates, each of which has an interval at any level.
-"""
+"""An estimate in each subgroup, and the largest difference between two of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The optimism of the best score of a search for hyperparameters.
-
-What the table of a search for hyperparameters says beyond its best score.
-"""
+"""The optimism of the best score of a search for hyperparameters, read from the search's table."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
 """Every view of one clusterer over a range of numbers of clusters, in one call.
 
-What `evaluate_clusterer` returns: every number of clusters, side by side.
-
-What an evaluation of a clusterer found, in sentences.
-
-The table of numbers of clusters as data: text and page are made from its columns.
-
-The one clustering that a page shows sample by sample.
+The function, its report, its sentences, the table of numbers of clusters from whose columns text
+and page are made, and the one clustering that a page shows sample by sample.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What is wrong with a table before anything is fitted: copies of samples, copies of the target.
+"""What is wrong with a table, or with the order of its rows, that makes an error estimate a lie.
 
-Samples of one object, without a group that says so: near to each other, or of one name.
-
-Rows that follow each other, as records in time do, so that shuffled folds tell too much.
+Three families of checks: copies of samples and of the target; samples of one object that no group
+names, near to each other or of one name; and rows that follow each other in time.
 
 Samples that could as well stand in any other order have neighbours that are no more alike than any
 two. Whether they are is tested by shuffling the rows, for the targets and for the out-of-fold

@@ -1,10 +1,7 @@
 """Every estimate of the error of one estimator, in one call.
 
-What `evaluate` may be told, and what it chooses where it is told nothing.
-
-What the steps of an evaluation find, as the fields of a report.
-
-Estimators that resample in their own fit, which within another resampling serves nothing.
+What `evaluate` may be told and what it chooses where it is told nothing, estimators that resample
+in their own fit, and what the steps find, as the fields of a report.
 """
 
 from __future__ import annotations

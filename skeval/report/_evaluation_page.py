@@ -1,7 +1,4 @@
-"""The page of an evaluation.
-
-What the page of an evaluation shows of its out-of-fold predictions.
-"""
+"""The page of an evaluation, with what it shows of the out-of-fold predictions."""
 
 from __future__ import annotations
 

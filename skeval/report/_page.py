@@ -1,8 +1,6 @@
-"""A page of text, tables and figures, and its HTML.
+"""Reports as JSON and as pages of text, tables and figures.
 
-Drawings as SVG that stands in a page: its colours are the page's, its ids are its own.
-
-What reports have in common: they write themselves as JSON and as a page.
+Drawings are SVG that stands in the page: its colours are the page's, its ids are its own.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups.
-
-The confusion matrix of out-of-fold predictions, with intervals of its rates.
-
-Samples that are predicted wrongly again and again.
-
-Out-of-fold predictions as a data frame.
-"""
+"""What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What `evaluate` returns: estimates side by side, and what to make of them.
-
-The estimates of a report by name: text, page and plot are made from them.
-"""
+"""What `evaluate` returns: estimates side by side, and what to make of them."""
 
 from __future__ import annotations
 

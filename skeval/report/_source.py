@@ -1,7 +1,4 @@
-"""Values as source text: what a reader pastes to have the same value again.
-
-Where a report comes from: what was called, with which versions.
-"""
+"""How a report was made, as source text: what a reader pastes to have the same value again."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The steps of an evaluation: each estimates the error of one estimator in one way.
 
-What a pipeline selects: the features it chose from, by name, and how often it chose each.
+The last of them reads what a pipeline selects: the features it chose from, by name, and how often
+it chose each.
 """
 
 from __future__ import annotations

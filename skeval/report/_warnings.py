@@ -1,7 +1,4 @@
-"""What a reader should know before quoting a number: a sentence, and a code to look it up by.
-
-What a reader should know before quoting a number, in plain words.
-"""
+"""What a reader should know before quoting a number: a sentence, and a code to look it up by."""
 
 from __future__ import annotations
 

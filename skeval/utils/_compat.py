@@ -1,6 +1,6 @@
 """The only importer of private scikit-learn names; a test checks that they are still there.
 
-Metadata routing of scorers that are not made by scikit-learn.
+Here is, too, what routes metadata to scorers that are not made by scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Data frames of results; pandas is optional, and imported where a frame is made.
+"""Results as text, aligned for people, and as data frames.
 
-Aligned lines for people, shared by the results.
-
-Rows of a table as lines of text.
+pandas is optional, and imported where a frame is made.
 """
 
 from __future__ import annotations
