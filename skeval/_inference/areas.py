@@ -1,9 +1,10 @@
-"""Covariance of areas under ROC curves, whole or partial, of scores of the same samples.
+"""Areas under ROC curves, and bands of these curves: their variances and limits.
 
-The area under the ROC curve from the pairs of samples that one model scored.
+Covariances of areas, whole or partial, are DeLong's; the area of cross-validation counts the
+pairs of samples that one model scored; weighted or grouped samples count as the independent ones
+that they are worth.
 
-Bands of a ROC curve: what the counts of two classes say of the rates at every threshold.
-
+The band of a curve is found from its two rates.
 At a threshold whose true rates are (x, y), the observed rates of two classes of n and m samples
 deviate from them by about
 
@@ -13,8 +14,6 @@ independent and standard normal. The band at x holds every y that a pair with a^
 reaches: with z the normal quantile it covers at one x, for only the deviation across the curve
 counts; for all x together z is the quantile of the largest distance of a true curve from the
 observed one (`curve_distances`).
-
-How many independent samples weighted or grouped samples are worth, for rates and for an area.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
-"""Intervals of a smooth function of the cells of a confusion table.
-
-Multinomial delta method for averaged precision, recall, F and Jaccard's index.
+"""Intervals of metrics of a confusion table: by the delta method, and score intervals.
 
 The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
 so that a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
 
-Score intervals of metrics of a confusion table, Wilson's carried over to any of them.
-
-The interval is the range of the metric over the tables that Pearson's chi-square does not reject,
+A score interval, Wilson's carried over to any metric, is
+ the range of the metric over the tables that Pearson's chi-square does not reject,
 ``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a proportion it is Wilson's (1927). An empty
 cell costs n p_i, so that no cell counts as impossible because it has not been seen.
-
-Agreement and cost of a table of probabilities, each with its gradient.
 """
 
 from __future__ import annotations
