@@ -4,9 +4,8 @@ Covariances of areas, whole or partial, are DeLong's; the area of cross-validati
 pairs of samples that one model scored; weighted or grouped samples count as the independent ones
 that they are worth.
 
-The band of a curve is found from its two rates.
-At a threshold whose true rates are (x, y), the observed rates of two classes of n and m samples
-deviate from them by about
+The band of a curve: at a threshold whose true rates are (x, y), the observed rates of two classes
+of n and m samples deviate from them by about
 
     a = (x' - x) / sqrt(x (1 - x) / n),   b = (y' - y) / sqrt(y (1 - y) / m),
 

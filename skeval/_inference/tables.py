@@ -3,10 +3,10 @@
 The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
 so that a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
 
-A score interval, Wilson's carried over to any metric, is
- the range of the metric over the tables that Pearson's chi-square does not reject,
-``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a proportion it is Wilson's (1927). An empty
-cell costs n p_i, so that no cell counts as impossible because it has not been seen.
+A score interval, Wilson's carried over to any metric, is the range of the metric over the tables
+that Pearson's chi-square does not reject, ``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a
+proportion it is Wilson's (1927). An empty cell costs n p_i, so that no cell counts as impossible
+because it has not been seen.
 """
 
 from __future__ import annotations

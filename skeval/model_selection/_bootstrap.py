@@ -1,4 +1,4 @@
-"""The bootstrap: out-of-bag error, .632 and .632+; as a splitter; and selection of models by .632."""
+"""The bootstrap: out-of-bag error, .632 and .632+; a splitter; models selected by .632."""
 
 from __future__ import annotations
 

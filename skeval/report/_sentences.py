@@ -1,16 +1,15 @@
-"""The verdict of an evaluation: from facts to its first sentences.
+"""What an evaluation found, in sentences: the verdict first, then its parts.
 
-Three sentences at most. The first says not to quote the error, where a check found a grave reason.
-The next has the error with its interval and, so that it never stands alone, the error of the best
-answer that is always the same. The last says whether the rule is better than chance.
+A verdict has three sentences at most. The first says not to quote the error, where a check found a
+grave reason. The next has the error with its interval and, so that it never stands alone, the
+error of the best answer that is always the same. The last says whether the rule is better than
+chance.
 
 Two witnesses are heard on that. The first is the interval: of the difference to the guess on the
 same samples, or where a class is rare of the statistic that counts there. The second is the
 permutation test. Both are read at 5 %, whatever the level of the intervals, and a permutation test
 only as far as its number of permutations goes. "Better than chance" is said where the first says
 so and the second does not deny it; where they differ, the sentence says both.
-
-What the parts of an evaluation found, in sentences; `_verdict` has the first ones.
 """
 
 from __future__ import annotations
