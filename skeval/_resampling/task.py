@@ -84,8 +84,10 @@ class Task:
 
         All that takes weights is given them, unless they are in the plan.
         """
-        weight = None if plan.weighted else self.weight
-        return {**weight_parameters(self.estimator, weight), **(self.params or {})}
+        given = dict(self.params or {})
+        if plan.weighted or self.weight is None:
+            return given
+        return {**weight_parameters(self.estimator, self.weight), **given}
 
     @property
     def adapter(self) -> Adapter | Unserved:
@@ -130,14 +132,15 @@ def read_task(
     Without a loss (`with_loss`) the target may be anything that the estimator takes.
     """
     X, target, _ = check_task(estimator, X, y, groups)
+    n = len(target)
     check_jobs(n_jobs, verbose)
-    check_params(params, len(target))
+    check_params(params, n)
     return Task(
         estimator,
         X,
         target,
         resolve_loss(loss, target) if with_loss else None,
-        read_weight(estimator, sample_weight, params, len(target)),
+        None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
         params,
         n_jobs,
         verbose,
@@ -146,12 +149,8 @@ def read_task(
     )
 
 
-def read_weight(
-    estimator: Any, sample_weight: Any, params: Params, n_samples: int
-) -> np.ndarray | None:
+def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
     """Return the weights of the samples; raise where no fit takes them, or takes others."""
-    if sample_weight is None:
-        return None
     check_takes_weights(estimator)
     weights = check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
