@@ -15,9 +15,8 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.interval import IntervalResult, Limits, LimitsResult
-from skeval._inference.means import normal_interval
-from skeval._inference.proportions import exact_interval
-from skeval._inference.ties import exceedances
+from skeval._inference.paired import exceedances
+from skeval._inference.proportions import exact_interval, normal_interval
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._stability import (
     REFERENCE_WORDS,

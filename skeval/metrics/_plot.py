@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.metrics._calibration import CalibrationCurve, calibration_curve
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._cost import CostCurve, cost_curve
-from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
-from skeval.metrics._net_benefit import NetBenefit, net_benefit
-from skeval.metrics._precision_recall_band import (
+from skeval.metrics._cost import CostCurve, CostCurveBand, cost_curve, cost_curve_band
+from skeval.metrics._curves import (
+    NetBenefit,
+    net_benefit,
     precision_recall_curve_band,
+    roc_curve_band,
 )
 from skeval.metrics._ranking import break_even_point
-from skeval.metrics._roc_band import roc_curve_band
 from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import Display
