@@ -9,7 +9,7 @@ from reference import bootstrap as reference
 from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
 
-from skeval._inference import influence as _bootstrap_variance
+from skeval._inference import errors as _bootstrap_variance
 from skeval._inference.errors import (
     no_information,
     out_of_bag_influence,
