@@ -157,6 +157,9 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
         copies = list(_find_linear_copies(columns, numbers))
         if copies:
             return _name_copies(copies, names)
+        ranks = np.unique(numbers, return_inverse=True)[1]
+        if columns.shape[1] * np.exp(np.log(2) - _count_orders(ranks)) > CHANCE:
+            return None
         return _name_telling(_find_functions(columns, numbers), [], names)
     telling = _find_telling(columns, y, len(target.classes))
     if not telling or _chance_of_telling(y, columns.shape[1]) > CHANCE:
@@ -251,9 +254,12 @@ def _find_telling(columns: np.ndarray, codes: np.ndarray, n_classes: int) -> lis
 
 def _chance_of_telling(codes: np.ndarray, n_features: int) -> float:
     """Return how many features would put the classes one after another by chance."""
-    sizes = np.bincount(codes)
-    orders = lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in sizes)
-    return float(n_features * np.exp(lgamma(len(sizes) + 1) - orders))
+    return float(n_features * np.exp(lgamma(codes.max() + 2) - _count_orders(codes)))
+
+
+def _count_orders(codes: np.ndarray) -> float:
+    """Return the logarithm of the number of orders of the samples that codes tell apart."""
+    return lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in np.bincount(codes))
 
 
 def _warn_of_row_numbers(

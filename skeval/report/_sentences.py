@@ -9,7 +9,13 @@ from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import PermutationTest, PerturbationInterval, TuningOptimism
 from skeval.utils._text import count, write_estimate, write_number
 
-__all__ = ["write_permutation", "write_perturbation", "write_selection", "write_tuning"]
+__all__ = [
+    "is_above_zero",
+    "write_permutation",
+    "write_perturbation",
+    "write_selection",
+    "write_tuning",
+]
 
 
 def write_permutation(test: PermutationTest) -> str:
@@ -55,7 +61,7 @@ def _write_bias(bias: SelectionBias) -> str:
         write_estimate(value, spread)
         for value in (bias.cv1_error, bias.cv2_error, bias.bias, bias.low, bias.high)
     )
-    shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
+    shown = "that is too low" if is_above_zero(bias) else "that is not shown to be too low"
     return (
         f"Selecting features outside the loop would have claimed an error of {outside} instead "
         f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
@@ -63,9 +69,11 @@ def _write_bias(bias: SelectionBias) -> str:
     )
 
 
-def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
+def is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
     """Whether what a result measures is above 0 by an interval of 95 % or more."""
     level = max(found.confidence_level, 1 - LARGEST_LEVEL)
+    if np.isnan(found.interval.low):
+        return False
     return found.confidence_interval(level).low > 0
 
 
@@ -81,7 +89,7 @@ def write_tuning(found: TuningOptimism) -> str:
         shown = "whether it is too good cannot be told, since the difference does not vary"
     else:
         shown = "it is not shown to be too good"
-        if _is_above_zero(found):
+        if is_above_zero(found):
             shown = "it is too good, as the best of many is"
         ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
         level = f"{100 * found.confidence_level:g} % interval"
