@@ -32,10 +32,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.procedure_intervals import INFLATION
-from skeval._resampling.cases import cases_of
-from skeval._resampling.out_of_fold import OutOfFold, collect_answers
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
 from skeval._resampling.questions import Questions
+from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
 from skeval._resampling.task import read_task
 from skeval.model_selection._fold_metrics import measure_metrics

@@ -1,21 +1,52 @@
-"""Jobs through joblib: side by side, with a progress bar, and kept when they are finished."""
+"""Jobs through joblib: side by side, with a progress bar, and kept when they are finished.
+
+A run of jobs is one call of joblib, and what all its jobs share reaches each worker once. joblib's
+own processes map large arrays from files. On a Dask cluster joblib sends an object anew with every
+call, and to one worker, from which the others fetch it; and what the scheduler knows to be in two
+places it soon drops in one. Here every worker is given it when the run begins, or when the worker
+joins; the scheduler keeps a copy, so no worker holds the only one.
+
+How far the work has come is told to a bar, to lines on standard error, and to scikit-learn's
+callbacks (from 1.9) of the fit that is under way.
+"""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+import sys
+import time
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
+from math import isnan, nan
+from threading import current_thread, main_thread
+from time import monotonic
 from typing import Any, Protocol
+from uuid import uuid4
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
 from skeval._resampling.cache import Results
-from skeval._resampling.callbacks import jobs_task
-from skeval._resampling.progress import progress_bar
-from skeval._resampling.workers import Workers
-from skeval.utils._checks import check_jobs
+from skeval.utils._checks import check_jobs, warn_user
 
-__all__ = ["Jobs", "open_jobs"]
+__all__ = [
+    "Jobs",
+    "ProgressLines",
+    "Workers",
+    "fit_task",
+    "jobs_task",
+    "open_jobs",
+    "progress_bar",
+    "progress_lines",
+    "shared_with_workers",
+    "tallied_warnings",
+]
 
 JOBS_PER_RESULT = 4
 """Jobs that are kept as one result: writing takes 2 ms, so 0.5 ms a job."""
@@ -195,3 +226,344 @@ class Batch:
 def call_each(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
     """Return ``function(job)`` of each job."""
     return [function(job) for job in jobs]
+
+
+Named = tuple[Any, Any]
+"""A name and a job, or a name and the result of a job."""
+
+Told = tuple[type[Warning], str]
+"""A warning: its category and its text."""
+
+Finished = Generator[tuple[Any, Any, list[Told]], None, None]
+"""The names and results of jobs, and what they warned of."""
+
+SECONDS_TO_LOSE = 1.0
+"""Where results do not come one by one, rounds of jobs that take less time grow."""
+
+
+def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, Any, list[Told]]:
+    """Return the name of a job, its result, and what it warned of.
+
+    The filters of warnings belong to the process, so a thread leaves them as they are.
+    """
+    if current_thread() is not main_thread():
+        return name, function(job), []
+    with warnings.catch_warnings(record=True) as caught:
+        value = function(job)
+    return name, value, [(each.category, str(each.message)) for each in caught]
+
+
+class Tally:
+    """Counts the warnings of jobs: those that differ in numbers alone are one."""
+
+    def __init__(self) -> None:
+        self.first: dict[Told, str] = {}
+        self.counts: Counter[Told] = Counter()
+
+    def add(self, told: Iterable[Told]) -> None:
+        """Count some warnings."""
+        for category, text in told:
+            alike = category, re.sub(r"\d[\d.e+-]*", "#", text)
+            self.first.setdefault(alike, text)
+            self.counts[alike] += 1
+
+    def warn(self) -> None:
+        """Warn once of each kind, with the number of times."""
+        for (category, alike), count in self.counts.items():
+            text = self.first[category, alike]
+            warn_user(text if count == 1 else f"{count} times in fits: {text}", category)
+
+
+_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+
+
+@contextmanager
+def tallied_warnings() -> Iterator[None]:
+    """Count the warnings of all fits within this context together, and tell them at its end."""
+    if _tally.get() is not None:
+        yield
+        return
+    tally = Tally()
+    token = _tally.set(tally)
+    try:
+        yield
+    finally:
+        _tally.reset(token)
+    tally.warn()
+
+
+@dataclass(eq=False, repr=False)
+class Workers:
+    """Runs jobs through joblib, no backend forced.
+
+    Attributes
+    ----------
+    n_jobs, verbose, batch_size
+        As in `joblib.Parallel`.
+    """
+
+    n_jobs: int | None
+    verbose: int
+    batch_size: int | str
+
+    def run(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> Iterator[Named]:
+        """Yield (name, ``function(job)``) of each (name, job), as soon as it is there.
+
+        Some backends take jobs from the iterable in other threads, and an error of its own there
+        would be lost: it is raised when what was sent before is done. What the jobs warned of is
+        told once, with the number of times.
+        """
+        shared_tally = _tally.get()
+        tally = Tally() if shared_tally is None else shared_tally
+        with shared_with_workers(function) as shared:
+            source = Source(shared, jobs)
+            try:
+                yield from self._run(source, tally)
+            except GeneratorExit:  # whoever asked needs no more
+                if shared_tally is None:
+                    tally.warn()
+                raise
+            if source.error is not None:
+                raise source.error
+        if shared_tally is None:
+            tally.warn()
+
+    def _run(self, source: Source, tally: Tally) -> Iterator[Named]:
+        with closing_in_silence(self._start(source)) as results:
+            for name, value, told in results:
+                tally.add(told)
+                yield name, value
+
+    def _start(self, source: Source) -> Finished:
+        try:
+            parallel = self._open("generator_unordered")
+        except ValueError:  # the backend returns nothing before everything is done
+            return self._run_in_rounds(source)
+        results: Finished = parallel(source)
+        return results
+
+    def _open(self, return_as: str) -> Parallel:
+        options = {"verbose": self.verbose, "batch_size": self.batch_size}
+        parallel = Parallel(n_jobs=self.n_jobs, return_as=return_as, **options)
+        # joblib's lines ask for it, and jobs that run one by one and are cut off never set it.
+        vars(parallel).setdefault("_pre_dispatch_amount", 0)
+        return parallel
+
+    def _run_in_rounds(self, source: Source) -> Finished:
+        size = effective_n_jobs(self.n_jobs)
+        with self._open("list") as parallel:
+            while jobs := list(islice(source, size)):
+                start = time.monotonic()
+                yield from parallel(jobs)
+                if time.monotonic() - start < SECONDS_TO_LOSE:
+                    size *= 2
+
+
+class Source:
+    """What joblib takes jobs from; an error ends it, and is kept."""
+
+    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> None:
+        self.error: Exception | None = None
+        self._calls = (delayed(run_job)(function, name, job) for name, job in jobs)
+
+    def __iter__(self) -> Source:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._calls)
+        except StopIteration:
+            raise
+        except Exception as error:
+            self.error = error
+            raise StopIteration from error
+
+
+@contextmanager
+def closing_in_silence(results: Finished) -> Iterator[Finished]:
+    """Close results that are not wanted any more, of which joblib would warn."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results.close()
+
+
+_held: dict[str, Callable[[Any], Any]] = {}
+"""What this process was given, by name."""
+
+
+@dataclass(frozen=True)
+class HeldFunction:
+    """Stands for a function that each worker holds.
+
+    What an estimator does in parallel within a job, it does in threads, as in joblib's own
+    processes: joblib would send it, with its data, over the cluster for every fit.
+    """
+
+    name: str
+
+    def __call__(self, job: Any) -> Any:
+        with parallel_config(backend="threading", n_jobs=1):
+            return _held[self.name](job)
+
+
+@contextmanager
+def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[Any], Any]]:
+    """Yield what to send with every job: the function, or what stands for it on a cluster."""
+    backend, _ = get_active_backend()
+    client = getattr(backend, "client", None)  # that of Dask
+    if client is None or effective_n_jobs() == 1:
+        yield function
+        return
+    from distributed import WorkerPlugin
+
+    name = f"skeval-{uuid4().hex}"
+    plugin: Any = WorkerPlugin()
+    plugin.setup = partial(hold, name, function)
+    plugin.teardown = partial(release, name)
+    hold(name, function)  # joblib runs jobs here where the cluster shrinks to one worker
+    client.register_plugin(plugin, name=name)
+    try:
+        yield HeldFunction(name)
+    finally:
+        release(name)
+        client.unregister_worker_plugin(name)
+
+
+def hold(name: str, function: Callable[[Any], Any], worker: Any = None) -> None:
+    """Keep a function for the jobs of a run."""
+    _held[name] = function
+
+
+def release(name: str, worker: Any = None) -> None:
+    """Forget a function that was kept, as the run that needed it is over."""
+    _held.pop(name, None)
+
+
+class ProgressLines:
+    """Writes how far the work has come where no terminal shows a bar: a line every few seconds.
+
+    `due` is when the next line is, over all the runs of jobs of one command. The clock starts with
+    the first of them, so that no line tells of imports.
+    """
+
+    def __init__(self, every: float) -> None:
+        self.every = every
+        self.start = self.due = nan
+        self.n_done = self.total = 0
+
+    def update(self, n_more: int) -> None:
+        """Count jobs that are done; write a line if one is due."""
+        self.n_done += n_more
+        now = monotonic()
+        if now < self.due:
+            return
+        self.due = now + self.every
+        print(
+            f"skeval: {self.n_done} of {self.total} fits of this step, {now - self.start:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    @contextmanager
+    def count_to(self, total: int) -> Iterator[ProgressLines]:
+        """Count the jobs of one run from 0."""
+        if isnan(self.start):
+            self.start = monotonic()
+            self.due = self.start + self.every
+        self.n_done, self.total = 0, total
+        yield self
+
+
+_lines: ContextVar[ProgressLines | None] = ContextVar("lines", default=None)
+
+
+@contextmanager
+def progress_lines(every: float) -> Iterator[None]:
+    """Write a line every so many seconds, within this context, whatever `verbose` is."""
+    token = _lines.set(ProgressLines(every))
+    try:
+        yield
+    finally:
+        _lines.reset(token)
+
+
+def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
+    """Return a tqdm bar, or a context that yields None: no bar is wanted, or tqdm is missing."""
+    lines = _lines.get()
+    if lines is not None:
+        return lines.count_to(total)
+    if not verbose:
+        return nullcontext()
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return nullcontext()
+    return tqdm(total=total)
+
+
+Advance = Callable[[int], object]
+TICKS = 100
+"""Subtasks of a task of many jobs at most: a bar has use for no more."""
+
+_open_task: ContextVar[Callable[[int], AbstractContextManager[Advance]] | None] = ContextVar(
+    "open_task", default=None
+)
+
+
+@contextmanager
+def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
+    """Tell the callbacks that a fit begins and ends, and of the `n_tasks` runs of jobs in it."""
+    if not hasattr(estimator, "_init_callback_context"):  # scikit-learn before 1.9
+        yield
+        return
+    context = estimator._init_callback_context(max_subtasks=n_tasks)
+    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    outer = _open_task.get()
+    _open_task.set(partial(open_ticks, estimator, context))
+    try:
+        yield
+    finally:
+        _open_task.set(outer)
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+
+@contextmanager
+def jobs_task(total: int) -> Iterator[Advance | None]:
+    """Yield what tells the callbacks of the fit under way of jobs done; None without a fit.
+
+    A fit within the jobs is one by itself.
+    """
+    open_task = _open_task.get()
+    if open_task is None:
+        yield None
+        return
+    _open_task.set(None)
+    try:
+        with open_task(total) as advance:
+            yield advance
+    finally:
+        _open_task.set(open_task)
+
+
+@contextmanager
+def open_ticks(estimator: Any, parent: Any, total: int) -> Iterator[Advance]:
+    """Open a task of some jobs, whose subtasks end as the jobs are done."""
+    n_ticks = min(total, TICKS)
+    context = parent.subcontext(task_name="resampling", max_subtasks=n_ticks)
+    context.call_on_fit_task_begin(estimator=estimator)
+    n_done = n_told = 0
+
+    def advance(n_more: int) -> None:
+        nonlocal n_done, n_told
+        n_done += n_more
+        while n_told < n_ticks * n_done // total:
+            tick = context.subcontext(task_name="fits")
+            tick.call_on_fit_task_begin(estimator=estimator)
+            tick.call_on_fit_task_end(estimator=estimator)
+            n_told += 1
+
+    yield advance
+    context.call_on_fit_task_end(estimator=estimator)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.squeeze import Squeezed, squeeze
+from skeval._resampling.plan import PlanBlock, Squeezed, squeeze
 
 __all__ = [
     "RESPONSES",

@@ -1,31 +1,126 @@
-"""Plans whose fits have names: repeated and nested folds, subsamples, halves, replacements."""
+"""Units that are dealt out whole, and plans of them whose fits have names.
+
+Units are samples, or groups of them, dealt so that classes are spread evenly. The plans are
+repeated and nested folds, subsamples, halves, replacements, and bootstraps within bootstraps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.random import SeedSequence
+from numpy.random import Generator, SeedSequence
 
-from skeval._resampling.cases import Cases
 from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.target import Target
+from skeval._resampling.units import MAX_TRIES, explain_no_draw
 from skeval.utils._seeds import repetition_rng
 
 __all__ = [
+    "BootstrapScheme",
+    "Cases",
+    "DrawnSample",
     "FoldScheme",
     "RepeatedScheme",
     "ReplacementScheme",
     "Scheme",
+    "bootstrap_scheme",
+    "cases_of",
     "child_seed",
     "fold_scheme",
     "given_scheme",
     "halves_scheme",
+    "number_by_appearance",
     "replacement_scheme",
     "subsample_scheme",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The units that are folded, halved and drawn whole.
+
+    Attributes
+    ----------
+    unit : int ndarray of shape (n_samples,)
+        Unit of each sample, numbered from 0 in the order of their first samples.
+    stratum : int ndarray of shape (n_units,)
+        Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
+    n_groups : int or None
+        Number of groups; None where each sample is a unit.
+    kept_by : {"groups", "folds", "samples"}
+        What keeps the samples of a unit together: the groups, or the folds that were given, which
+        never part them; "samples" where a unit is the answers of several models to one sample.
+    """
+
+    unit: np.ndarray
+    stratum: np.ndarray
+    n_groups: int | None = None
+    kept_by: str = "groups"
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.stratum)
+
+    @property
+    def name(self) -> str:
+        """What the units are called."""
+        return "samples" if self.n_groups is None else self.kept_by
+
+    def mask(self, units: np.ndarray) -> np.ndarray:
+        """Return which samples belong to some units, shape (n_samples,)."""
+        chosen = np.zeros(self.n_units, dtype=bool)
+        chosen[units] = True
+        return chosen[self.unit]
+
+    def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+        """Return a fold for each of some units: like cards, class after class."""
+        order = np.lexsort([rng.random(len(units)), self.stratum[units]])
+        fold = np.empty(len(units), dtype=np.intp)
+        fold[order] = np.arange(len(units)) % n_folds
+        return fold
+
+    def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return some units in a random order of which every stretch has its share of classes.
+
+        The units of a class are shuffled and set at equal distances from a random start.
+        """
+        stratum, place = self.stratum[units], np.empty(len(units))
+        for s in np.unique(stratum):
+            members = np.flatnonzero(stratum == s)
+            place[members] = (rng.permutation(len(members)) + rng.random()) / len(members)
+        return units[np.argsort(place, kind="stable")]
+
+
+def cases_of(target: Target, groups: np.ndarray | None = None) -> Cases:
+    """Return the samples of a target, or their groups, as units."""
+    classes = np.zeros(len(target), dtype=np.intp)
+    if target.classes is not None:
+        classes = number_by_appearance(target.codes)
+    if groups is None:
+        return Cases(np.arange(len(target)), classes)
+    unit = number_by_appearance(groups)
+    n_groups = int(unit.max()) + 1
+    if n_groups < 2:
+        raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
+    members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
+    np.add.at(members, (unit, classes), 1)
+    return Cases(unit, members.argmax(axis=1), n_groups)
+
+
+def number_by_appearance(values: np.ndarray) -> np.ndarray:
+    """Return the number of each value in the order in which they first appear.
+
+    So what is drawn does not depend on how classes and groups are called.
+    """
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes.reshape(-1)]
+
 
 Parts = tuple[np.ndarray, np.ndarray]
 
@@ -227,3 +322,114 @@ def replacement_scheme(cases: Cases, n_folds: int, root: SeedSequence) -> Replac
     of_half = unit_plan(cases, (h + 1) * n_folds, parts)
     plan = ResamplingPlan(len(cases.unit), (h + 2) * n_folds, draw)
     return ReplacementScheme(plan, describe, n_folds, h)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSample:
+    """A sample to resample: the data, or a resample of them whose repeats are cases of their own.
+
+    Attributes
+    ----------
+    rows : int ndarray of shape (n_cases,)
+        Row of the data that each case repeats.
+    unit : int ndarray of shape (n_cases,)
+        Unit that each case is drawn with.
+    n_units : int
+    """
+
+    rows: np.ndarray
+    unit: np.ndarray
+    n_units: int
+
+
+@dataclass(frozen=True, eq=False)
+class Resampler:
+    """Draws samples, and resamples of them; degenerate ones are drawn again."""
+
+    cases: Cases
+    target: Target
+    root: SeedSequence
+
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        """The rows of each unit."""
+        order = np.argsort(self.cases.unit, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.cases.unit))[:-1])
+
+    def sample(self, number: int) -> DrawnSample:
+        """Return the data themselves (number 0), or a resample of them."""
+        n, members = self.cases.n_units, self.members
+        rng = repetition_rng(child_seed(self.root, number), 0)
+        for _ in range(MAX_TRIES):
+            units = rng.integers(0, n, n) if number else np.arange(n)
+            rows = np.concatenate([members[u] for u in units])
+            if not number or self.has_classes(rows):
+                sizes = [len(members[u]) for u in units]
+                return DrawnSample(rows, np.repeat(np.arange(n), sizes), n)
+        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
+
+    def counts(self, number: int, resample: int, sample: DrawnSample) -> np.ndarray:
+        """Return how often a resample holds each case of a sample, shape (n_cases,)."""
+        rng = repetition_rng(child_seed(self.root, number), 1 + resample)
+        for _ in range(MAX_TRIES):
+            counts = draw_counts(rng, sample.n_units)[sample.unit]
+            if not counts.all() and self.has_classes(sample.rows[counts > 0]):
+                return counts
+        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
+
+    def has_classes(self, rows: np.ndarray) -> bool:
+        """Whether some rows hold two classes, where there are classes."""
+        codes = self.target.codes[rows]
+        return self.target.classes is None or bool(np.any(codes != codes[0]))
+
+
+def draw_counts(rng: Generator, n_units: int) -> np.ndarray:
+    """Return how often a resample holds each unit."""
+    return np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapScheme(Scheme):
+    """Fits of samples and of their resamples, all tested on every row of the sample.
+
+    Attributes
+    ----------
+    resampler : Resampler
+    n_resamples : list of int
+        Number of resamples of each sample, the data first. A sample has one fit more: its own.
+    """
+
+    resampler: Resampler
+    n_resamples: list[int]
+
+
+def bootstrap_scheme(
+    cases: Cases, target: Target, n_resamples: list[int], root: SeedSequence
+) -> BootstrapScheme:
+    """Fit each sample, and so many resamples of it."""
+    resampler, n = Resampler(cases, target, root), len(target)
+    last_sample = lru_cache(1)(resampler.sample)  # its fits are drawn one after another
+    starts = np.cumsum([0] + [1 + b for b in n_resamples])
+
+    def locate(fit: int) -> tuple[int, int]:
+        number = int(np.searchsorted(starts, fit, side="right")) - 1
+        return number, int(fit - starts[number]) - 1
+
+    def draw(fit: int) -> PlanBlock:
+        number, resample = locate(fit)
+        sample = last_sample(number)
+        counts = np.ones(len(sample.rows), dtype=np.intp)
+        if resample >= 0:
+            counts = resampler.counts(number, resample, sample)
+        train, test = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
+        np.add.at(train, sample.rows, counts)
+        test[sample.rows] = True
+        return PlanBlock(train[None], test[None])
+
+    def describe(fit: int) -> str:
+        number, resample = locate(fit)
+        name = f"of resample {number}" if number else "of the data"
+        return f"in resample {resample + 1} {name}" if resample >= 0 else f"in the fit {name}"
+
+    plan = ResamplingPlan(n, int(starts[-1]), draw)
+    return BootstrapScheme(plan, describe, resampler, n_resamples)

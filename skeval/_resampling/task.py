@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
-from skeval._resampling.cases import Cases, cases_of
-from skeval._resampling.loss import LossLike, resolve_loss
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.schemes import Cases, cases_of
+from skeval._resampling.target import LossLike, Target, check_task, resolve_loss
 from skeval._resampling.weights import (
     Params,
     check_params,
@@ -85,8 +84,10 @@ class Task:
 
         All that takes weights is given them, unless they are in the plan.
         """
-        weight = None if plan.weighted else self.weight
-        return {**weight_parameters(self.estimator, weight), **(self.params or {})}
+        given = dict(self.params or {})
+        if plan.weighted or self.weight is None:
+            return given
+        return {**weight_parameters(self.estimator, self.weight), **given}
 
     @property
     def adapter(self) -> Adapter | Unserved:
@@ -131,14 +132,15 @@ def read_task(
     Without a loss (`with_loss`) the target may be anything that the estimator takes.
     """
     X, target, _ = check_task(estimator, X, y, groups)
+    n = len(target)
     check_jobs(n_jobs, verbose)
-    check_params(params, len(target))
+    check_params(params, n)
     return Task(
         estimator,
         X,
         target,
         resolve_loss(loss, target) if with_loss else None,
-        read_weight(estimator, sample_weight, params, len(target)),
+        None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
         params,
         n_jobs,
         verbose,
@@ -147,12 +149,8 @@ def read_task(
     )
 
 
-def read_weight(
-    estimator: Any, sample_weight: Any, params: Params, n_samples: int
-) -> np.ndarray | None:
+def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
     """Return the weights of the samples; raise where no fit takes them, or takes others."""
-    if sample_weight is None:
-        return None
     check_takes_weights(estimator)
     weights = check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())

@@ -16,9 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
-from skeval._resampling.callbacks import fit_task
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.jobs import fit_task
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task

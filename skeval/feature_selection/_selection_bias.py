@@ -15,8 +15,8 @@ from skeval._inference.means import normal_interval, row_means
 from skeval._inference.paired_tests import corrected_error
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
-from skeval._resampling.loss import resolve_loss
 from skeval._resampling.plan import ResamplingPlan
+from skeval._resampling.target import resolve_loss
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection._cv2 import check_selector

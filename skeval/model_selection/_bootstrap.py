@@ -17,8 +17,8 @@ from skeval._inference.influence import (
 from skeval._inference.means import row_means
 from skeval._inference.point632 import METHODS, combine
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.loss import LossLike
 from skeval._resampling.plan import ResamplingPlan
+from skeval._resampling.target import LossLike
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.units import (
     DrawingUnits,

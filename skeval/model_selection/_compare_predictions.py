@@ -24,8 +24,7 @@ from skeval._inference.paired_tests import (
     paired_delong,
     percentile_limits,
 )
-from skeval._resampling.units import DrawingUnits, drawing_units
-from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
 from skeval.model_selection._comparison_result import ClassifierComparison
 from skeval.utils._checks import (
     check_comparable,

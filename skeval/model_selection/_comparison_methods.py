@@ -26,8 +26,7 @@ from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_output
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
-from skeval._resampling.units import drawing_units
-from skeval._resampling.values import values_or_nan, warn_of_undefined
+from skeval._resampling.units import drawing_units, values_or_nan, warn_of_undefined
 from skeval.utils._checks import warn_undefined
 
 __all__ = ["METHODS", "Findings", "Problem", "judge_splits"]

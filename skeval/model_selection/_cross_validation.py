@@ -9,8 +9,7 @@ import numpy as np
 from skeval._inference.means import row_means, standard_error_of_ratio
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
-from skeval._resampling.loss import LossLike
-from skeval._resampling.target import Target
+from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._methods import CROSS_VALIDATION

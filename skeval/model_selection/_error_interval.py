@@ -12,11 +12,10 @@ from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
 from skeval._inference.tested import Tested, n_units
 from skeval._resampling.folds import draws_anew
-from skeval._resampling.loss import LossLike
-from skeval._resampling.out_of_fold import OutOfFold, collect_answers
 from skeval._resampling.outputs import FitOutput
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
 from skeval._resampling.questions import Questions
+from skeval._resampling.target import LossLike
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params, check_takes_weights
 from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS

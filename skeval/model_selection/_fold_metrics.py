@@ -29,7 +29,7 @@ from skeval._inference.means import normal_interval, normal_quantile
 from skeval._inference.paired_tests import corrected_error
 from skeval._inference.proportions import area_interval, log_interval, wilson_interval
 from skeval._inference.tested import Tested, mean_loss, variance_of_mean, worth
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._analytic import give_no_limits
 from skeval.model_selection._metric_estimate import MetricEstimate

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.procedure_intervals import resampled_plus
-from skeval._resampling.bootstrap_schemes import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
-from skeval._resampling.schemes import child_seed, fold_scheme
+from skeval._resampling.schemes import BootstrapScheme, bootstrap_scheme, child_seed, fold_scheme
 from skeval._resampling.units import check_class_sizes
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import bootstrap_estimates

@@ -24,7 +24,6 @@ from skeval._inference.tested import (
     mean_loss,
     variance_of_mean,
 )
-from skeval._resampling.loss import Loss
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import (
@@ -35,6 +34,7 @@ from skeval._resampling.schemes import (
     replacement_scheme,
     subsample_scheme,
 )
+from skeval._resampling.target import Loss
 from skeval.model_selection._interval_parts import (
     Method,
     Outcome,

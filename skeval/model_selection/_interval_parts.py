@@ -14,10 +14,10 @@ from numpy.random import SeedSequence
 from skeval._inference.finding import Finding
 from skeval._inference.proportions import effective_number
 from skeval._inference.tested import Tested, worth
-from skeval._resampling.loss import Loss
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import Scheme
+from skeval._resampling.target import Loss
 from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_option
 

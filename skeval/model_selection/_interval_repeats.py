@@ -25,7 +25,6 @@ from skeval._inference.tested import (
     n_units,
     variance_of_mean,
 )
-from skeval._resampling.cases import Cases, number_by_appearance
 from skeval._resampling.folds import (
     deals_at_random,
     draws_anew,
@@ -35,10 +34,17 @@ from skeval._resampling.folds import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.loss import Loss
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import Procedure
-from skeval._resampling.schemes import FoldScheme, RepeatedScheme, fold_scheme, given_scheme
+from skeval._resampling.schemes import (
+    Cases,
+    FoldScheme,
+    RepeatedScheme,
+    fold_scheme,
+    given_scheme,
+    number_by_appearance,
+)
+from skeval._resampling.target import Loss
 from skeval.model_selection._interval_parts import Outcome, Settings, completed, find
 from skeval.utils._checks import check_count
 

@@ -16,9 +16,10 @@ from skeval._inference.bootstrap_intervals import bca_correction
 from skeval._inference.draws import bootstrap_limits, mirrored_limits
 from skeval._inference.interval import LimitsByMethod
 from skeval._resampling.schemes import child_seed
-from skeval._resampling.units import DrawingUnits, drawing_units
-from skeval._resampling.values import (
+from skeval._resampling.units import (
+    DrawingUnits,
     Statistic,
+    drawing_units,
     leave_one_out_values,
     values_or_nan,
     warn_of_undefined,

@@ -20,12 +20,11 @@ from skeval._inference.ties import exceedances
 from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.shuffles import check_orders, draw_orders
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params
 from skeval.utils._checks import check_confidence_level, check_count, naming, warn_user
 from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import ShownAsText, align_text, write_number, write_spread
 
 __all__ = [
@@ -35,6 +34,9 @@ __all__ = [
     "permutation_test",
     "permute",
 ]
+
+Orders = Callable[[int], np.ndarray]
+"""The order of the labels in each repetition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,6 +362,51 @@ def permute(
     return PermutationTests(
         {name: evaluate_metric(name, select_metric(scores, name), *settings) for name in scores[0]}
     )
+
+
+def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
+    """Return the given permutations, rows of sample indices, as an int array."""
+    orders = np.asarray(permutations)
+    if orders.ndim != 2 or orders.shape[1] != n_samples or not len(orders):
+        raise ValueError(
+            f"permutations must have shape (n_permutations, {n_samples}), got {orders.shape}."
+        )
+    wrong = np.flatnonzero((np.sort(orders, axis=1) != np.arange(n_samples)).any(axis=1))
+    if orders.dtype.kind not in "iu" or len(wrong):
+        row = wrong[0] if len(wrong) else 0
+        raise ValueError(
+            f"permutations must hold each index 0 to {n_samples - 1} once in a row, row {row} does "
+            "not."
+        )
+    return orders.astype(np.intp)
+
+
+def draw_orders(y: np.ndarray, groups: Any, root: np.random.SeedSequence) -> Orders:
+    """Return the function that draws the order of repetition `r`."""
+    if groups is None:
+        return lambda r: repetition_rng(root, r).permutation(len(y))
+    names, unit = np.unique(np.asarray(groups), return_inverse=True)
+    members = [np.flatnonzero(unit == group) for group in range(len(names))]
+    pure = sum(bool(np.all(y[rows] == y[rows[0]])) for rows in members)
+    if pure == len(members):
+        first = np.array([rows[0] for rows in members])
+        return lambda r: first[repetition_rng(root, r).permutation(len(first))][unit]
+    if pure:
+        warn_user(
+            f"{pure} of {len(members)} groups hold one label, the others several: labels are "
+            "shuffled within groups, which moves none in the former. What is tested is whether "
+            "the procedure finds more than chance *within* groups; leave out the groups that hold "
+            "several labels to test whether it tells groups apart."
+        )
+    return lambda r: shuffle_within(members, repetition_rng(root, r))
+
+
+def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    """Return an order that leaves every label in its group."""
+    order = np.empty(sum(map(len, members)), dtype=np.intp)
+    for rows in members:
+        order[rows] = rng.permutation(rows)
+    return order
 
 
 def check_exchangeable(

@@ -13,9 +13,8 @@ from skeval._inference.draws import check_enough_draws, interval_of_draws
 from skeval._inference.interval import IntervalResult, Limits, WithEnds
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
-from skeval._resampling.loss import Loss, LossLike
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.target import Target
+from skeval._resampling.target import Loss, LossLike, Target
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import (
     Params,

@@ -8,8 +8,8 @@ import numpy as np
 
 from skeval._inference.means import standard_error_of_ratio
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.loss import LossLike
 from skeval._resampling.plan import whole_plan
+from skeval._resampling.target import LossLike
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._methods import RESUBSTITUTION

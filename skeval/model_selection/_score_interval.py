@@ -12,8 +12,8 @@ from sklearn.metrics import check_scoring
 
 from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
-from skeval._resampling.loss import resolve_loss
 from skeval._resampling.procedure import Procedure
+from skeval._resampling.target import resolve_loss
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import metrics
 
-from skeval._resampling.values import Statistic
+from skeval._resampling.units import Statistic
 from skeval.metrics import get_scorer
 from skeval.metrics._bleu import bleu_options, log_bleu
 from skeval.metrics._sentences import bleu_statistics

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
-from skeval._resampling.loss import LossLike
-from skeval._resampling.target import Target
+from skeval._resampling.target import LossLike, Target
 from skeval.report._cautions import Caution
 from skeval.utils._checks import check_count, check_flag
 from skeval.utils._seeds import RandomStateLike, root_seed

@@ -8,9 +8,9 @@ from typing import Any, Unpack, overload
 
 from sklearn.base import is_classifier
 
-from skeval._resampling.loss import LossLike
+from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.target import LossLike
 from skeval._resampling.task import read_task
-from skeval._resampling.workers import tallied_warnings
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
 from skeval.report._cautions import Caution
 from skeval.report._choices import (

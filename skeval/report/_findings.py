@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from skeval._resampling.fits import NoFitLeftError
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.questions import Questions
 from skeval._resampling.units import check_class_sizes
 from skeval.model_selection import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.report._text_table import align_rows
 from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import ShownAsText

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.model_selection import ErrorEstimate
 from skeval.report._estimates_table import name_estimates
 from skeval.report._report import EvaluationReport

@@ -13,9 +13,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.out_of_fold import OutOfFold
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import OutOfFold, Procedure
 from skeval._resampling.questions import (
     EachScorer,
     Questions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.utils._frames import DataFrame, make_frame
 
 __all__ = ["make_predictions_frame"]

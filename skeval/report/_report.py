@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
     ErrorEstimate,

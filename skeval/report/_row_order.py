@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.datasets._values import read_times
 from skeval.report._cautions import Caution
 

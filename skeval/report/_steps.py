@@ -26,8 +26,7 @@ from sklearn.svm import SVC
 
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
-from skeval._resampling.out_of_fold import OutOfFold, collect_answers
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target

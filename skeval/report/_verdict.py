@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias
 from skeval.model_selection import ErrorEstimate, ErrorInterval, PermutationTest
 from skeval.model_selection._fold_metrics import summarize_losses
@@ -209,12 +209,12 @@ def write_verdict(
     selection_bias: SelectionBias | None = None,
 ) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
-    sentences = [
-        forbid_quoting(warnings),
-        write_error(quoted, guess, unanswered, explained, selection_bias),
-        write_chance(guess, rare, permutation),
-    ]
-    return " ".join(filter(None, sentences))
+    grave = forbid_quoting(warnings)
+    chance = write_chance(guess, rare, permutation)
+    if grave and chance:
+        chance = "Whether it is better than chance cannot be told under that fault."
+    error = write_error(quoted, guess, unanswered, explained, selection_bias)
+    return " ".join(filter(None, [grave, error, chance]))
 
 
 def forbid_quoting(warnings: Iterable[Caution]) -> str:

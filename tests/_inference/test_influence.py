@@ -17,7 +17,7 @@ from skeval._inference.influence import (
     sampling_influence,
     standard_error,
 )
-from skeval._resampling.loss import Loss
+from skeval._resampling.target import Loss
 from skeval._resampling.units import DrawingUnits
 from skeval.metrics._losses import LOSSES
 from skeval.model_selection import bootstrap_error

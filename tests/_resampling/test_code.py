@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sklearn.svm
 
-from skeval._resampling.code import describe_code, find_version
+from skeval._resampling.cache import describe_code, find_version
 
 PARTS = """
 import functools
@@ -66,7 +66,7 @@ def namespace(text, **names):
 
 def test_the_same_under_every_hash_seed():
     program = PARTS.format(value=1) + (
-        "from skeval._resampling.code import describe_code\n"
+        "from skeval._resampling.cache import describe_code\n"
         f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
     )
     texts = {

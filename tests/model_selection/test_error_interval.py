@@ -24,18 +24,17 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.procedure_intervals import nested_errors
-from skeval._resampling.bootstrap_schemes import bootstrap_scheme
-from skeval._resampling.cases import cases_of
-from skeval._resampling.loss import resolve_loss
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import (
+    bootstrap_scheme,
+    cases_of,
     child_seed,
     fold_scheme,
     halves_scheme,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.target import Target, check_task, resolve_loss
 from skeval._resampling.task import Task
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.model_selection._error_interval import METHODS

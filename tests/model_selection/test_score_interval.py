@@ -16,8 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.cases import cases_of
-from skeval._resampling.schemes import halves_scheme, subsample_scheme
+from skeval._resampling.schemes import cases_of, halves_scheme, subsample_scheme
 from skeval._resampling.target import check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import ScoreInterval, error_interval, score_interval

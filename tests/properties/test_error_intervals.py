@@ -17,8 +17,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.draws import interval_of_draws
 from skeval._inference.proportions import jeffreys_interval, wilson_interval
-from skeval._resampling.cases import cases_of
-from skeval._resampling.out_of_fold import OutOfFold
+from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
 from skeval.feature_selection import selection_bias
 from skeval.metrics import (
