@@ -300,7 +300,6 @@ def test_what_selection_outside_claims_is_said_where_it_is_shown():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             found = replace(bias, limits={"t": lambda _, ends=ends: ends})
-            found = replace(found, interval=found.confidence_interval())
         assert ("would have claimed" in write_error(quoted, None, selection_bias=found)) == said
 
 
