@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from skeval._inference.proportions import exact_interval, wilson_interval
 from skeval.metrics import expected_calibration_error
-from skeval.metrics._probabilities import Events, bin_events
+from skeval.metrics._calibration import Events, bin_events
 from skeval.model_selection import tuning_optimism
 
 RESULTS = Path(__file__).parent / "results"

@@ -31,14 +31,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.procedure_intervals import INFLATION
+from skeval._inference.errors import INFLATION
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
 from skeval._resampling.task import read_task
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_repeats import repeated_scheme
+from skeval.model_selection._interval_methods import repeated_scheme
 from skeval.utils._seeds import root_seed
 
 ESTIMATORS = {

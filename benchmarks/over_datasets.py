@@ -26,7 +26,7 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.rank_tests import (
+from skeval._inference.ranks import (
     EXACT_UP_TO,
     critical_difference,
     distribute_signed_ranks,

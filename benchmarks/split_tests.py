@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from skeval._inference.paired_tests import mcnemar
+from skeval._inference.paired import mcnemar
 
 LEVEL = 0.05
 

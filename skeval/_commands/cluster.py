@@ -6,11 +6,12 @@ import argparse
 import re
 from typing import Any
 
-from skeval._commands._preparation import describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
     collect_notes,
     deliver,
+    describe_preparation,
+    make_preparation,
     parse_whole_number_from,
     progress_level,
     read_columns,

@@ -1,19 +1,26 @@
-"""``skeval evaluate``: the error of a classifier or regressor in every way."""
+"""``skeval evaluate``: the error of a classifier or regressor in every way.
+
+Its options, the estimators that it knows by name or imports, and how long an evaluation will take
+and what it does without to keep within a time.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands._budget import Workload, fit_to_budget, time_fits
-from skeval._commands._estimators import CLASSIFIERS, REGRESSORS, make_named, parse_path
-from skeval._commands._preparation import count_columns, describe_preparation, make_preparation
 from skeval._commands._shared import (
     add_common,
     collect_notes,
+    count_columns,
     deliver,
+    describe_preparation,
+    make_preparation,
     parse_whole_number_from,
     progress_level,
     read_columns,
@@ -22,7 +29,7 @@ from skeval._commands._shared import (
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-__all__ = ["add_evaluate"]
+__all__ = ["CLASSIFIERS", "Workload", "add_evaluate", "fit_to_budget", "time_fits"]
 
 SIZES: dict[str, Any] = {"n_bootstraps": 200, "n_permutations": 200, "n_resamples": 500}
 QUICK: dict[str, Any] = {"n_bootstraps": 50, "n_permutations": 50, "n_resamples": 100}
@@ -298,3 +305,167 @@ def _tell_seconds(seconds: float, fit: float, budget: float | None) -> None:
         f"solver does many fits at once; {advice}.",
         file=sys.stderr,
     )
+
+
+FEWEST_RESAMPLES = 20
+SMALLEST_TEST = 19
+"""Permutations with which P can be .05."""
+
+
+WISHES: list[tuple[str, Any, str]] = [
+    ("leave_one_out", False, "leave-one-out"),
+    ("n_permutations", SMALLEST_TEST, "permutations"),
+    ("n_resamples", FEWEST_RESAMPLES, "perturbations"),
+    ("n_bootstraps", FEWEST_RESAMPLES, "bootstrap resamples"),
+    ("n_resamples", 0, "perturbations"),
+    ("n_permutations", 0, "permutations"),
+]
+"""What is lowered, how far, and what it is called; what says least comes first."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The sizes of an evaluation, and what a fit to true and to shuffled labels takes.
+
+    `seconds` is what the fits take on one core; a solver that does many at once takes less.
+    """
+
+    n_samples: int
+    n_folds: int
+    n_bootstraps: int
+    n_permutations: int
+    n_resamples: int
+    leave_one_out: bool
+    perturbed: bool
+    n_others: int
+    fit: float
+    shuffled: float
+
+    @property
+    def n_fits(self) -> int:
+        """The number of fits to true labels."""
+        loo = self.n_samples if self.leave_one_out else 0
+        perturbations = self.n_resamples * (1 + self.n_folds) if self.perturbed else 0
+        return 2 + self.n_others + self.n_folds + loo + self.n_bootstraps + perturbations
+
+    @property
+    def seconds(self) -> float:
+        """What all fits take, one after another."""
+        return self.n_fits * self.fit + self.n_permutations * self.n_folds * self.shuffled
+
+
+def time_fits(estimator: Any, X: Any, y: Any, seed: int) -> tuple[float, float]:
+    """Return the seconds of a fit and prediction, with true and with shuffled labels.
+
+    What other programs take of the machine meanwhile does not count.
+    """
+    import numpy as np
+    from sklearn.base import clone
+
+    seconds = []
+    for labels in (y, np.random.default_rng(seed).permutation(y)):
+        start = perf_counter(), process_time()
+        model = clone(estimator).fit(X, labels)
+        model.predict(X)
+        if hasattr(model, "predict_proba"):  # which an evaluation asks for, too
+            model.predict_proba(X)
+        seconds.append(min(perf_counter() - start[0], process_time() - start[1]))
+    return seconds[0], seconds[1]
+
+
+def fit_to_budget(
+    work: Workload, budget: float, fixed: frozenset[str]
+) -> tuple[Workload, list[str]]:
+    """Return a workload within so many seconds, and what was left out for it.
+
+    It goes by `WISHES`; what is `fixed` stays.
+    """
+    asked, names = work, dict[str, str]()
+    for field, least, words in WISHES:
+        if work.seconds <= budget or field in fixed or getattr(work, field) <= least:
+            continue
+        share = _find_share(work, field, least, budget)
+        if _resize(work, field, share).seconds < work.seconds:
+            work, names[field] = _resize(work, field, share), words
+    told = []
+    for field, words in names.items():
+        now = getattr(work, field)
+        told.append(f"{now} {words} instead of {getattr(asked, field)}" if now else f"no {words}")
+    return work, told
+
+
+def _find_share(work: Workload, field: str, least: int, budget: float) -> int:
+    """Return how much of something fits in, at least `least`; nothing where that is 0.
+
+    What is left at last would be too little to tell anything, as a single permutation is.
+    """
+    now, without = getattr(work, field), _resize(work, field, 0)
+    if isinstance(now, bool) or least == 0:
+        return 0
+    each = (work.seconds - without.seconds) / now
+    room = int((budget - without.seconds) / each) if each > 0 else now
+    return min(now, max(least, room))
+
+
+def _resize(work: Workload, field: str, size: Any) -> Workload:
+    """Return a workload with another size of one of its fields."""
+    changes: dict[str, Any] = {field: size}
+    return replace(work, **changes)
+
+
+CLASSIFIERS = ("linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest")
+REGRESSORS = ("ridge", "linear-svm", "rbf-svm", "knn", "forest")
+
+
+def make_named(name: str, seed: int, *, numbers: bool) -> Any:
+    """Return the classifier of a name, or the regressor where numbers are predicted."""
+    from sklearn import ensemble, linear_model, neighbors, svm
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    from skeval.utils._seeds import small_seed
+
+    known = REGRESSORS if numbers else CLASSIFIERS
+    if name not in known:
+        kind = "numbers" if numbers else "classes"
+        raise ValueError(
+            f"--estimator must be one of {', '.join(known)} or module:object where the target "
+            f"holds {kind}, got {name!r}."
+        )
+    if name == "forest":
+        forest = ensemble.RandomForestRegressor if numbers else ensemble.RandomForestClassifier
+        return forest(random_state=small_seed(seed))
+    if numbers:
+        return {
+            "ridge": linear_model.Ridge(),
+            "linear-svm": svm.SVR(kernel="linear"),
+            "rbf-svm": svm.SVR(),
+            "knn": neighbors.KNeighborsRegressor(),
+        }[name]
+    return {
+        "linear-svm": svm.SVC(kernel="linear"),
+        "rbf-svm": svm.SVC(),
+        "logistic": linear_model.LogisticRegression(max_iter=5000),
+        "lda": LinearDiscriminantAnalysis(),
+        "knn": neighbors.KNeighborsClassifier(),
+    }[name]
+
+
+def parse_path(path: str) -> Any:
+    """Return the estimator that ``module:object`` names: an estimator, or what makes one.
+
+    The module is imported, from the current folder too, and nothing is unpickled.
+    """
+    module_name, _, name = path.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"--estimator {path!r} cannot be imported: {error}.") from error
+    makes = isinstance(found, type) or (callable(found) and not hasattr(found, "fit"))
+    made = found() if makes else found
+    if not hasattr(made, "fit"):
+        raise ValueError(f"--estimator {path!r} must name an estimator, got {made!r}.")
+    return made

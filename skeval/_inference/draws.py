@@ -1,17 +1,34 @@
-"""Intervals made of draws: of replicates of a statistic, or of its deviation."""
+"""Intervals made of draws: of replicates of a statistic, or of its deviation.
+
+First the percentile, basic and bias-corrected limits of a bootstrap, then what other draws have in
+common with it.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
-from skeval._inference.bootstrap_intervals import Correction, corrected_levels
 from skeval._inference.interval import Limits
-from skeval._inference.means import normal_quantile
-from skeval._inference.proportions import effective_size, log_interval, wilson_interval
+from skeval._inference.proportions import (
+    effective_size,
+    log_interval,
+    normal_quantile,
+    wilson_interval,
+)
 
-__all__ = ["bootstrap_limits", "check_enough_draws", "interval_of_draws", "mirrored_limits"]
+__all__ = [
+    "bca_correction",
+    "bootstrap_limits",
+    "check_enough_draws",
+    "corrected_levels",
+    "interval_of_draws",
+    "mirrored_limits",
+]
 
 Floats = NDArray[np.float64]
 _BY_STANDARD_ERROR = ("wilson", "log", "normal")
@@ -86,3 +103,44 @@ def _expand_level(confidence_level: float, n: int) -> float:
     """
     wider = np.sqrt(n / (n - 1)) * t.isf((1 - confidence_level) / 2, n - 1)
     return float(1 - 2 * norm.sf(wider))
+
+
+FARTHEST = 38.0
+"""Below minus this the normal distribution function is 0."""
+
+
+class Correction(NamedTuple):
+    """Bias and acceleration of the BCa interval of Efron (1987)."""
+
+    bias: float
+    acceleration: float
+
+
+def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats]) -> Correction:
+    """Return the correction by equations (6.4) and (6.6) of Efron (1987).
+
+    `jackknife` holds, for each stratum, the statistic without each of its units. The bias is
+    infinite where all replicates lie on one side of the estimate.
+    """
+    bias = ndtri((np.mean(replicates < estimate) + np.mean(replicates <= estimate)) / 2)
+    return Correction(float(bias), _acceleration(jackknife))
+
+
+def corrected_levels(correction: Correction, confidence_level: float) -> tuple[float, float]:
+    """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
+    bias, acceleration = correction
+    z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
+    z = z.clip(-FARTHEST, FARTHEST)  # a level of 1, as that of two samples, has no quantile
+    low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
+    return float(low), float(high)
+
+
+def _acceleration(jackknife: list[Floats]) -> float:
+    """Return sum U^3 / (6 (sum U^2)^1.5) over the strata, U the empirical influence values."""
+    cubes = squares = 0.0
+    for values in jackknife:
+        n = len(values)
+        influence = (n - 1) * (values.mean() - values)
+        cubes += np.sum(influence**3) / n**3
+        squares += np.sum(influence**2) / n**2
+    return float(cubes / squares**1.5 / 6) if squares > 0 else 0.0

@@ -13,8 +13,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import special
 
-from skeval._inference.equivalence import RegionProbabilities
-from skeval._inference.rank_tests import settle
+from skeval._inference.paired import RegionProbabilities
+from skeval._inference.ranks import settle
 
 __all__ = [
     "dirichlet_weights",

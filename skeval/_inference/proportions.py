@@ -1,31 +1,114 @@
-"""Confidence intervals of a proportion or a mean: numbers in, (low, high) out."""
+"""Confidence intervals of a proportion or a mean: numbers in, (low, high) out.
+
+First means with their standard errors and normal intervals, then proportions, then what is found of
+an estimate: its standard error and the intervals that can be read off it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
 from skeval._inference.interval import Limits
-from skeval._inference.means import normal_interval, normal_quantile
+from skeval.utils._checks import warn_undefined
 
 __all__ = [
     "PROPORTION_INTERVALS",
+    "Finding",
     "area_interval",
     "binomial_limits",
     "effective_number",
     "effective_size",
     "exact_interval",
+    "finding_forms",
+    "finding_limits",
     "jeffreys_interval",
     "log_interval",
     "log_odds_interval",
+    "mean_interval",
+    "normal_interval",
+    "normal_quantile",
+    "row_means",
+    "standard_error_of_ratio",
     "stratified_wilson_interval",
-    "wald_interval",
     "wilson_interval",
 ]
 
+_ROUNDING = 1e-12
+
+
+def normal_quantile(confidence_level: float, n_units: int | None = None) -> float:
+    """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
+    if n_units is None:
+        return float(stats.norm.ppf((1 + confidence_level) / 2))
+    return float(stats.t.isf((1 - confidence_level) / 2, n_units - 1))
+
+
+def normal_interval(
+    estimate: float,
+    standard_error: float,
+    confidence_level: float,
+    bounds: Limits = (-np.inf, np.inf),
+    n_units: int | None = None,
+) -> Limits:
+    """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
+    half = normal_quantile(confidence_level, n_units) * standard_error
+    low, high = np.clip([estimate - half, estimate + half], *bounds)
+    return float(low), float(high)
+
+
+def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the (weighted) mean of the tested entries of each row, nan where there is none."""
+    tested = ~np.isnan(losses)
+    known = np.where(tested, losses, 0)
+    with np.errstate(invalid="ignore"):
+        if weights is not None:
+            return (known @ weights) / (tested @ weights)
+        return known.sum(axis=1) / tested.sum(axis=1)
+
+
+def standard_error_of_ratio(
+    sums: np.ndarray, counts: np.ndarray, groups: Any = None
+) -> tuple[float, int | None]:
+    """Return the standard error of ``sums.sum() / counts.sum()``, and the number of groups.
+
+    With groups their residuals are added up first (CR1, the sandwich of clustered samples).
+    """
+    seen, total = counts > 0, counts.sum()
+    residuals = (sums - sums.sum() / total * counts)[seen]
+    if groups is None:
+        return float(np.sqrt(np.sum(residuals**2)) / total), None
+    codes = np.unique(np.asarray(groups)[seen], return_inverse=True)[1].reshape(-1)
+    n_groups = int(codes.max()) + 1
+    if n_groups == 1:
+        warn_undefined("The standard error of one group is undefined and set to nan.")
+        return float("nan"), 1
+    by_group = np.bincount(codes, residuals)
+    spread = np.sqrt(n_groups / (n_groups - 1) * np.sum(by_group**2))
+    return float(spread / total), n_groups
+
+
+def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
+    """Return the interval of the mean of non-negative losses.
+
+    "t" is Student's; "hall" corrects it for skewness by the cubic transformation of Hall (1992).
+    """
+    n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
+    ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
+    skew = stats.skew(losses) / n**0.5 if error > _ROUNDING * abs(mean) else 0.0
+    if method == "hall" and abs(skew) > _ROUNDING:  # the inverse of the transformation
+        ends = 3 / skew * (np.cbrt(1 + skew * (ends - skew / 6)) - 1)
+    low, high = (mean - ends * error).tolist()
+    return max(min(low, mean), 0.0), max(high, mean)
+
 
 Floats = NDArray[np.float64]
-_ROUNDING = 1e-12
+_NEGLIGIBLE = 1e-12
 
 
 def log_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
@@ -43,7 +126,7 @@ def log_interval(estimate: float, standard_error: float, confidence_level: float
 def log_odds_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
     """Return the normal interval of the log-odds of a rate; nan where it is 0 or 1."""
     scale = estimate * (1 - estimate)
-    if not (scale > 0 and standard_error > _ROUNDING):
+    if not (scale > 0 and standard_error > _NEGLIGIBLE):
         return np.nan, np.nan
     spread = standard_error / scale
     low, high = expit(normal_interval(float(logit(estimate)), spread, confidence_level))
@@ -103,8 +186,8 @@ def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tup
     with np.errstate(invalid="ignore"):  # without errors, or with nothing else, of exact limits
         low = betaincinv(hits + own, misses + other, tail)
         high = betainccinv(hits + other, misses + own, tail)
-    low = np.where(hits <= _ROUNDING * size, 0.0, np.minimum(low, rate))
-    high = np.where(misses <= _ROUNDING * size, 1.0, np.maximum(high, rate))
+    low = np.where(hits <= _NEGLIGIBLE * size, 0.0, np.minimum(low, rate))
+    high = np.where(misses <= _NEGLIGIBLE * size, 1.0, np.maximum(high, rate))
     return low, high
 
 
@@ -200,3 +283,69 @@ _BESIDE = 1e-12
 def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     more = (sizes[0] + sizes[1]) / 2 - 1
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
+
+
+NON_NEGATIVE = ("squared", "absolute")
+QUANTILES = ("location_shifted_bootstrap", "two_stage_bootstrap")
+
+
+class Finding(NamedTuple):
+    """What a method finds.
+
+    Attributes
+    ----------
+    error, standard_error : float
+    replicates : ndarray
+        What was averaged, or whose quantiles are the interval.
+    degrees_of_freedom : float
+        Of Student's quantile; infinity for the normal one.
+    n_effective : float or None
+        Number of independent samples whose mean would have the standard error; None if unknown.
+    """
+
+    error: float
+    standard_error: float
+    replicates: Floats
+    degrees_of_freedom: float
+    n_effective: float | None
+
+
+def finding_forms(found: Finding, loss: str, method: str = "") -> tuple[str, ...]:
+    """Return the forms of interval that suit what a method finds of a loss, the default first.
+
+    Quantiles of replicates make an interval if they vary.
+    """
+    forms = []
+    if method in QUANTILES and np.nanmin(found.replicates) < np.nanmax(found.replicates):
+        forms.append("quantile")
+    if loss == "zero_one" and found.n_effective is not None:
+        forms += (
+            ["jeffreys", "wilson"]
+            if method in ("repeated_cv", "given_folds")
+            else ["wilson", "jeffreys"]
+        )
+    if loss in NON_NEGATIVE and found.error > 0:
+        forms.append("log")
+    return (*forms, "normal" if np.isinf(found.degrees_of_freedom) else "t")
+
+
+def finding_limits(found: Finding, form: str, confidence_level: float, bounds: Limits) -> Limits:
+    """Return the limits of one form, within the range of the quantity."""
+    z = quantile = normal_quantile(confidence_level)
+    if np.isfinite(found.degrees_of_freedom):
+        quantile = float(stats.t.isf((1 - confidence_level) / 2, found.degrees_of_freedom))
+    error, n = found.error, found.n_effective
+    if form == "wilson" and n is not None:
+        return wilson_interval(error * n, n, confidence_level, quantile)
+    if form == "jeffreys" and n is not None:
+        n /= (quantile / z) ** 2
+        return jeffreys_interval(error * n, n, confidence_level)
+    if form == "log":
+        return log_interval(error, found.standard_error * quantile / z, confidence_level)
+    if form == "quantile":
+        tail = (1 - confidence_level) / 2
+        limits = np.nanquantile(found.replicates, [tail, 1 - tail])
+    else:
+        limits = error + quantile * found.standard_error * np.array([-1.0, 1.0])
+    low, high = np.clip(limits, *bounds)
+    return float(low), float(high)

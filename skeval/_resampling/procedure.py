@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.tested import Tested
+from skeval._inference.errors import Tested
 from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.plan import PlanBlock, ResamplingPlan

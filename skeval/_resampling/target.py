@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
-from skeval.metrics._losses import LOSSES
+from skeval.metrics._regression import LOSSES
 from skeval.utils._checks import (
     check_data,
     check_groups,

@@ -40,11 +40,12 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import within_cluster_distances, within_cluster_sse
 from skeval.utils._checks import check_option, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import (
+    DataFrame,
     ShownAsText,
     align_text,
+    make_frame,
     write_number,
     write_spread,
     write_with_spread,

@@ -16,8 +16,7 @@ from skeval.metrics.cluster import internal_indices
 from skeval.metrics.cluster._indices import INTERNAL
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
-from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import DataFrame, ShownAsText, align_text, make_frame
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 

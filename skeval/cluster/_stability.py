@@ -27,11 +27,12 @@ from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pair
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import (
+    DataFrame,
     ShownAsText,
     align_text,
+    make_frame,
     write_number,
     write_spread,
     write_with_spread,

@@ -1,13 +1,18 @@
-"""Selection and classifier as one estimator, selection refitted in every round."""
+"""Selection and classifier as one estimator, selection refitted in every round.
+
+A round selects and fits on a training part and predicts the rest; the features that the rounds
+agree on are the consensus.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
@@ -17,19 +22,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.fits import fit_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.folds import fold_plan, limit_folds, resolve_folds
 from skeval._resampling.jobs import fit_task
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
-from skeval._resampling.weights import check_takes_weights, mean_of_tested, weight_parameters
-from skeval.feature_selection._consensus import consensus_support
-from skeval.feature_selection._rounds import (
-    Round,
-    check_support,
-    fit_part,
-    limit_inner_folds,
-    read_round,
+from skeval._resampling.weights import (
+    check_takes_weights,
+    group_parameters,
+    mean_of_tested,
+    weight_parameters,
 )
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 from skeval.utils._checks import (
@@ -42,7 +44,14 @@ from skeval.utils._checks import (
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["CV2FeatureSelectionPipeline", "check_selector", "default_selector"]
+__all__ = [
+    "CV2FeatureSelectionPipeline",
+    "check_selector",
+    "check_support",
+    "consensus_support",
+    "default_selector",
+    "feature_ranks",
+]
 
 DEFAULT_N_FEATURES = 20
 
@@ -437,3 +446,83 @@ def check_selector(selector: Any, n_features: int) -> None:
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
+
+
+class Round(NamedTuple):
+    """The features that one inner round selected, their ranks, and its predictions."""
+
+    support: np.ndarray
+    ranks: np.ndarray
+    predicted: np.ndarray
+
+
+def read_round(model: Any, X: Any, y: Any) -> Round:
+    """Return the result of a round from its pipeline, which was fitted without inner rounds."""
+    ranks = feature_ranks(model.selector_, X.shape[1])
+    return Round(model.support_, ranks, model.predict(X))
+
+
+def fit_part(
+    part: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
+) -> Any:
+    """Fit a clone of the selector or classifier, with weights and groups where it takes them."""
+    given = {**weight_parameters(part, weights), **group_parameters(part, groups)}
+    return clone(part).fit(X, y, **given)
+
+
+def limit_inner_folds(cv: Any, target: Target) -> Any:
+    """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
+    if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
+        raise ValueError(
+            f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
+            "cv=None does without them."
+        )
+    return limit_folds(cv, target.codes)
+
+
+def check_support(selector: Any) -> np.ndarray:
+    """Return the support of a fitted selector; raise if it is empty."""
+    support = selector.get_support()
+    if not support.any():
+        raise ValueError(
+            f"selector must select at least one of the {len(support)} features, it selected none."
+        )
+    return support
+
+
+def consensus_support(
+    supports: np.ndarray, ranks: np.ndarray, threshold: float | None = None
+) -> np.ndarray:
+    """Return the mask of the features selected most often, or in a fraction of the rounds.
+
+    Parameters
+    ----------
+    supports : bool ndarray of shape (n_rounds, n_features)
+    ranks : ndarray of shape (n_rounds, n_features)
+        Rank of each feature in each round, 1 is best; it breaks ties of the frequency.
+    threshold : float or None
+        Keep the features with at least this frequency; None keeps as many as the rounds select on
+        average.
+    """
+    times = supports.sum(axis=0)
+    if threshold is not None:
+        return times / len(supports) >= threshold
+    order = np.lexsort((ranks.mean(axis=0), -times))  # ties that remain are broken by position
+    mask = np.zeros(len(times), dtype=bool)
+    mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True
+    return mask
+
+
+def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
+    """Return the rank that a fitted selector gives each feature, 1 is best; equal if it has none.
+
+    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection); an undefined
+    score ranks last.
+    """
+    if hasattr(selector, "ranking_"):
+        return np.asarray(selector.ranking_, dtype=float)
+    if hasattr(selector, "scores_"):
+        scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
+        _, places = np.unique(-scores, return_inverse=True)  # older rankdata fails for infinities
+        return rankdata(places)
+    return np.ones(n_features)

@@ -11,16 +11,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval._inference.interval import LimitsResult, WithEnds
-from skeval._inference.means import normal_interval, row_means
-from skeval._inference.paired_tests import corrected_error
+from skeval._inference.paired import corrected_error
+from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.target import resolve_loss
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import group_parameters, weight_parameters
-from skeval.feature_selection._cv2 import check_selector
-from skeval.feature_selection._rounds import check_support
+from skeval.feature_selection._cv2 import check_selector, check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import align_text, write_number, write_spread

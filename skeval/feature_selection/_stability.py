@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.interval import LimitsResult, WithEnds
-from skeval._inference.means import normal_interval
+from skeval._inference.proportions import normal_interval
 from skeval.utils._checks import (
     check_confidence_level,
     check_data,
     check_option,
     warn_undefined,
 )
-from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import align_text, write_number
+from skeval.utils._text import DataFrame, align_text, make_frame, write_number
 
 __all__ = ["SelectionStability", "check_supports", "selection_stability"]
 

@@ -22,9 +22,14 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from skeval.metrics._bleu import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._calibration import CalibrationCurve, calibration_curve
-from skeval.metrics._calibration_error import CalibrationError, expected_calibration_error
+from skeval.metrics._calibration import (
+    CalibrationCurve,
+    CalibrationError,
+    ScoreDecomposition,
+    calibration_curve,
+    expected_calibration_error,
+    score_decomposition,
+)
 from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
     error_rate,
@@ -34,15 +39,22 @@ from skeval.metrics._classification import (
 )
 from skeval.metrics._cost import (
     CostCurve,
+    CostCurveBand,
     cost_curve,
+    cost_curve_band,
     cost_sensitive_error,
     expected_cost,
     probability_cost,
 )
-from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
-from skeval.metrics._dominance import CurveDominance, curve_dominance
+from skeval.metrics._curves import (
+    NetBenefit,
+    PrecisionRecallCurveBand,
+    RocCurveBand,
+    net_benefit,
+    precision_recall_curve_band,
+    roc_curve_band,
+)
 from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
-from skeval.metrics._net_benefit import NetBenefit, net_benefit
 from skeval.metrics._plot import (
     BreakEvenDisplay,
     CalibrationDisplay,
@@ -51,15 +63,10 @@ from skeval.metrics._plot import (
     PrecisionRecallDisplay,
     RocCurveDisplay,
 )
-from skeval.metrics._precision_recall_band import (
-    PrecisionRecallCurveBand,
-    precision_recall_curve_band,
-)
-from skeval.metrics._ranking import break_even_point, ranking_loss
+from skeval.metrics._ranking import CurveDominance, break_even_point, curve_dominance, ranking_loss
 from skeval.metrics._regression import error_norm
-from skeval.metrics._roc_band import RocCurveBand, roc_curve_band
-from skeval.metrics._score_decomposition import ScoreDecomposition, score_decomposition
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
+from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
 
 __all__ = [
     "BreakEvenDisplay",

@@ -1,28 +1,198 @@
-"""Reliability diagrams: what happens where a probability is predicted."""
+"""Are predicted probabilities those with which events happen? Curves, errors, decompositions.
+
+Read from top to bottom: probabilities of two classes, or of one among several, and their bins;
+reliability curves; the expected calibration error; a proper score as miscalibration, discrimination
+and uncertainty.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlog1py, xlogy
+from sklearn.isotonic import isotonic_regression
+from sklearn.utils import check_consistent_length
 
-from skeval._inference.poisson_binomial import share_limits
-from skeval._inference.proportions import exact_interval, wilson_interval
-from skeval.metrics._probabilities import (
-    BIN_CONSTRAINTS,
-    PROBABILITY_CONSTRAINTS,
-    bin_events,
-    check_events,
+from skeval._inference.calibration import (
+    Bins,
+    corrected_gap,
+    gap_limits,
+    gap_moments,
+    share_limits,
+    shrink_distances,
 )
+from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.proportions import exact_interval, wilson_interval
+from skeval.metrics._checks import check_binary_scores, positive_label, scale_weights
+from skeval.utils._checks import check_data, check_y, naming
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, write_ends
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    align_text,
+    make_frame,
+    write_ends,
+    write_number,
+)
 
-__all__ = ["CalibrationCurve", "calibration_curve"]
+__all__ = [
+    "CalibrationCurve",
+    "CalibrationError",
+    "Events",
+    "ScoreDecomposition",
+    "bin_events",
+    "calibration_curve",
+    "expected_calibration_error",
+    "score_decomposition",
+]
 
 Floats = NDArray[np.float64]
+PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
+    "y_true": ["array-like"],
+    "y_prob": ["array-like"],
+    "pos_label": [Real, str, "boolean", None],
+    "labels": ["array-like", None],
+    "sample_weight": ["array-like", None],
+}
+BIN_CONSTRAINTS: dict[str, list[object]] = {
+    "n_bins": [Interval(Integral, 1, None, closed="left")],
+    "strategy": [StrOptions({"quantile", "uniform"})],
+}
+
+
+class Events(NamedTuple):
+    """What was predicted with which probability, and whether it happened.
+
+    Attributes
+    ----------
+    happened : bool ndarray of shape (n_samples,)
+    probability : ndarray of shape (n_samples,)
+    weight : ndarray of shape (n_samples,)
+        All > 0, relative to the largest.
+    pos_label : object
+        The class whose probabilities these are; None for the class that is predicted.
+    """
+
+    happened: NDArray[np.bool_]
+    probability: Floats
+    weight: Floats
+    pos_label: object
+
+
+def check_events(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    pos_label: object,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Events:
+    """Return the event that the probabilities are of; samples of weight 0 are left out."""
+    given = check_data("y_prob", y_prob, ensure_2d=False, dtype=np.float64)
+    if given.ndim == 2 and given.shape[1] > 1:
+        found = _check_columns(y_true, given, pos_label, labels, sample_weight)
+    else:
+        if labels is not None:
+            raise ValueError("labels must be None where y_prob has one column, got some.")
+        checked = check_binary_scores(y_true, given, pos_label, sample_weight, "y_prob")
+        classes = np.unique(check_y("y_true", y_true)).tolist()
+        found = Events(*checked, positive_label(classes, pos_label))
+    probability = found.probability
+    if probability.min() < 0 or probability.max() > 1:
+        outside = probability[(probability < 0) | (probability > 1)][0]
+        raise ValueError(f"y_prob must lie between 0 and 1, got {outside:g}.")
+    seen = found.weight > 0
+    return Events(found.happened[seen], probability[seen], found.weight[seen], found.pos_label)
+
+
+def _check_columns(
+    y_true: ArrayLike,
+    columns: Floats,
+    pos_label: object,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> Events:
+    """Return one class against the rest, or whether the likeliest class is the true one."""
+    with naming("y_true", "y_prob"):
+        check_consistent_length(y_true, columns, sample_weight)
+    y = check_y("y_true", y_true)
+    classes = np.unique(y) if labels is None else check_y("labels", labels)
+    if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
+        raise ValueError(
+            f"labels must name the class of each of the {columns.shape[1]} columns of y_prob once, "
+            f"got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
+        )
+    if not set(y.tolist()) <= set(classes.tolist()):
+        raise ValueError(f"y_true must hold labels alone, {classes.tolist()[:10]}, got others.")
+    weight = scale_weights(sample_weight, len(y))[0]
+    if pos_label is None:
+        return Events(y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight, None)
+    if pos_label not in classes.tolist():
+        raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
+    return Events(y == pos_label, columns[:, classes.tolist().index(pos_label)], weight, pos_label)
+
+
+class Binned(NamedTuple):
+    """Events in bins of their probability, of which none is empty.
+
+    Attributes
+    ----------
+    place : int ndarray of shape (n_samples,)
+        Bin of each event.
+    edges : ndarray of shape (n_bins, 2)
+        A bin holds what lies above its first edge, up to its second; the first one both.
+    counts : int ndarray of shape (n_bins,)
+    share : ndarray of shape (n_bins,)
+        Of the weight.
+    effective : ndarray of shape (n_bins,)
+        Number of samples of equal weight whose mean would have this variance.
+    predicted, observed : ndarray of shape (n_bins,)
+        Mean probability, and the fraction that happened.
+    """
+
+    place: NDArray[np.intp]
+    edges: Floats
+    counts: NDArray[np.intp]
+    share: Floats
+    effective: Floats
+    predicted: Floats
+    observed: Floats
+
+
+def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
+    """Return the events in bins of equal width or of equal weight."""
+    p, weight = events.probability, events.weight
+    edges = _find_edges(p, weight, n_bins, strategy)
+    filled, place = np.unique(np.searchsorted(edges[1:-1], p), return_inverse=True)
+    place = place.reshape(-1)
+    total = np.bincount(place, weight)
+    return Binned(
+        place,
+        np.column_stack([edges[filled], edges[filled + 1]]),
+        np.bincount(place),
+        total / total.sum(),
+        total**2 / np.bincount(place, weight**2),
+        np.clip(np.bincount(place, weight * p) / total, 0.0, 1.0),
+        np.bincount(place, weight * events.happened) / total,
+    )
+
+
+def _find_edges(p: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats:
+    shares = np.linspace(0, 1, n_bins + 1)
+    if strategy == "uniform":
+        return shares
+    if weight.min() == weight.max():
+        return np.percentile(p, 100 * shares)
+    order = np.argsort(p)
+    cumulative = np.cumsum(weight[order])
+    at = np.searchsorted(cumulative, shares * cumulative[-1] * (1 - 1e-12))
+    return p[order][np.minimum(at, len(p) - 1)]
+
+
 INTERVALS = {"clopper_pearson": exact_interval, "wilson": wilson_interval}
 COLUMNS = ("mean_predicted", "observed", "low", "high", "band_low", "band_high")
 
@@ -233,3 +403,395 @@ def calibration_curve(
         *(confidence_level, method, strategy, events.pos_label),
         *(events.probability, events.weight),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationError(WithEnds, LimitsResult):
+    """Expected calibration error, with its bias and an interval.
+
+    Attributes
+    ----------
+    error : float
+        The mean distance between observed fraction and mean probability of a bin; too large.
+    corrected : float
+        The distance that has this one as its expected value; 0 where chance makes a larger one.
+    by_chance : float
+        What `error` would be, on average, if the model were calibrated.
+    n_bins : int
+        Number of bins that hold samples.
+    n_samples : int
+        Number of samples of weight above 0.
+    strategy : str
+        How the bins were made.
+    pos_label : object
+        The class whose probability was predicted; None where the event is that the class of the
+        largest probability is the true one.
+    interval : ConfidenceInterval
+        That of the true distance.
+    low, high : float
+        Its ends.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    error: float
+    corrected: float
+    by_chance: float
+    n_bins: int
+    n_samples: int
+    strategy: str
+    pos_label: object
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        names = ("error", "corrected", "by_chance", "n_bins", "n_samples", "strategy")
+        return {name: getattr(self, name) for name in names} | self._interval_items()
+
+    def __str__(self) -> str:
+        rows = [
+            ("error", write_number(self.error)),
+            ("corrected", write_number(self.corrected)),
+            self._interval_row(),
+            ("if calibrated", write_number(self.by_chance)),
+            ("bins", f"{self.n_bins} ({self.strategy})"),
+            ("samples", f"{self.n_samples}"),
+        ]
+        return align_text("expected calibration error", rows)
+
+
+@validate_params(
+    {
+        **PROBABILITY_CONSTRAINTS,
+        **BIN_CONSTRAINTS,
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    }
+)
+def expected_calibration_error(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    confidence_level: float = 0.95,
+    pos_label: object = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> CalibrationError:
+    r"""Mean distance between predicted probability and observed fraction, over bins.
+
+    With the bins of `calibration_curve`, of which `b` holds a share :math:`s_b` of the weight,
+
+    .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
+
+    In [0, 1]; 0 is best. It estimates the same of the true probabilities, :math:`\theta =
+    \sum_b s_b |\bar\pi_b - \bar p_b|`, and is too large, for chance makes a distance where there
+    is none: `by_chance` says how large a one.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probability of the positive class, or of each class.
+    n_bins : int, default=10
+        Number of bins.
+    strategy : {"quantile", "uniform"}, default="quantile"
+        Bins of equally many samples, or of equal width.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
+    pos_label : int, float, bool or str, default=None
+        The positive class. None is 1 where `y_prob` has one column and `y_true` takes values in
+        {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
+        probability is the true one (top label).
+    labels : array-like of shape (n_classes,), default=None
+        The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says; only the ratios of weights matter.
+
+    Returns
+    -------
+    CalibrationError
+        With `error`, `corrected`, `by_chance` and the `interval`.
+
+    Raises
+    ------
+    ValueError
+        If a probability lies outside [0, 1], or classes and columns do not agree.
+
+    See Also
+    --------
+    score_decomposition : Miscalibration without bins.
+
+    Notes
+    -----
+    *Bias.* In a bin of :math:`n_b` samples the fraction is :math:`X_b / n_b` with a binomial
+    :math:`X_b`, so that the expected error, given the true distances, is known. `corrected` is the
+    mean of true distances whose expected error is the one observed. It, too, may be off: where
+    chance makes most of the error it falls short of the truth, and it is not 0 in every data set
+    that a calibrated model makes.
+
+    *Interval.* Its ends are the largest and the smallest mean of true distances under which the
+    error lies no further from its expected value than the normal quantile of standard deviations.
+    The upper end shares the distance among the bins so that chance adds least, and takes no error
+    for smaller than `by_chance`; the lower end shares it as it was observed. It is meant to hold
+    :math:`\theta` of the samples that were drawn. Measured at a nominal 0.95 on 250 data sets a
+    cell, with five models (calibrated; overconfident, twice the log-odds; half the probability; one
+    and a half times it; nearly constant) and three kinds of bins (10 and 5 of equal size, 10 of
+    equal width): the lowest and the mean coverage, the error and the corrected one of the
+    calibrated model in 10 bins of equal size, and what the overconfident one has there:
+
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+    rate  n    lowest  mean   error  corrected  truth  error  corrected  width
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+    0.5   50   0.940   0.968  0.159  0.038      0.101  0.176  0.091      0.25
+    0.5   200  0.932   0.965  0.078  0.019      0.102  0.121  0.090      0.14
+    0.1   50   0.940   0.977  0.079  0.025      0.071  0.102  0.066      0.18
+    0.1   200  0.956   0.977  0.039  0.011      0.071  0.081  0.069      0.09
+    0.02  50   0.936   0.980  0.020  0.009      0.039  0.045  0.036      0.12
+    0.02  200  0.944   0.975  0.011  0.004      0.038  0.039  0.037      0.06
+    ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
+
+    Of unlimited scores in the same bins it held the distance in 0.920 of the data sets at least.
+    Where weights differ a bin counts as :math:`(\sum w)^2 / \sum w^2` samples.
+
+    References
+    ----------
+    .. [1] Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
+       neural networks. ICML 2017. https://proceedings.mlr.press/v70/guo17a.html
+    .. [2] Kumar, A., Liang, P. and Ma, T. (2019). Verified uncertainty calibration. NeurIPS 2019.
+       https://arxiv.org/abs/1909.10155
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.metrics import expected_calibration_error
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(200)
+    >>> y = rng.random(200) < p  # calibrated
+    >>> print(expected_calibration_error(y, p))
+    expected calibration error
+      error          0.0532
+      corrected      0.0000
+      95 % interval  [0.0000, 0.1085]
+      if calibrated  0.0682
+      bins           10 (quantile)
+      samples        200
+    """
+    events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
+    found = bin_events(events, n_bins, strategy)
+    bins = Bins(found.share, found.effective, found.predicted, found.observed)
+    distances = shrink_distances(bins)
+    return CalibrationError(
+        error=float(bins.share @ np.abs(bins.observed - bins.predicted)),
+        corrected=corrected_gap(bins, distances),
+        by_chance=float(gap_moments(bins, bins.predicted)[0]),
+        n_bins=len(found.counts),
+        n_samples=len(events.happened),
+        strategy=strategy,
+        pos_label=events.pos_label,
+        limits={"test_inversion": partial(gap_limits, bins, distances)},
+        confidence_level=confidence_level,
+    )
+
+
+@dataclass(frozen=True)
+class ScoreDecomposition(ShownAsText):
+    """The parts of a score.
+
+    Attributes
+    ----------
+    score : float
+        ``miscalibration - discrimination + uncertainty + within_bins``; smaller is better.
+    miscalibration : float
+        What recalibrated probabilities would gain (Murphy's reliability); 0 is best.
+    discrimination : float
+        What they gain over the frequency of the event (resolution); larger is better.
+    uncertainty : float
+        The score of that frequency.
+    within_bins : float
+        What bins hide; 0 without bins, and where a bin holds one probability.
+    loss : str
+        "brier" or "log_loss".
+    method : str
+        "corp" or "murphy".
+    n_bins : int
+        Number of groups of equal recalibrated probability.
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    within_bins: float
+    loss: str
+    method: str
+    n_bins: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts by name.
+
+        Returns
+        -------
+        dict
+        """
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        names = ("score", "miscalibration", "discrimination", "uncertainty")
+        rows = [(name, write_number(getattr(self, name))) for name in names]
+        if self.method == "murphy":
+            rows.append(("within bins", write_number(self.within_bins)))
+        return align_text(f"{self.loss} by {self.method}, {self.n_bins} groups", rows)
+
+
+@validate_params(
+    {
+        **PROBABILITY_CONSTRAINTS,
+        **BIN_CONSTRAINTS,
+        "loss": [StrOptions({"brier", "log_loss"})],
+        "method": [StrOptions({"corp", "murphy"})],
+    }
+)
+def score_decomposition(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    loss: str = "brier",
+    method: str = "corp",
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    pos_label: object = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> ScoreDecomposition:
+    r"""Split the Brier score or the log loss into miscalibration, discrimination, uncertainty.
+
+    With :math:`\bar S(q)` the mean score of probabilities `q`, :math:`c` recalibrated ones,
+    :math:`g` the given ones, averaged in each bin, and :math:`\bar y` the frequency of the event,
+
+    .. math:: \bar S(p) = \underbrace{\bar S(g) - \bar S(c)}_{miscalibration}
+              - \underbrace{\bar S(\bar y) - \bar S(c)}_{discrimination}
+              + \underbrace{\bar S(\bar y)}_{uncertainty}
+              + \underbrace{\bar S(p) - \bar S(g)}_{within\ bins} .
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes.
+    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Predicted probability of the positive class, or of each class.
+    loss : {"brier", "log_loss"}, default="brier"
+        The score: :math:`(p - y)^2`, or :math:`-\log` of the probability of what happened, of
+        probabilities no nearer to 0 and 1 than 2.2e-16, as scikit-learn has it.
+    method : {"corp", "murphy"}, default="corp"
+        Recalibrate by isotonic regression [1]_, without bins (:math:`g = p`); or by the observed
+        fraction of each bin [2]_.
+    n_bins : int, default=10
+        Number of bins of "murphy".
+    strategy : {"quantile", "uniform"}, default="quantile"
+        Its bins: of equally many samples, or of equal width.
+    pos_label : int, float, bool or str, default=None
+        The positive class. None is 1 where `y_prob` has one column and `y_true` takes values in
+        {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
+        probability is the true one (top label).
+    labels : array-like of shape (n_classes,), default=None
+        The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says; only the ratios of weights matter.
+
+    Returns
+    -------
+    ScoreDecomposition
+        The parts, which add up to the score.
+
+    Raises
+    ------
+    ValueError
+        If a probability lies outside [0, 1], or classes and columns do not agree.
+
+    See Also
+    --------
+    calibration_curve : Where the probabilities are off.
+
+    Notes
+    -----
+    The parts of "corp" are never negative, and need no choice of bins. Both methods recalibrate
+    on the samples that they judge, so that miscalibration and discrimination are too large by the
+    same amount, the more so the smaller the sample: a calibrated model has no miscalibration of 0.
+
+    For the Brier score `within_bins` is the variance less the covariance within bins of
+    Stephenson, Coelho and Jolliffe [3]_, without which Murphy's three terms do not add up where a
+    bin holds different probabilities.
+
+    References
+    ----------
+    .. [1] Dimitriadis, T., Gneiting, T. and Jordan, A. I. (2021). Stable reliability diagrams for
+       probabilistic classifiers. Proceedings of the National Academy of Sciences 118, e2016191118.
+       https://doi.org/10.1073/pnas.2016191118
+    .. [2] Murphy, A. H. (1973). A new vector partition of the probability score. Journal of Applied
+       Meteorology 12, 595-600.
+       https://doi.org/10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2
+    .. [3] Stephenson, D. B., Coelho, C. A. S. and Jolliffe, I. T. (2008). Two extra components in
+       the Brier score decomposition. Weather and Forecasting 23, 752-757.
+       https://doi.org/10.1175/2007WAF2006116.1
+
+    Examples
+    --------
+    >>> from skeval.metrics import score_decomposition
+    >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
+    >>> p = [0.1, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.8]
+    >>> print(score_decomposition(y, p))
+    brier by corp, 3 groups
+      score           0.1350
+      miscalibration  0.0725
+      discrimination  0.1875
+      uncertainty     0.2500
+    """
+    events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
+    given = recalibrated = events.probability
+    if method == "corp":
+        recalibrated = _isotonic(events)
+        n_groups = len(np.unique(recalibrated))
+    else:
+        bins = bin_events(events, n_bins, strategy)
+        given, recalibrated = bins.predicted[bins.place], bins.observed[bins.place]
+        n_groups = len(bins.counts)
+    frequency = np.average(events.happened, weights=events.weight)
+    scores = [
+        _mean_score(events, probability, loss)
+        for probability in (events.probability, given, recalibrated, np.full_like(given, frequency))
+    ]
+    score, of_given, of_recalibrated, uncertainty = scores
+    return ScoreDecomposition(
+        score,
+        of_given - of_recalibrated,
+        uncertainty - of_recalibrated,
+        uncertainty,
+        score - of_given,
+        *(loss, method, n_groups),
+    )
+
+
+def _isotonic(events: Events) -> Floats:
+    """Return the fraction that happened, made increasing in the probability."""
+    place = np.unique(events.probability, return_inverse=True)[1].reshape(-1)
+    total = np.bincount(place, events.weight)
+    fraction = np.bincount(place, events.weight * events.happened) / total
+    found: Floats = isotonic_regression(fraction, sample_weight=total, y_min=0.0, y_max=1.0)
+    return found[place]
+
+
+def _mean_score(events: Events, probability: Floats, loss: str) -> float:
+    happened = events.happened.astype(float)
+    if loss == "brier":
+        scores = (probability - happened) ** 2
+    else:
+        smallest = np.finfo(float).eps
+        p = np.clip(probability, smallest, 1 - smallest)
+        scores = -xlogy(happened, p) - xlog1py(1 - happened, -p)
+    return float(np.average(scores, weights=events.weight))

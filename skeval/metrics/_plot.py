@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.metrics._calibration import CalibrationCurve, calibration_curve
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._cost import CostCurve, cost_curve
-from skeval.metrics._cost_band import CostCurveBand, cost_curve_band
-from skeval.metrics._net_benefit import NetBenefit, net_benefit
-from skeval.metrics._precision_recall_band import (
+from skeval.metrics._cost import CostCurve, CostCurveBand, cost_curve, cost_curve_band
+from skeval.metrics._curves import (
+    NetBenefit,
+    net_benefit,
     precision_recall_curve_band,
+    roc_curve_band,
 )
 from skeval.metrics._ranking import break_even_point
-from skeval.metrics._roc_band import roc_curve_band
 from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import Display
@@ -64,24 +64,18 @@ def _out_of_fold_scores(
     cv_results: Any, X: ArrayLike, n_samples: int, pos_label: object, responses: tuple[str, ...]
 ) -> tuple[np.ndarray, object]:
     """Return the mean score of each sample over the folds that test it, nan where none does."""
-    _check_cv_results(cv_results)
+    estimators, tested = _read_folds(cv_results, n_samples)
     sums, counts = np.zeros(n_samples), np.zeros(n_samples)
     positive: object = None
-    pairs = zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True)
-    for estimator, test in pairs:
-        last = np.max(test)
-        if last >= n_samples:
-            raise ValueError(
-                f"X must be what cv_results come from: a fold tests sample {last}, "
-                f"X has {n_samples} samples."
-            )
+    for estimator, test in zip(estimators, tested, strict=True):
         score, positive = _positive_scores(estimator, safe_indexing(X, test), pos_label, responses)
         np.add.at(sums, test, score)
         np.add.at(counts, test, 1)
     return np.divide(sums, counts, out=np.full(n_samples, np.nan), where=counts > 0), positive
 
 
-def _check_cv_results(cv_results: Any) -> None:
+def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
+    """Return the estimators of a cross-validation, and the rows that each was tested on."""
     needed = {"estimator", "indices"}
     if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
         raise ValueError(
@@ -89,6 +83,14 @@ def _check_cv_results(cv_results: Any) -> None:
             "return_indices=True, got "
             f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
         )
+    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
+    last = max(int(rows.max()) for rows in tested)
+    if last >= n_samples:
+        raise ValueError(
+            f"X must be what cv_results come from: a fold tests sample {last}, "
+            f"X has {n_samples} samples."
+        )
+    return list(cv_results["estimator"]), tested
 
 
 class ScoreDisplay(Display):
@@ -951,6 +953,7 @@ class CalibrationDisplay(Display):
         display : CalibrationDisplay
         """
         estimators, tested = _read_folds(cv_results, num_samples(X))
+        _check_tested_once(tested)
         parts = [
             _predict_classes(estimator, safe_indexing(X, rows))
             for estimator, rows in zip(estimators, tested, strict=True)
@@ -1035,20 +1038,10 @@ def _choose_class(classes: np.ndarray, pos_label: object) -> object:
     return classes[1].item() if pos_label is None and len(classes) == 2 else pos_label
 
 
-def _read_folds(cv_results: dict[str, Any], n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the estimators of a cross-validation, and the rows that each was tested on."""
-    if "estimator" not in cv_results or "indices" not in cv_results:
+def _check_tested_once(tested: list[np.ndarray]) -> None:
+    times = np.bincount(np.concatenate(tested)).max()
+    if times > 1:
         raise ValueError(
-            "cv_results must come from cross_validate with return_estimator=True and "
-            "return_indices=True."
-        )
-    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
-    times = np.bincount(np.concatenate(tested))
-    if len(times) > n_samples:
-        raise ValueError(f"X must hold the {len(times)} samples of cv_results, got {n_samples}.")
-    if times.max() > 1:
-        raise ValueError(
-            f"cv_results must test a sample once, got one that is tested {times.max()} times: its "
+            f"cv_results must test a sample once, got one that is tested {times} times: its "
             "predictions are not independent, and intervals would be too short."
         )
-    return list(cv_results["estimator"]), tested

@@ -1,8 +1,10 @@
-"""Norms of the errors of a regressor."""
+"""Norms of the errors of a regressor, and the losses of single predictions, by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +13,7 @@ from sklearn.utils import check_consistent_length
 from skeval.utils._checks import check_data, check_weights, naming
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["error_norm"]
+__all__ = ["LOSSES", "error_norm"]
 
 Floats = NDArray[np.float64]
 
@@ -125,3 +127,11 @@ def _absolute_errors(
         check_consistent_length(true, pred, sample_weight)
     weight = check_weights("sample_weight", sample_weight, len(true))
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
+
+
+LOSSES: dict[str, Callable[[Any, Any], Any]] = {
+    "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
+    # Floats are subtracted, since the difference of small unsigned integers would wrap around.
+    "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
+    "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
+}

@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._bleu import bleu_score, log_bleu_score
 from skeval.metrics._classification import (
     error_rate,
     macro_fbeta_score,
@@ -27,10 +26,10 @@ from skeval.metrics._classification import (
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import error_norm
+from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
-from skeval.utils._compat import StrOptions, validate_params
-from skeval.utils._routing import RoutedScorer
+from skeval.utils._compat import RoutedScorer, StrOptions, validate_params
 
 __all__ = [
     "SCORERS",

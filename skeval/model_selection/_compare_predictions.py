@@ -1,23 +1,29 @@
-"""Which of two prediction vectors is better? Without an estimator."""
+"""Which of two prediction vectors is better? Without an estimator.
+
+Of several classifiers that judged the same samples Cochran's Q asks whether any differs; systems
+that translate are compared by BLEU, two at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skeval._inference.delong import delong, partial_delong
+from skeval._inference.areas import delong, partial_delong
 from skeval._inference.interval import LimitsByMethod
-from skeval._inference.paired_tests import (
+from skeval._inference.paired import (
     ALTERNATIVES,
     PairedTest,
+    cochran_q_statistic,
     exchange_pvalue,
     mcnemar,
     paired_bootstrap,
@@ -25,6 +31,15 @@ from skeval._inference.paired_tests import (
     percentile_limits,
 )
 from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
+from skeval.metrics._text import (
+    BLEU_CONSTRAINTS,
+    Smoothing,
+    Tokenizer,
+    bleu_options,
+    bleu_statistics,
+    log_bleu,
+)
+from skeval.model_selection._comparison import check_named
 from skeval.model_selection._comparison_result import ClassifierComparison
 from skeval.utils._checks import (
     check_comparable,
@@ -36,10 +51,25 @@ from skeval.utils._checks import (
     share_dtype,
 )
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import name_scoring
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._text import (
+    ShownAsText,
+    align_text,
+    fill_text,
+    name_scoring,
+    say_pvalue,
+    write_number,
+    write_pvalue,
+)
 
-__all__ = ["compare_predictions"]
+__all__ = [
+    "CochranQ",
+    "cochran_q",
+    "compare_bleu",
+    "compare_predictions",
+    "exchanged_differences",
+    "resampled_differences",
+]
 
 
 @validate_params(
@@ -387,3 +417,288 @@ _METHODS: dict[str, Callable[[_Vectors], Found]] = {
     "mcnemar": _count_errors,
     "delong": _compare_areas,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class CochranQ(ShownAsText):
+    """Whether the accuracies of several classifiers on the same samples differ.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The classifiers.
+    accuracies : ndarray of shape (n_classifiers,)
+        Fraction of the samples that each predicts right.
+    statistic, pvalue : float
+        Cochran's Q, and its P-value by the chi-squared distribution.
+    n_samples : int
+        Number of samples.
+    n_discordant : int
+        Samples that some predict right and some do not; the others do not count.
+    """
+
+    names: tuple[str, ...]
+    accuracies: np.ndarray = field(repr=False)
+    statistic: float
+    pvalue: float
+    n_samples: int
+    n_discordant: int
+
+    @property
+    def conclusion(self) -> str:
+        """What may be concluded, and what not, in words."""
+        if self.pvalue <= 0.05:
+            return (
+                f"The accuracies differ by more than chance ({say_pvalue(self.pvalue)}); which of "
+                "them do, it does not say: compare pairs, with Holm's correction."
+            )
+        return (
+            f"No difference is shown at 5 % ({say_pvalue(self.pvalue)}), which is no proof that "
+            "the classifiers are equal."
+        )
+
+    def __str__(self) -> str:
+        rows = [(n, write_number(a)) for n, a in zip(self.names, self.accuracies, strict=True)]
+        rows += [("Q", f"{self.statistic:.4g}"), ("P-value", write_pvalue(self.pvalue))]
+        rows.append(("samples that count", f"{self.n_discordant} of {self.n_samples}"))
+        return align_text("Cochran's Q", rows) + "\n" + fill_text(self.conclusion)
+
+
+def cochran_q(y_true: ArrayLike, predictions: Mapping[str, Any]) -> CochranQ:
+    r"""Test whether several classifiers are right equally often on the same samples.
+
+    McNemar's test for more than two: with :math:`G_j` the number of samples that classifier `j` of
+    `k` predicts right, and :math:`L_i` the number of classifiers that predict sample `i` right,
+
+    .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
+
+    chi-squared on `k - 1` degrees of freedom.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Classes.
+    predictions : dict of str to array-like of shape (n_samples,)
+        What each of two classifiers or more predicts.
+
+    Returns
+    -------
+    result : CochranQ
+        With `statistic` and `pvalue`.
+
+    Raises
+    ------
+    TypeError
+        If `predictions` is no dict of two names at least.
+    ValueError
+        If the lengths differ, or text is compared with numbers.
+
+    Notes
+    -----
+    The distribution holds for many discordant samples, 24 or more say.
+
+    References
+    ----------
+    .. [1] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
+       256-266. https://doi.org/10.1093/biomet/37.3-4.256
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import cochran_q
+    >>> y = np.tile([0, 1], 40)
+    >>> errors = {"a": 8, "b": 9, "c": 16}
+    >>> flipped = {name: np.where(np.arange(80) < n, 1 - y, y) for name, n in errors.items()}
+    >>> print(cochran_q(y, flipped))
+    Cochran's Q
+      a                   0.9000
+      b                   0.8875
+      c                   0.8000
+      Q                   14.25
+      P-value             0.000805
+      samples that count  8 of 80
+      The accuracies differ by more than chance (P = 0.0008); which of them do, it does not
+      say: compare pairs, with Holm's correction.
+    """
+    check_named("predictions", predictions, 2)
+    truth = check_y("y_true", y_true)
+    right = []
+    for name, predicted in predictions.items():
+        labels = check_y(f"predictions[{name!r}]", predicted)
+        check_same_length(**{"y_true": truth, f"predictions[{name!r}]": labels})
+        check_comparable(truth, f"predictions[{name!r}]", labels)
+        right.append(np.asarray(labels == truth))
+    found = np.array(right)
+    statistic = cochran_q_statistic(found)
+    of_sample = found.sum(axis=0)
+    return CochranQ(
+        names=tuple(predictions),
+        accuracies=found.mean(axis=1),
+        statistic=statistic,
+        pvalue=float(stats.chi2.sf(statistic, len(found) - 1)),
+        n_samples=len(truth),
+        n_discordant=int(np.sum((of_sample > 0) & (of_sample < len(found)))),
+    )
+
+
+Sums = NDArray[np.int64]
+ScoreOfSums = Callable[[Sums], float]
+METHODS = ("bootstrap", "randomization")
+
+
+@validate_params(
+    {
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        **BLEU_CONSTRAINTS,
+    }
+)
+def compare_bleu(
+    references: Sequence[Any],
+    hypotheses_a: Sequence[Any],
+    hypotheses_b: Sequence[Any],
+    *,
+    method: str = "bootstrap",
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    max_order: int = 4,
+    weights: Any = None,
+    smoothing: Smoothing = None,
+    smoothing_value: float | None = None,
+    effective_order: bool = False,
+    tokenize: Tokenizer | None = None,
+) -> ClassifierComparison:
+    r"""Test and interval for the difference of two BLEU scores of the same sentences.
+
+    Parameters
+    ----------
+    references : sequence of length n_sentences
+        The references of each sentence, as in `bleu_score`.
+    hypotheses_a, hypotheses_b : sequence of length n_sentences
+        The translations of two systems.
+    method : {"bootstrap", "randomization"}, default="bootstrap"
+        Where the P-value comes from. "bootstrap": sentences are drawn with replacement, the same
+        for both [1]_. "randomization": the two translations of each sentence are exchanged or not,
+        at random [2]_. The interval is that of the bootstrap in both.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of `a` minus that of `b`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, which is two-sided.
+    n_resamples : int, default=2000
+        Resamples, and exchanges.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws them.
+    max_order, weights, smoothing, smoothing_value, effective_order, tokenize : optional
+        As in `bleu_score`.
+
+    Returns
+    -------
+    comparison : ClassifierComparison
+        With `difference` (a minus b, fractions), its `interval`, and `pvalue`.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or as `bleu_score`.
+    TypeError
+        As `bleu_score`.
+
+    Notes
+    -----
+    The two BLEU scores of a resample, and of an exchange, are those of sacrebleu of the same
+    sentences. Of the P-values, that of the randomisation counts exchanges that differ *at least* as
+    much, sacrebleu those that differ more. That of the bootstrap takes the distance of a replicate
+    from the observed difference; sacrebleu takes the size of each difference less their mean, which
+    is not the same unless all have one sign.
+
+    References
+    ----------
+    .. [1] Koehn, P. (2004). Statistical significance tests for machine translation evaluation.
+       EMNLP 2004, 388-395.
+    .. [2] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
+       significance testing for MT. ACL Workshop on Intrinsic and Extrinsic Evaluation Measures,
+       57-64.
+
+    Examples
+    --------
+    >>> from skeval.model_selection import compare_bleu
+    >>> references = ["the cat sat on the mat", "it is raining again", "we go home now"] * 9
+    >>> a = ["the cat sat on a mat", "it is raining again", "we go home soon"] * 9
+    >>> b = ["a cat sat on the mat", "it rains again", "we go home now"] * 9
+    >>> print(compare_bleu(references, a, b, random_state=0))
+    bleu, bootstrap
+      a: a           0.6283
+      b: b           0.6950
+      difference     -0.0667
+      95 % interval  [-0.2267, 0.1160]
+      P-value        0.436
+      No difference is shown at 5 % (P = 0.44). That is no proof of equality. The difference
+      may lie anywhere from -0.227 to 0.116 (95 % interval). This holds for these
+      predictions; that training anew would change them is left out.
+    """
+    check_confidence_level(confidence_level)
+    check_option("method", method, METHODS)
+    check_option("alternative", alternative, ALTERNATIVES)
+    checked = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
+    a = _read_statistics("hypotheses_a", references, hypotheses_a, max_order, tokenize)
+    b = _read_statistics("hypotheses_b", references, hypotheses_b, max_order, tokenize)
+
+    def score(sums: Sums) -> float:
+        return float(np.exp(log_bleu(sums, *checked)))
+
+    score_a, score_b = score(a.sum(axis=0)), score(b.sum(axis=0))
+    root = root_seed(random_state)
+    rngs = [repetition_rng(root, number) for number in range(n_resamples)]
+    counts = (np.bincount(rng.integers(0, len(a), len(a)), minlength=len(a)) for rng in rngs)
+    resampled = replicates = resampled_differences(score, a, b, counts)
+    test = paired_bootstrap(score_a - score_b, resampled, alternative)
+    if method == "randomization":
+        # the resamples took the stream of each repetition as far as this
+        swaps = (rng.integers(0, 2, len(a)).astype(bool) for rng in rngs)
+        replicates = exchanged_differences(score, a, b, swaps)
+        pvalue = exchange_pvalue(score_a - score_b, replicates, alternative)
+        test = test._replace(statistic=score_a - score_b, pvalue=pvalue)
+    return ClassifierComparison(
+        method=method,
+        scoring="bleu",
+        name_a="a",
+        name_b="b",
+        score_a=score_a,
+        score_b=score_b,
+        difference=score_a - score_b,
+        standard_error=test.standard_error,
+        statistic=test.statistic,
+        pvalue=test.pvalue,
+        alternative=alternative,
+        limits={"bootstrap": partial(percentile_limits, resampled)},
+        n_samples=len(a),
+        confidence_level=confidence_level,
+        replicates=replicates,
+    )
+
+
+def _read_statistics(
+    name: str, references: Any, hypotheses: Any, max_order: int, tokenize: Tokenizer | None
+) -> Sums:
+    """Return what BLEU needs of each sentence; every error says of which system."""
+    with naming("references", name):
+        statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
+    if len(statistics) < 2:
+        raise ValueError(f"references must hold two sentences at least, got {len(statistics)}.")
+    return statistics
+
+
+def resampled_differences(score: ScoreOfSums, a: Sums, b: Sums, counts: Any) -> np.ndarray:
+    """Return the difference of scores for how often each resample holds each sentence."""
+    return np.array([score(count @ a) - score(count @ b) for count in counts])
+
+
+def exchanged_differences(score: ScoreOfSums, a: Sums, b: Sums, swaps: Any) -> np.ndarray:
+    """Return the difference of scores for the sentences that are exchanged, as masks."""
+    total, differences = a.sum(axis=0) + b.sum(axis=0), []
+    for swap in swaps:
+        first = a[~swap].sum(axis=0) + b[swap].sum(axis=0)
+        differences.append(score(first) - score(total - first))
+    return np.array(differences)

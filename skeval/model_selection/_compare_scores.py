@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.paired_tests import ALTERNATIVES, PairedTest, differences_of
-from skeval._inference.split_tests import five_by_two_f, five_by_two_t
-from skeval.model_selection._comparison_checks import check_rope
-from skeval.model_selection._comparison_methods import judge_splits
+from skeval._inference.paired import (
+    ALTERNATIVES,
+    PairedTest,
+    differences_of,
+    five_by_two_f,
+    five_by_two_t,
+)
+from skeval.model_selection._comparison import check_rope, judge_splits
 from skeval.model_selection._comparison_result import ClassifierComparison
-from skeval.model_selection._score_table import check_same_indices, read_splits_scores
+from skeval.model_selection._run_over_datasets import check_same_indices, read_splits_scores
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 
 __all__ = ["compare_scores"]

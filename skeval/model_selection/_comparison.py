@@ -1,37 +1,67 @@
-"""Is one classifier better than another?"""
+"""Is one classifier better than another?
+
+Which estimators a test can compare, by which score and over which splits; and the tests: what each
+needs of the estimators, and how it judges two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from numbers import Integral
-from typing import Any, TypedDict, Unpack, overload
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.random import Generator
+from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 
-from skeval._inference.paired_tests import ALTERNATIVES
-from skeval._resampling.task import read_task
-from skeval._resampling.weights import Params
-from skeval.model_selection._comparison_checks import (
-    check_estimators,
-    check_rope,
-    check_shared,
-    choose_scoring,
-    choose_splits,
-    default_rope,
-    order_arguments,
-    resolve_scorer,
+from skeval._inference.areas import delong
+from skeval._inference.paired import (
+    ALTERNATIVES,
+    PairedTest,
+    corrected_t,
+    correlated_t_probabilities,
+    differences_of,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
 )
-from skeval.model_selection._comparison_methods import METHODS, Findings, Problem
+from skeval._resampling.fits import fit_plan, score_plan
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
+from skeval._resampling.questions import Questions
+from skeval._resampling.target import Target
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.units import drawing_units, values_or_nan, warn_of_undefined
+from skeval._resampling.weights import Params, check_takes_weights
+from skeval.metrics import get_scorer
+from skeval.metrics._scorers import range_of
 from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
-from skeval.utils._checks import check_confidence_level, check_option
+from skeval.model_selection._estimates import repeat_folds
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_methods,
+    check_option,
+    naming,
+    warn_undefined,
+)
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
-__all__ = ["compare_classifiers"]
+__all__ = [
+    "check_estimators",
+    "check_named",
+    "check_rope",
+    "choose_scoring",
+    "compare_classifiers",
+    "default_rope",
+    "judge_splits",
+    "resolve_scorer",
+]
 
 
 class Options(TypedDict, total=False):
@@ -361,3 +391,295 @@ def compare_pairs(
         confidence_level=confidence_level,
         rope=problem.rope if method == "corrected_t" else None,
     )
+
+
+N_REPEATS = 10
+"""Of the default folds under "corrected_t"."""
+
+
+ROPE = 0.01
+"""Half the width of the region of practical equivalence of rates."""
+
+
+def order_arguments(
+    estimator_a: Any, estimator_b: Any, X: Any, y: Any
+) -> tuple[dict[str, Any] | None, tuple[Any, ...], Any, Any]:
+    """Return the names (None for a pair) and the estimators, X and y, as the two forms give them.
+
+    They are ``a, b, X, y`` and ``estimators, X, y``.
+    """
+    given = [value for value in (estimator_b, X, y) if value is not None]
+    if isinstance(estimator_a, Mapping):
+        if len(given) != 2:
+            raise TypeError(
+                "estimator_b must be left out where estimator_a is a dict of estimators, and X and "
+                f"y given; got {len(given)} arguments beside the dict."
+            )
+        check_named("estimator_a", estimator_a, 2)
+        return dict(estimator_a), tuple(estimator_a.values()), *given
+    if len(given) != 3:
+        raise TypeError(
+            "estimator_a, estimator_b, X and y must be given, or a dict of estimators, X and y; "
+            f"got {1 + len(given)} arguments."
+        )
+    return None, (estimator_a, estimator_b), X, y
+
+
+def check_named(name: str, things: Any, minimum: int) -> None:
+    """Raise unless something is a dict with as many names at least."""
+    named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
+    if not named or len(things) < minimum:
+        got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
+        raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
+
+
+def default_rope(scoring: str) -> float:
+    """Return 0.01 where a score lies between -1 and 1 whatever the data, else 0."""
+    return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
+
+
+def check_rope(rope: Any) -> float:
+    """Return half the width of a region of practical equivalence, or raise unless it is >= 0."""
+    if not isinstance(rope, Real) or isinstance(rope, bool) or not 0 <= float(rope) < np.inf:
+        raise ValueError(f"rope must be a number >= 0, got {rope!r}.")
+    return float(rope)
+
+
+def check_estimators(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
+    """Raise unless all can be compared, and by this method where there are groups.
+
+    The estimators come by the words that an error has for them.
+    """
+    for name, estimator in estimators.items():
+        check_methods(name, estimator, "fit", "predict", "get_params")
+    kinds = {is_classifier(estimator) for estimator in estimators.values()}
+    classes = [type(estimator).__name__ for estimator in estimators.values()]
+    if len(kinds) > 1:
+        every = "both" if len(estimators) == 2 else "all"
+        raise TypeError(
+            f"{' and '.join(estimators)} must {every} be classifiers or {every} be regressors, got "
+            f"{' and '.join(classes)}."
+        )
+    if method in ("mcnemar", "delong") and kinds == {False}:
+        raise TypeError(
+            f"method={method!r} must be given classifiers, got {classes[0]}; "
+            "'corrected_t' and 'bootstrap' take regressors."
+        )
+    if groups is not None and method in ("mcnemar", "delong"):
+        raise ValueError(
+            f"groups must be None for method={method!r}, which takes samples for independent; "
+            "method='bootstrap' draws whole groups, 'corrected_t' holds whole groups out."
+        )
+
+
+def check_shared(words: Sequence[str], estimators: Sequence[Any], task: Task, method: str) -> None:
+    """Raise unless all estimators take the weights, and the method does without fits that fail."""
+    if task.weight is not None:
+        for word, estimator in zip(words, estimators, strict=True):
+            try:
+                check_takes_weights(estimator)
+            except TypeError as error:
+                raise TypeError(f"{word}: {error}") from error
+    if method != "corrected_t" and task.error_score != "raise":
+        raise ValueError(
+            f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
+            f"all samples, got {task.error_score!r}."
+        )
+
+
+def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
+    """Return the score that a method tests, or raise where it tests another."""
+    fixed = {"mcnemar": "accuracy", "delong": "roc_auc"}.get(method)
+    if fixed is not None and scoring not in (None, fixed):
+        raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
+    if scoring is None and fixed is None:
+        return "accuracy" if is_classifier(estimator) else "r2"
+    return fixed or scoring
+
+
+def resolve_scorer(scoring: Any) -> Any:
+    """Return the scorer of a name, any other as it is."""
+    with naming("scoring"):
+        return get_scorer(scoring) if isinstance(scoring, str) else scoring
+
+
+def choose_splits(
+    cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the splits that all estimators see: for the t-test by default repeated folds."""
+    if cv is None and method == "corrected_t":
+        return repeat_folds(N_REPEATS, X, target, groups, random_state)
+    return list(resolve_folds(cv, X, target, groups, random_state))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Tasks of some estimators on the same data, the splits they share, and how to judge them."""
+
+    tasks: tuple[Task, ...]
+    folds: list[tuple[np.ndarray, np.ndarray]]
+    scoring: Any
+    scorer: Any
+    rope: float
+    alternative: str
+    n_resamples: int
+    root: SeedSequence
+
+    @property
+    def target(self) -> Target:
+        """What all estimators are to predict."""
+        return self.tasks[0].target
+
+    def replay(self, *methods: str) -> list[ReplayedEstimator]:
+        """Return all with their out-of-fold responses: those of some methods, or of all."""
+        return [replay_out_of_fold(task, self.folds, methods or RESPONSES) for task in self.tasks]
+
+
+def replay_out_of_fold(
+    task: Task, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
+) -> ReplayedEstimator:
+    """Fit on each training part and replay the responses to its test part."""
+    target, tested = task.target, np.concatenate([test for _, test in folds])
+    if not np.array_equal(np.sort(tested), np.arange(len(target))):
+        raise ValueError(
+            "cv must test every sample exactly once where out-of-fold predictions are pooled; "
+            "method='corrected_t' takes any splits."
+        )
+    asked = Questions(methods, note=read_classes)
+    fits = fit_plan(task, fold_plan(len(target), folds), asked)
+    output = join_outputs([output for _, output in fits])
+    classes = output.notes or [None]
+    if any(not np.array_equal(seen, classes[0]) for seen in classes):
+        raise ValueError(
+            "cv must leave every class in every training part, got parts with the classes "
+            f"{sorted({str(seen.tolist()) for seen in classes})}."
+        )
+    order = np.argsort(output.rows)
+    answers = {name: values[order] for name, values in output.responses.items()}
+    if "predict" in answers:
+        answers["predict"] = target.decode(answers["predict"])
+    return ReplayedEstimator(answers, get_tags(task.estimator), classes[0])
+
+
+def read_classes(model: Any, X: Any, y: Any) -> Any:
+    """Return the classes that a model has seen, None where it has none."""
+    return getattr(model, "classes_", None)
+
+
+Details = dict[str, Any]
+
+
+class Findings(NamedTuple):
+    """What a method finds.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_estimators,)
+    judge : callable
+        The test of two estimators by their places, and what else the result says of the two.
+    """
+
+    scores: np.ndarray
+    judge: Callable[[int, int], tuple[PairedTest, Details]]
+
+
+def judge_splits(
+    scores: np.ndarray, ratio: float, rope: float, alternative: str
+) -> tuple[PairedTest, Details]:
+    """Return the corrected t-test of two columns of scores of splits, and what else it says."""
+    test = corrected_t(differences_of(scores), ratio, alternative)
+    if test.standard_error == 0:
+        warn_undefined(
+            "The difference is the same on every split, which leaves no variance to test by: the "
+            "interval is nan, and the P-value too unless the scores are equal."
+        )
+    difference = float(scores[:, 0].mean() - scores[:, 1].mean())
+    probabilities = correlated_t_probabilities(difference, test.standard_error, len(scores), rope)
+    return test, {"split_scores": scores, "rope": rope, "probabilities": probabilities}
+
+
+def compare_by_splits(problem: Problem) -> Findings:
+    """Score every split, and test the differences."""
+    if len(problem.folds) < 2:
+        raise ValueError(f"cv must make at least two splits, got {len(problem.folds)}.")
+    plan = fold_plan(len(problem.target), problem.folds)
+    asked = plan, problem.scorer, problem.scoring
+    scores = np.column_stack(
+        [np.concatenate(list(score_plan(task, *asked))) for task in problem.tasks]
+    )
+    if problem.tasks[0].error_score != "raise":
+        scores = scores[np.isfinite(scores).all(axis=1)]
+        if len(scores) < 2:
+            raise ValueError("error_score=numpy.nan leaves fewer than two splits to compare on.")
+    ratio = float(np.mean([len(test) / len(train) for train, test in problem.folds]))
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        return judge_splits(scores[:, [a, b]], ratio, problem.rope, problem.alternative)
+
+    return Findings(scores.mean(axis=0), judge)
+
+
+def compare_by_errors(problem: Problem) -> Findings:
+    """Count the samples that one of two gets right alone."""
+    truth = problem.target.y
+    right = np.array([each.predict(slice(None)) == truth for each in problem.replay("predict")])
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
+        test, method = mcnemar(only_a, only_b, len(truth), problem.alternative)
+        return test, {"method": method, "discordant": (only_a, only_b)}
+
+    return Findings(right.mean(axis=1), judge)
+
+
+def compare_by_areas(problem: Problem) -> Findings:
+    """Compare areas under ROC curves by their covariance."""
+    replayed = problem.replay("decision_function", "predict_proba")
+    classes = replayed[0].classes_
+    if len(classes) != 2:
+        raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
+    positive = problem.target.y == classes[1]
+    if min(positive.sum(), (~positive).sum()) < 2:
+        raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
+    areas, covariance = delong(positive, np.array([each.positive_score() for each in replayed]))
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        two = [a, b]
+        return paired_delong(areas[two], covariance[np.ix_(two, two)], problem.alternative), {}
+
+    return Findings(areas, judge)
+
+
+def compare_by_resamples(problem: Problem) -> Findings:
+    """Score all on the same resamples of their out-of-fold responses."""
+    replayed, truth = problem.replay(), problem.target.y
+    units = drawing_units(len(truth), None, problem.tasks[0].groups)
+    scores, drawn = [], []
+    for each in replayed:
+
+        def score(rows: np.ndarray, each: ReplayedEstimator = each) -> float:
+            return float(problem.scorer(each, rows, truth[rows]))
+
+        scores.append(score(np.arange(len(truth))))
+        drawn.append(
+            values_or_nan(score, units, problem.n_resamples, problem.root, problem.tasks[0].n_jobs)
+        )
+
+    def judge(a: int, b: int) -> tuple[PairedTest, Details]:
+        replicates = drawn[a] - drawn[b]
+        warn_of_undefined(replicates)
+        defined = replicates[~np.isnan(replicates)]
+        if len(defined) < 2:
+            raise ValueError("scoring must be defined on two resamples at least, it is on fewer.")
+        test = paired_bootstrap(scores[a] - scores[b], defined, problem.alternative)
+        return test, {"replicates": replicates}
+
+    return Findings(np.array(scores), judge)
+
+
+METHODS: dict[str, Callable[[Problem], Findings]] = {
+    "corrected_t": compare_by_splits,
+    "mcnemar": compare_by_errors,
+    "bootstrap": compare_by_resamples,
+    "delong": compare_by_areas,
+}

@@ -11,16 +11,19 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from skeval._inference.adjustment import significance_level, simultaneous_level
-from skeval._inference.paired_tests import mcnemar, tail_probability
-from skeval._inference.rank_tests import signed_rank_pvalue
+from skeval._inference.paired import (
+    mcnemar,
+    significance_level,
+    simultaneous_level,
+    tail_probability,
+)
+from skeval._inference.ranks import signed_rank_pvalue
 from skeval.model_selection._comparison_result import ClassifierComparison
-from skeval.model_selection._datasets_result import DatasetComparison
+from skeval.model_selection._datasets import DatasetComparison
 from skeval.utils._checks import check_option
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import ShownAsText, align_text, fill_text
+from skeval.utils._text import DataFrame, ShownAsText, align_text, fill_text, make_frame
 
 __all__ = ["ComparisonPower", "comparison_power"]
 

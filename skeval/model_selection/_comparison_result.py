@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.adjustment import holm, significance_level, simultaneous_level
-from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.interval import LimitsResult, require_width
-from skeval._inference.rank_tests import find_equal
+from skeval._inference.paired import (
+    RegionProbabilities,
+    holm,
+    significance_level,
+    simultaneous_level,
+)
+from skeval._inference.ranks import find_equal
 from skeval.utils._checks import check_confidence_level
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._text import (
+    DataFrame,
     ShownAsText,
     align_text,
     count,
     fill_text,
+    make_frame,
     say_pvalue,
     write_ends,
     write_estimate,

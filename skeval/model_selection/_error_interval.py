@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.finding import Finding, finding_forms, finding_limits
+from skeval._inference.errors import Tested, n_units
 from skeval._inference.interval import IntervalResult, Limits
-from skeval._inference.tested import Tested, n_units
+from skeval._inference.proportions import Finding, finding_forms, finding_limits
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
@@ -18,27 +18,34 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params, check_takes_weights
-from skeval.model_selection._interval_bootstraps import BOOTSTRAP_METHODS
-from skeval.model_selection._interval_folds import FOLD_METHODS
-from skeval.model_selection._interval_parts import completed, resolve_settings
-from skeval.model_selection._interval_repeats import (
+from skeval.model_selection._estimates import bounds_of
+from skeval.model_selection._interval_methods import (
+    BOOTSTRAP_METHODS,
+    FOLD_METHODS,
     Design,
+    completed,
     find_inflation,
     find_repeated,
     outcome_of_repeats,
     read_design,
     repeated_scheme,
+    resolve_settings,
 )
-from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
     check_option,
     check_weights,
 )
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, mean_loss_name, write_number, write_spread
+from skeval.utils._text import (
+    DataFrame,
+    align_text,
+    make_frame,
+    mean_loss_name,
+    write_number,
+    write_spread,
+)
 
 __all__ = [
     "AUTO",

@@ -8,12 +8,15 @@ with the samples that are tested, and much with those that are trained on, as th
 of a rule that explains nothing, or the recall of one that guesses. Their variance is at least that
 of independent samples and `BETWEEN` times that between repeats of the folds, which is due to
 nothing but the samples trained on. Coverage was measured metric by metric, see `MetricEstimate`.
+
+One metric of a procedure, with its interval.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,20 +25,24 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.confusion import score_form
-from skeval._inference.fold_area import within_fold_area
-from skeval._inference.interval import Limits
-from skeval._inference.means import normal_interval, normal_quantile
-from skeval._inference.paired_tests import corrected_error
-from skeval._inference.proportions import area_interval, log_interval, wilson_interval
-from skeval._inference.tested import Tested, mean_loss, variance_of_mean, worth
+from skeval._inference.areas import within_fold_area
+from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
+from skeval._inference.interval import Limits, LimitsResult
+from skeval._inference.paired import corrected_error
+from skeval._inference.proportions import (
+    area_interval,
+    log_interval,
+    normal_interval,
+    normal_quantile,
+    wilson_interval,
+)
+from skeval._inference.tables import score_form
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics._scorers import range_of
-from skeval.model_selection._analytic import give_no_limits
-from skeval.model_selection._metric_estimate import MetricEstimate
-from skeval.model_selection._table_interval import count_confusion_table
+from skeval.model_selection._closed_forms import count_confusion_table, give_no_limits
+from skeval.utils._text import DataFrame, align_text, make_frame, write_number, write_spread
 
-__all__ = ["METRICS", "measure_metrics", "summarize_losses"]
+__all__ = ["METRICS", "MetricEstimate", "measure_metrics", "summarize_losses"]
 
 OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "balanced_accuracy": (sk.balanced_accuracy_score, {}),
@@ -316,3 +323,88 @@ def measure_scorers(found: OutOfFold) -> Iterator[Fields]:
         if len(values) < 2:
             limits = give_no_limits
         yield describe(name, mean, ("corrected_t", limits, error), found.n_tested)
+
+
+@dataclass(frozen=True, eq=False)
+class MetricEstimate(LimitsResult):
+    """A metric of out-of-fold predictions, as an estimate of what it is on new samples.
+
+    Attributes
+    ----------
+    metric : str
+        Its name, where there is one that of scikit-learn's function.
+    label : str or None
+        The class that it is of; None where it is of all.
+    estimate : float
+        Its value over the repeated folds.
+    standard_error : float
+        Of the estimate as one of the metric, on new samples, of the rule fitted to all samples.
+    greater_is_better : bool
+    n_samples : int
+        Number of samples that it is of: of a metric of a class, those of the class, or predicted
+        to be of it.
+    limits : dict of str to callable
+        The ends of the interval by confidence level, for each method; of None where there is no
+        interval, as where folds keep the order of samples.
+    interval : ConfidenceInterval
+        That by the first method; nan where there is none.
+    confidence_level : float
+        Its nominal coverage.
+
+    Notes
+    -----
+    In 15 cells of two Gaussian classes under linear discriminant analysis (50 and 200 samples; 150
+    sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
+    1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
+    in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
+    (Metrics that are no means of losses had somewhat narrower intervals then.)
+
+    Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
+    samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
+    ridge regression and least squares; the interval was above 0 in none. Of labels that nothing
+    tells, in 50 sets of 80 samples, a tree of depth 3 had the recall of a class held in .92 and
+    .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
+    """
+
+    metric: str
+    label: str | None
+    estimate: float
+    standard_error: float
+    greater_is_better: bool
+    n_samples: int
+
+    @property
+    def name(self) -> str:
+        """The metric, and the class that it is of."""
+        return self.metric if self.label is None else f"{self.metric}, {self.label}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "metric": self.metric,
+            "label": self.label,
+            "estimate": self.estimate,
+            "standard_error": self.standard_error,
+            **self._interval_items(),
+            "greater_is_better": self.greater_is_better,
+            "n_samples": self.n_samples,
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return one row with the numbers, to be put below those of other metrics."""
+        return make_frame([self.to_dict()])
+
+    def __str__(self) -> str:
+        rows = [
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
+            self._interval_row(),
+            ("method", self.interval.method),
+            ("samples", f"{self.n_samples}"),
+        ]
+        return align_text(self.name, rows)

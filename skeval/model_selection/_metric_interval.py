@@ -1,20 +1,26 @@
-"""A confidence interval for any metric."""
+"""A confidence interval for any metric.
+
+The public function, its result, and the samples that bootstrap and jackknife select: what is found
+once of each sample, or counted once of each text, is selected instead of found again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
+from sklearn import metrics
 from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import type_of_target
 
-from skeval._inference.bootstrap_intervals import bca_correction
-from skeval._inference.draws import bootstrap_limits, mirrored_limits
-from skeval._inference.interval import LimitsByMethod
+from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
+from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,
@@ -24,26 +30,15 @@ from skeval._resampling.units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import bleu_score, log_bleu_score
+from skeval.metrics import bleu_score, get_scorer, log_bleu_score
 from skeval.metrics._scorers import range_of_metric
-from skeval.model_selection._analytic import (
+from skeval.metrics._text import bleu_options, bleu_statistics, log_bleu
+from skeval.model_selection._closed_forms import (
     Sample,
     give_no_limits,
     list_analytic_methods,
     make_closed_forms,
     unwrap,
-)
-from skeval.model_selection._columns import (
-    encode_classes,
-    has_classes,
-    make_column,
-    make_plain,
-)
-from skeval.model_selection._metric_result import MetricInterval
-from skeval.model_selection._selected_samples import (
-    find_metric,
-    make_bleu_statistic,
-    make_mean_statistic,
 )
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups
 from skeval.utils._checks import (
@@ -56,10 +51,17 @@ from skeval.utils._checks import (
     warn_undefined,
     warn_user,
 )
-from skeval.utils._compat import Interval, num_samples, safe_indexing, validate_params
+from skeval.utils._compat import (
+    Interval,
+    metric_of_scorer,
+    num_samples,
+    safe_indexing,
+    validate_params,
+)
 from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import align_text, write_number, write_spread
 
-__all__ = ["MetricInterval", "metric_interval"]
+__all__ = ["MetricInterval", "find_sample_values", "metric_interval"]
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -475,3 +477,221 @@ def _warn_of_few_groups(n_groups: int | None) -> None:
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
             "documentation of metric_interval says how often it covers."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MetricInterval(LimitsResult):
+    """A metric and its confidence interval.
+
+    Attributes
+    ----------
+    method : str
+        The method that was used: "wilson", "exact", "jeffreys", "wald", "score", "delong",
+        "delta", "normal", "hall", "t", "bca", "percentile" or "basic".
+    metric : str
+        Name of the metric.
+    estimate : float
+        Its value on the data.
+    standard_error : float
+        Standard error of the estimate: of the formula, or the spread of the replicates.
+    n_samples : int
+        Number of samples.
+    limits : dict of str to callable
+        The ends of the interval by confidence level, for each method that these numbers allow.
+    replicates : ndarray of shape (n_resamples,) or None
+        Values on the resamples, nan where undefined; None for a formula.
+    interval : ConfidenceInterval
+        That of the metric, by the method that was used; nan where it is undefined.
+    confidence_level : float
+        Its nominal coverage.
+    """
+
+    method: str
+    metric: str
+    estimate: float
+    standard_error: float
+    n_samples: int
+    replicates: Floats | None = field(default=None, repr=False)
+
+    @property
+    def n_undefined(self) -> int:
+        """Number of replicates on which the metric is undefined, and which are left out."""
+        return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        limits = super()._limits_at(confidence_level, method)
+        if np.isnan(limits).any():
+            warn_undefined("The interval of the metric is undefined on these data: nan.")
+            return limits
+        return require_width(limits)
+
+    def __str__(self) -> str:
+        rows = [
+            ("estimate", write_number(self.estimate)),
+            ("standard error", write_spread(self.standard_error)),
+            self._interval_row(),
+            ("method", self.method),
+            ("samples", f"{self.n_samples}"),
+        ]
+        if self.replicates is not None:
+            rows.append(("resamples", f"{len(self.replicates)}"))
+            if self.n_undefined:
+                rows.append(("undefined", f"{self.n_undefined} of them"))
+        return align_text(self.metric, rows)
+
+
+AGREEMENT = 1e-10
+
+
+def find_metric(name: str) -> Callable[..., float]:
+    """Return the metric of a scorer by its name; one that turns the sign of a loss is refused."""
+    function, arguments, greater_is_better = metric_of_scorer(get_scorer(name))
+    if not greater_is_better:
+        raise ValueError(
+            f"metric={name!r} is a loss under the other sign; give the function itself, "
+            f"{function.__name__}."
+        )
+    return partial(function, **arguments) if arguments else function
+
+
+def make_mean_statistic(
+    metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
+) -> Statistic | None:
+    """Return the metric of a selection of samples, where it is a mean over these; else None."""
+    values = find_sample_values(metric, y_true, y_pred, weight)
+    if values is None:
+        return None
+
+    def statistic(indices: NDArray[np.intp]) -> float:
+        selected = None if weight is None else weight[indices]
+        return float(np.average(values[indices], weights=selected))
+
+    return statistic
+
+
+def find_sample_values(
+    metric: Callable[..., float],
+    y_true: Any,
+    y_pred: Any,
+    weight: Floats | None,
+) -> Floats | None:
+    """Return one value for each sample, whose mean is the metric; None where none are known.
+
+    The mean of all of them is compared with the metric itself, so that neither another version of
+    it nor data of another shape is ever taken for what it is not.
+    """
+    function, arguments = unwrap(metric)
+    if function not in VALUES or arguments:
+        return None
+    try:
+        values = VALUES[function](np.asarray(y_true), np.asarray(y_pred, dtype=float))
+    except (IndexError, TypeError, ValueError):
+        return None
+    if values.shape != (len(y_true),) or not np.isfinite(values).all():
+        return None
+    options = {} if weight is None else {"sample_weight": weight}
+    expected = float(metric(y_true, y_pred, **options))
+    found = np.average(values, weights=weight)
+    return values if abs(found - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
+
+
+def make_bleu_statistic(
+    logarithm: bool,
+    references: Any,
+    hypotheses: Any,
+    *,
+    max_order: int = 4,
+    tokenize: Any = None,
+    weights: Any = None,
+    smoothing: Any = None,
+    smoothing_value: float | None = None,
+    effective_order: bool = False,
+) -> Statistic:
+    """BLEU of a selection of sentences, from their counts."""
+    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
+    rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
+
+    def statistic(indices: NDArray[np.intp]) -> float:
+        value = log_bleu(rows[indices].sum(axis=0), *options)
+        return value if logarithm else float(np.exp(value))
+
+    return statistic
+
+
+def _log_losses(y_true: NDArray[Any], y_pred: Floats) -> Floats:
+    """Return the negative logarithms of the probabilities of the true classes."""
+    codes = np.unique(y_true, return_inverse=True)[1]
+    shares = np.column_stack([1 - y_pred, y_pred]) if y_pred.ndim == 1 else y_pred
+    least = np.finfo(shares.dtype).eps
+    losses: Floats = -np.log(np.clip(shares, least, 1 - least)[np.arange(len(codes)), codes])
+    return losses
+
+
+def _brier_losses(y_true: NDArray[Any], y_pred: Floats) -> Floats:
+    """Return the squared distances of the probability of the second class from 0 or 1."""
+    codes = np.unique(y_true, return_inverse=True)[1]
+    return (y_pred - codes) ** 2
+
+
+def _percentage_errors(y_true: NDArray[Any], y_pred: Floats) -> Floats:
+    """Return absolute errors relative to the true values."""
+    errors: Floats = np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
+    return errors
+
+
+def _log_errors(y_true: NDArray[Any], y_pred: Floats) -> Floats:
+    """Return squared differences of the logarithms of 1 + value."""
+    errors: Floats = (np.log1p(y_true) - np.log1p(y_pred)) ** 2
+    return errors
+
+
+VALUES: dict[Any, Callable[[NDArray[Any], Floats], Floats]] = {
+    metrics.log_loss: _log_losses,
+    metrics.brier_score_loss: _brier_losses,
+    metrics.mean_absolute_percentage_error: _percentage_errors,
+    metrics.mean_squared_log_error: _log_errors,
+}
+
+
+def make_column(entries: Any) -> NDArray[Any]:
+    """Return one entry per sample as an array, of objects where entries differ in length."""
+    try:
+        return np.asarray(entries)
+    except ValueError:
+        column = np.empty(len(entries), dtype=object)
+        for row, entry in enumerate(entries):
+            column[row] = entry
+        return column
+
+
+def make_plain(column: Any) -> Any:
+    """Return a column in the form that any metric takes.
+
+    What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
+    are held as objects get their own; half precision, in which squares overflow, becomes double.
+    All else is returned as it is.
+    """
+    if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
+        column = column.to_numpy() if np.ndim(column) == 1 else column
+    elif hasattr(column, "to_numpy") and not hasattr(column, "iloc"):
+        column = column.to_numpy()  # The index of a pandas frame has no rows to select.
+    if getattr(column, "dtype", None) == np.float16:
+        return column.astype(np.float64)
+    objects = np.asarray(column) if getattr(column, "dtype", None) == np.dtype(object) else None
+    if objects is not None and all(isinstance(item, Real | np.bool_) for item in objects.flat):
+        return np.array(objects.tolist())
+    return column
+
+
+def has_classes(y_true: Any) -> bool:
+    try:
+        return type_of_target(y_true) in ("binary", "multiclass")
+    except ValueError:  # These are texts, split into lists of several lengths.
+        return False
+
+
+def encode_classes(y_true: Any) -> NDArray[np.intp]:
+    if not has_classes(y_true):
+        kind = type_of_target(y_true)
+        raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
+    return np.unique(np.asarray(y_true), return_inverse=True)[1]

@@ -22,7 +22,7 @@ from skeval._resampling.weights import (
     mean_of_tested,
     weight_parameters,
 )
-from skeval.model_selection._results import NON_NEGATIVE, bounds_of
+from skeval.model_selection._estimates import NON_NEGATIVE, bounds_of
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,

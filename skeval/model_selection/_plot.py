@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.equivalence import RegionProbabilities
 from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.paired import RegionProbabilities
 from skeval.model_selection._comparison_result import ClassifierComparisons
-from skeval.model_selection._datasets_result import DatasetComparison
+from skeval.model_selection._datasets import DatasetComparison, RegionPosterior
 from skeval.model_selection._error_interval import ErrorInterval
 from skeval.model_selection._permutation import PermutationTest, PermutationTests
-from skeval.model_selection._region_posterior import RegionPosterior
 from skeval.model_selection._score_interval import ScoreInterval
 from skeval.utils._plotting import (
     Display,

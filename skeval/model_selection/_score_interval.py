@@ -10,27 +10,27 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.finding import Finding, finding_forms, finding_limits
 from skeval._inference.interval import IntervalResult, Limits
+from skeval._inference.proportions import Finding, finding_forms, finding_limits
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import resolve_loss
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import check_sample_weight
-from skeval.model_selection._interval_folds import BY_MEANS, FOLD_METHODS
-from skeval.model_selection._interval_parts import (
+from skeval.model_selection._estimates import bounds_of
+from skeval.model_selection._interval_methods import (
+    BY_MEANS,
+    FOLD_METHODS,
     Outcome,
     Settings,
     find,
     resolve_settings,
     untested_losses,
 )
-from skeval.model_selection._results import bounds_of
 from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, write_number, write_spread
+from skeval.utils._text import DataFrame, align_text, make_frame, write_number, write_spread
 
 __all__ = [
     "PER_SAMPLE",

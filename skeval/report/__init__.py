@@ -5,10 +5,9 @@ from skeval.report import (  # noqa: F401 (they register)
     _comparison_page,
     _evaluation_page,
 )
-from skeval.report._clustering_report import ClusteringReport
-from skeval.report._comparison_report import EvaluationComparison
+from skeval.report._clustering import ClusteringReport, evaluate_clusterer
+from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
-from skeval.report._evaluate_clusterer import evaluate_clusterer
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 

@@ -9,9 +9,7 @@ from textwrap import shorten
 import numpy as np
 
 from skeval.cluster import IndicesDisplay, ParetoDisplay, StabilityDisplay
-from skeval.report._clustering_report import ClusteringReport
-from skeval.report._clustering_sentences import FRONT, ORIENTATION, PRESUMES
-from skeval.report._clustering_table import make_columns
+from skeval.report._clustering import FRONT, ORIENTATION, PRESUMES, ClusteringReport, make_columns
 from skeval.report._page import (
     Figure,
     Page,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skeval.report._cautions import Caution
-from skeval.report._comparison_report import EvaluationComparison, list_shared_metrics
+from skeval.report._comparison import EvaluationComparison, list_shared_metrics
 from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._page import (
     Page,
@@ -20,6 +19,7 @@ from skeval.report._page import (
 )
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
+from skeval.report._warnings import Caution
 from skeval.utils._text import write_number, write_pvalue, write_range
 
 __all__ = ["make_comparison_page"]

@@ -1,48 +1,75 @@
-"""Every estimate of the error of one estimator, in one call."""
+"""Every estimate of the error of one estimator, in one call.
+
+What `evaluate` may be told and what it chooses where it is told nothing, estimators that resample
+in their own fit, and what the steps find, as the fields of a report.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
-from sklearn.base import is_classifier
+import numpy as np
+from sklearn.base import clone, is_classifier
 
+from skeval._resampling.fits import NoFitLeftError
+from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.target import LossLike
+from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.questions import Questions
+from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
-from skeval.model_selection._error_interval import AUTO, check_sample_weight
-from skeval.report._cautions import Caution
-from skeval.report._choices import (
-    Options,
-    check_counts,
-    check_left_out,
-    choose_leave_one_out,
-    choose_splitter,
+from skeval._resampling.units import check_class_sizes
+from skeval.model_selection import (
+    ErrorEstimate,
+    PermutationTest,
+    PerturbationInterval,
 )
-from skeval.report._comparison_report import EvaluationComparison, compare_reports
-from skeval.report._findings import find_all
-from skeval.report._nested import skip_nested_resampling
+from skeval.model_selection._error_interval import AUTO, check_sample_weight
+from skeval.model_selection._estimates import (
+    CROSS_VALIDATION,
+    HOLD_OUT,
+    LEAVE_ONE_OUT,
+    RESUBSTITUTION,
+)
+from skeval.report._comparison import EvaluationComparison, compare_reports
+from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
     add_search_question,
     find_subgroups,
+    name_rows,
     resolve_scorers,
+    summarize_predictions,
     take_column,
+    warn_of_scores,
 )
-from skeval.report._provenance import (
+from skeval.report._report import EvaluationReport
+from skeval.report._sentences import (
+    RareClass,
+    find_guess,
+    find_rare_class,
+    find_unanswered,
+    write_given_folds,
+    write_guess,
+)
+from skeval.report._source import (
     check_feature_names,
     count_columns,
     describe_run,
     write_estimator,
 )
-from skeval.report._report import EvaluationReport
-from skeval.report._steps import Steps
+from skeval.report._steps import Selection, Steps, ends_in_linear_svc
+from skeval.report._warnings import Caution, write_warnings
+from skeval.svm import PerturbationResamplingSVC
 from skeval.utils._checks import (
     check_confidence_level,
+    check_count,
+    check_flag,
     check_jobs,
     check_methods,
 )
-from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
 
 __all__ = ["evaluate", "make_announcer"]
 
@@ -261,3 +288,291 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
             print(f"skeval: {step} ...", file=sys.stderr, flush=True)
 
     return say
+
+
+LEAVE_ONE_OUT_LIMIT = 1000
+
+
+class Options(TypedDict, total=False):
+    """The keywords of `evaluate`, for the types of its two forms."""
+
+    cv: Any
+    n_bootstraps: int
+    n_permutations: int
+    n_resamples: int
+    leave_one_out: bool | None
+    confidence_level: float
+    loss: LossLike
+    scoring: Any
+    groups: Any
+    by: Any
+    sample_weight: Any
+    feature_names: Sequence[str] | None
+    left_out: Any
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
+
+
+class Counts(NamedTuple):
+    """How many resamples of each kind there are."""
+
+    bootstraps: int
+    permutations: int
+    perturbations: int
+
+
+def check_counts(n_bootstraps: Any, n_permutations: Any, n_resamples: Any) -> Counts:
+    """Return the numbers of resamples; 0 does without permutations and perturbations."""
+    return Counts(
+        check_count("n_bootstraps", n_bootstraps),
+        check_count("n_permutations", n_permutations, 0),
+        check_count("n_resamples", n_resamples, 0),
+    )
+
+
+def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
+    """Return the columns that are no features by name; each must have a value for each sample."""
+    if left_out is None:
+        return {}
+    if not hasattr(left_out, "items"):
+        raise ValueError(
+            f"left_out must be a dict or a data frame of columns, got {type(left_out).__name__}."
+        )
+    columns = {str(name): np.asarray(column) for name, column in left_out.items()}
+    for name, column in columns.items():
+        if column.shape != (n_samples,):
+            raise ValueError(
+                f"left_out must hold a value for each of {n_samples} samples, {name!r} has shape "
+                f"{column.shape}."
+            )
+    return columns
+
+
+def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
+    """Return whether to leave each sample out in turn: as asked, or where samples are few."""
+    if asked is None:
+        return n_samples <= LEAVE_ONE_OUT_LIMIT
+    check_flag("leave_one_out", asked)
+    return asked
+
+
+def choose_splitter(cv: Any, target: Target, groups: Any, seed: int) -> tuple[Any, list[Caution]]:
+    """Return what splits, and a note where there are fewer folds than usual."""
+    cv, notes = choose_folds(cv, target, groups)
+    splitter = resolve_splitter(cv, target, groups, seed)
+    return seed_splitter(splitter, root_seed(seed)), notes
+
+
+def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
+    """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
+    if cv is not None:
+        return cv, []
+    n_folds = default_folds(target, groups)
+    what = f"There are {n_folds} {'samples' if groups is None else 'groups'}"
+    if target.classes is not None:
+        sizes = np.bincount(target.codes)
+        if 2 <= sizes.min() <= n_folds:
+            n_folds = int(sizes.min())
+            what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
+    if n_folds == DEFAULT_FOLDS:
+        return n_folds, []
+    text = (
+        f"{what}, fewer than {DEFAULT_FOLDS} folds need: the row of cross-validation has {n_folds}."
+    )
+    return n_folds, [Caution("few-folds", text)]
+
+
+def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
+    """Return the number of samples of each class, or what they weigh."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, weight)
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
+
+
+def find_all(
+    steps: Steps,
+    counts: Counts,
+    leave_one_out: bool,
+    questions: Questions,
+    names: tuple[str, ...] | None,
+    by: Any,
+    left_out: Mapping[str, Any],
+    notes: list[Caution],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling finds."""
+    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
+    say("error interval")
+    answer, found = steps.answer(questions)
+    about = name_rows(steps.task.X), by, steps.confidence_level
+    summary = summarize_predictions(steps.counted, answer, found, questions, *about)
+    if not steps.ordered:
+        where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
+        notes += warn_of_order(*where, found, steps.groups, steps.folds)
+    notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+    weighed = count_classes(steps.target, steps.task.weight)
+    rare = find_rare_class(weighed, summary.metrics, estimates[0].loss)
+    if steps.counted.cases.name == "folds":
+        notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
+        counts = counts._replace(permutations=0)
+    tests = _run_tests(steps, counts, rare, names, say, notes)
+    return {
+        "answer": answer,
+        "estimates": estimates,
+        "rare": rare,
+        "unanswered": find_unanswered(found),
+        **summary._asdict(),
+        **tests,
+        **_describe_findings(steps, found, estimates, names, left_out, notes),
+    }
+
+
+def _run_tests(
+    steps: Steps,
+    counts: Counts,
+    rare: RareClass | None,
+    names: tuple[str, ...] | None,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> dict[str, Any]:
+    """Return the fields of a report that resampling beyond the estimates finds."""
+    return {
+        "perturbation": _run_perturbation(steps, counts.perturbations, say),
+        **_run_selection(steps, names, notes)._asdict(),
+        "permutation": _run_permutation(steps, counts.permutations, rare, say, notes),
+        "feature_names": names,
+    }
+
+
+def _describe_findings(
+    steps: Steps,
+    found: OutOfFold,
+    estimates: Sequence[ErrorEstimate],
+    names: tuple[str, ...] | None,
+    left_out: Mapping[str, Any],
+    notes: list[Caution],
+) -> dict[str, Any]:
+    """Return the fields of a report that say what to make of its estimates."""
+    guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
+    warnings = [
+        *write_data_warnings(steps.task.X, steps.target, steps.groups, names, left_out),
+        *notes,
+        *write_warnings(estimates),
+    ]
+    if guess and not guess.better and not steps.ordered:
+        warnings.append(Caution("guess", write_guess(guess, estimates[0].loss)))
+    return {
+        "confidence_level": float(steps.confidence_level),
+        "n_samples": len(steps.target),
+        "class_sizes": count_classes(steps.target),
+        "guess": guess,
+        "warnings": tuple(warnings),
+    }
+
+
+def _estimate_all(
+    steps: Steps,
+    n_bootstraps: int,
+    leave_one_out: bool,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> Iterator[ErrorEstimate]:
+    """Yield every estimate, from the most optimistic to the most careful."""
+    estimators = {
+        RESUBSTITUTION: steps.estimate_resubstitution,
+        HOLD_OUT: steps.estimate_hold_out,
+        CROSS_VALIDATION: steps.estimate_cross_validation,
+        LEAVE_ONE_OUT: steps.estimate_leave_one_out,
+    }
+    left_out = {HOLD_OUT, LEAVE_ONE_OUT} if steps.ordered else set()
+    for name, estimate in estimators.items():
+        if name in left_out or (name == LEAVE_ONE_OUT and not leave_one_out):
+            continue
+        say(name)
+        try:
+            yield estimate()
+        except NoFitLeftError as error:
+            if name not in (HOLD_OUT, LEAVE_ONE_OUT):
+                raise
+            notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
+    if steps.ordered:
+        return
+    try:
+        check_class_sizes(steps.target.classes, steps.target.codes)
+    except ValueError as error:
+        notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
+        return
+    say("bootstrap")
+    yield from steps.estimate_bootstrap(n_bootstraps)
+
+
+def _run_perturbation(
+    steps: Steps, n_resamples: int, say: Callable[[str], None]
+) -> tuple[PerturbationInterval, ...] | None:
+    """Return the perturbation intervals where they are wanted and have a meaning."""
+    served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
+    if not n_resamples or not served:
+        return None
+    say("perturbation")
+    return steps.perturb(n_resamples)
+
+
+def _run_permutation(
+    steps: Steps,
+    n_permutations: int,
+    rare: RareClass | None,
+    say: Callable[[str], None],
+    notes: list[Caution],
+) -> PermutationTest | None:
+    """Return the permutation test if it is wanted; a note where a fit of it fails."""
+    if not n_permutations:
+        return None
+    say("permutation")
+    try:
+        return steps.permute(n_permutations, None if rare is None else rare.metric)
+    except Exception as error:
+        _note_failure(steps, "permutation test", error, notes)
+        return None
+
+
+def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caution]) -> Selection:
+    """Return what is known of the selection of features; a note where a fit of it fails."""
+    try:
+        return steps.select(names)
+    except Exception as error:
+        _note_failure(steps, "account of the selected features", error, notes)
+        return Selection(None, None, None)
+
+
+def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
+    """Note what a failing fit has cost, or raise where failing fits are to raise."""
+    if steps.task.error_score == "raise":
+        raise error
+    text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+    notes.append(Caution("failed", text))
+
+
+def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
+    """Return an estimator whose fits do not resample, and a note where it would have.
+
+    A `PerturbationResamplingSVC`, alone or within other estimators, predicts the same with
+    ``n_resamples=0``, where it does neither cross-validate nor perturb.
+    """
+    parts = {"": estimator, **estimator.get_params(deep=True)}
+    busy = [
+        f"{name}__n_resamples".removeprefix("__")
+        for name, part in parts.items()
+        if isinstance(part, PerturbationResamplingSVC) and part.n_resamples
+    ]
+    if not busy:
+        return estimator, []
+    note = Caution(
+        "nested",
+        "PerturbationResamplingSVC was fitted with n_resamples=0, without the resampling of its "
+        "own that no prediction depends on and that every fit here would have repeated.",
+    )
+    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]

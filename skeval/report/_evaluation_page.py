@@ -1,16 +1,19 @@
-"""The page of an evaluation."""
+"""The page of an evaluation, with what it shows of the out-of-fold predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import starmap
 from textwrap import shorten
 from typing import Any
 
+import numpy as np
+
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
+from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import PermutationDisplay, PerturbationDisplay
-from skeval.model_selection._methods import (
+from skeval.model_selection._estimates import (
     BOOTSTRAP_632,
     BOOTSTRAP_632_PLUS,
     BOOTSTRAP_OOB,
@@ -19,8 +22,15 @@ from skeval.model_selection._methods import (
     RESUBSTITUTION,
     THIRD_HELD_OUT,
 )
-from skeval.report._estimates_table import PERTURBED, Estimate, name_estimates
+from skeval.model_selection._fold_metrics import MetricEstimate
+from skeval.report._metrics_table import (
+    group_by_class,
+    list_main_metrics,
+    name_metric,
+    write_hard_samples,
+)
 from skeval.report._page import (
+    Figure,
     Page,
     Section,
     Table,
@@ -29,18 +39,19 @@ from skeval.report._page import (
     make_reproduction_section,
     make_warnings_section,
 )
-from skeval.report._plot import ErrorEstimatesDisplay
-from skeval.report._prediction_sections import make_beside, make_prediction_sections
-from skeval.report._report import EvaluationReport
+from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
+from skeval.report._predictions import ConfusionRates, name_columns
+from skeval.report._report import PERTURBED, Estimate, EvaluationReport, name_estimates
 from skeval.report._sentences import (
+    write_guess,
     write_permutation,
     write_perturbation,
     write_selection,
+    write_tuning,
 )
-from skeval.report._verdict import write_guess
 from skeval.utils._text import write_number, write_range, write_spread
 
-__all__ = ["make_evaluation_page"]
+__all__ = []
 
 N_TOP = 20
 LONGEST_FACT = 300
@@ -187,3 +198,205 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
         )
     sentences = write_selection(bias, stability)
     yield Section("Did feature selection leak?", sentences=sentences, figures=figures)
+
+
+MOST_CLASSES = 6
+"""Classes of a confusion matrix that stands beside the answer; more make a table of their own."""
+MOST_HARD = 20
+N_RESAMPLES = 200
+"""Of the bands of curves; their ends need no more where they are drawn."""
+
+
+def make_beside(report: EvaluationReport) -> Iterator[Table]:
+    """Yield what stands beside the answer: the confusion matrix, or the metrics of numbers."""
+    if report.confusion is None:
+        if report.class_sizes is None:
+            yield _make_metrics_table(report)
+    elif len(report.confusion.labels) <= MOST_CLASSES:
+        yield _make_confusion_table(report.confusion, report.confidence_level)
+
+
+def make_prediction_sections(report: EvaluationReport) -> Iterator[Section]:
+    """Yield the metrics, the curves, the subgroups, the tuning and the hard samples."""
+    tables = []
+    if report.class_sizes is not None:
+        tables = [_make_metrics_table(report), *_make_class_tables(report)]
+        if report.confusion and len(report.confusion.labels) > MOST_CLASSES:
+            tables.append(_make_confusion_table(report.confusion, report.confidence_level))
+    yield Section(
+        "By other measures",
+        sentences=[_explain_metrics(report)],
+        figures=list(_draw_curves(report)),
+        tables=tables,
+    )
+    yield from _make_subgroup_section(report)
+    yield from _make_tuning_section(report)
+    yield from _make_hard_section(report)
+
+
+def _explain_metrics(report: EvaluationReport) -> str:
+    """Say what the metrics are of, and what their intervals are for."""
+    start = "Of predictions of every sample by models that were fitted without it"
+    if report.answer is None:
+        return f"{start}. Samples in order are not independent: there are no intervals."
+    text = f"{start}. The intervals are, as that of the answer, for the rule fitted to all samples."
+    if report.out_of_fold.class_scores is None:
+        return text
+    return f"{text} Areas under the ROC curve count the pairs of samples that one model scored."
+
+
+def _make_metrics_table(report: EvaluationReport) -> Table:
+    """Return the metrics of all samples."""
+    rows = [
+        (
+            name_metric(each.metric),
+            write_number(each.estimate),
+            write_range(each.interval.low, each.interval.high),
+        )
+        for each in list_main_metrics(report.metrics)
+    ]
+    head = ["metric of new samples", "estimate", f"{100 * report.confidence_level:g} % interval"]
+    return Table("All samples.", head, rows)
+
+
+def _make_class_tables(report: EvaluationReport) -> Iterator[Table]:
+    """Yield a table of the metrics of each class."""
+    by_class = group_by_class(report.metrics)
+    if not by_class:
+        return
+    metrics = list(dict.fromkeys(m.metric for found in by_class.values() for m in found))
+    rows = []
+    for label, found in by_class.items():
+        known = {each.metric: each for each in found}
+        cells = [_write_shortly(known[m]) if m in known else "" for m in metrics]
+        rows.append((label, *cells))
+    yield Table("By class.", ["class", *map(name_metric, metrics)], rows)
+
+
+def _write_shortly(each: MetricEstimate) -> str:
+    """Return an estimate with its interval below it."""
+    if np.isnan(each.interval.low):
+        return write_number(each.estimate)
+    return f"{each.estimate:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
+
+
+def _make_confusion_table(confusion: ConfusionRates, confidence_level: float) -> Table:
+    """Return the confusion matrix: counts, and shares of the row with their intervals."""
+    rows = []
+    for k, label in enumerate(confusion.labels):
+        cells = [
+            f"{confusion.counts[k, j]:.4g}\n{_write_share(confusion, k, j)}"
+            for j in range(len(confusion.labels))
+        ]
+        rows.append((label, *cells))
+    caption = (
+        "Samples of each class (rows) by what they are taken for (columns), on average over the "
+        f"repeats; share of the row, {100 * confidence_level:g} % interval."
+    )
+    return Table(caption, name_columns(confusion.labels), rows)
+
+
+def _write_share(confusion: ConfusionRates, row: int, column: int) -> str:
+    low, high = 100 * confusion.low[row, column], 100 * confusion.high[row, column]
+    return f"{100 * confusion.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
+
+
+def _draw_curves(report: EvaluationReport) -> Iterator[Figure]:
+    """Yield the ROC, precision-recall and calibration curves, or the residuals."""
+    found, classes = report.out_of_fold, report.out_of_fold.target.classes
+    if classes is None:
+        yield make_figure(
+            partial(draw_residuals, found),
+            "What is left to explain: the mean out-of-fold prediction of each sample and how far "
+            "the truth lies above it. Without a pattern is best.",
+            label="Residuals by prediction.",
+            height=3.0,
+        )
+    if classes is None or found.class_scores is None or len(classes) > 2:
+        return
+    one = found.repeat == 0  # a sample counts once in a band
+    options: dict[str, Any] = {"pos_label": classes[1], "confidence_level": report.confidence_level}
+    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": "scores"}
+    banded["groups"] = None if found.group is None else found.group[one]
+    data = found.target.y[found.row[one]], found.class_scores[one, 1]
+    for display, name in ((RocCurveDisplay, "ROC"), (PrecisionRecallDisplay, "Precision-recall")):
+        yield make_figure(
+            partial(display.from_predictions, *data, **banded),
+            f"{name} curve of the out-of-fold scores of one cross-validation, with its interval at "
+            "each point and the band of the whole curve. It pools the scores of all folds, and the "
+            "bands leave out that training anew would change the models: its area is not that of "
+            "the table.",
+            label=f"{name} curve with its band.",
+            height=3.6,
+        )
+    if found.probabilities is not None:
+        data = data[0], found.probabilities[one, 1]
+        yield make_figure(
+            partial(CalibrationDisplay.from_predictions, *data, **options),
+            "Calibration: how often the class is there where the models say so with a probability.",
+            label="Calibration curve with the intervals of its bins.",
+            height=3.6,
+        )
+
+
+def _make_subgroup_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield the error in each subgroup."""
+    found = report.subgroups
+    if found is None:
+        return
+    rows = [
+        (
+            str(row["subgroup"]),
+            str(row["n_samples"]),
+            write_number(row["estimate"]),
+            write_range(row["low"], row["high"]),
+        )
+        for row in found.to_dict()["subgroups"]
+    ]
+    head = ["subgroup", "samples", found.metric, f"{100 * found.confidence_level:g} % interval"]
+    yield Section(
+        "By subgroup",
+        sentences=[found.describe_difference()],
+        tables=[Table("The error in each subgroup.", head, rows)],
+    )
+
+
+def _make_tuning_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield what the search for hyperparameters claimed, and what it chose."""
+    found = report.tuning
+    if found is None:
+        return
+    total = int(found.counts.sum())
+    rows = [
+        (", ".join(f"{name}={value!r}" for name, value in setting.items()), f"{count} of {total}")
+        for setting, count in zip(found.settings[:MOST_HARD], found.counts, strict=False)
+    ]
+    yield Section(
+        "What did tuning cost?",
+        sentences=[write_tuning(found)],
+        tables=[Table("Settings that the searches chose.", ["setting", "chosen"], rows)],
+    )
+
+
+def _make_hard_section(report: EvaluationReport) -> Iterator[Section]:
+    """Yield the samples that are wrong again and again."""
+    hard = report.hard_samples
+    if not hard.always:
+        return
+    numbers = report.class_sizes is None
+    rows: Sequence[Sequence[str]] = [
+        (
+            row["name"],
+            row["truth"],
+            row["prediction"],
+            f"{row['wrong']:.1f} times" if numbers else f"{100 * row['wrong']:.0f} %",
+        )
+        for row in hard.to_records()[:MOST_HARD]
+    ]
+    head = ["sample", "is", "predicted" if numbers else "taken for"]
+    head.append("usual residual" if numbers else "wrong in")
+    yield Section(
+        "Samples to look at",
+        sentences=write_hard_samples(hard, numbers),
+        tables=[Table("The worst predicted.", head, rows)],
+    )

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skeval.model_selection._metric_estimate import MetricEstimate
-from skeval.report._hard_samples import HardSamples
-from skeval.report._text_table import align_rows
-from skeval.utils._text import write_ends, write_number
+from skeval.model_selection._fold_metrics import MetricEstimate
+from skeval.report._predictions import HardSamples
+from skeval.utils._text import align_rows, write_ends, write_number
 
 __all__ = [
     "NAMES",

@@ -1,21 +1,32 @@
-"""A page of text, tables and figures, and its HTML."""
+"""Reports as JSON and as pages of text, tables and figures.
+
+Drawings are SVG that stands in the page: its colours are the page's, its ids are its own.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
+from hashlib import sha256
+from html import escape
+from io import StringIO
+from os import PathLike
+from pathlib import Path
 from typing import Any
-
-from skeval.report._svg import check_extra, draw_svg
+from xml.etree import ElementTree
 
 __all__ = [
     "Figure",
     "Page",
     "Section",
     "Table",
-    "load_template",
+    "WritableReport",
+    "check_extra",
     "make_figure",
     "make_page",
     "make_reproduction_section",
@@ -138,3 +149,214 @@ def load_template(name: str) -> Any:
 def _join_units(text: str) -> str:
     """Return a sentence in which no line ends within "5 %" or "P = 0.1"."""
     return re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)
+
+
+WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its letters at 9 px or more
+INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
+SERIES = ("#1f6fb4", "#c2560c")
+COLOURS = {  # what the displays draw with -> the page's variable, which has a dark value
+    INK: "ink",
+    PAPER: "paper",
+    MUTED: "muted",
+    "#808080": "muted",  # "grey" and "0.5" of the displays
+    SERIES[0]: "series-1",
+    SERIES[1]: "series-2",
+}
+STYLE = {
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": PAPER,  # also the background of the legend
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9.5,
+    "grid.color": MUTED,
+    "legend.edgecolor": MUTED,
+    "legend.framealpha": 0.85,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",  # letters stay text, they do not become paths
+    "svg.hashsalt": "skeval",
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar in a name does not start a formula
+    "xtick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.color": MUTED,
+    "ytick.labelcolor": INK,
+}
+NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def draw_svg(
+    draw: Callable[..., Any], *, label: str, height: float, n_panels: int | None = None
+) -> str:
+    """Return what `draw` draws on the axes that it is given as `ax`, as SVG to stand in a page.
+
+    It is given one axes, or an array of `n_panels` of them, one below another.
+    """
+    check_extra()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+    from matplotlib.rcsetup import cycler
+
+    with style.context(["default", STYLE | {"axes.prop_cycle": cycler(color=SERIES)}]):
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
+        text = StringIO()
+        with warnings.catch_warnings():  # the reader's browser draws the letters with its own fonts
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
+            warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
+            figure.savefig(text, format="svg", metadata={"Date": None})
+    return _adapt_svg(NOT_XML.sub("\ufffd", text.getvalue()), label)
+
+
+def check_extra() -> None:
+    """Raise where a package is missing that a page needs."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f'an HTML report needs {error.name}: pip install "skeval[report]"'
+        ) from error
+
+
+def _adapt_svg(svg: str, label: str) -> str:
+    """Return SVG without what would reach beyond it, in the colours of the page."""
+    prefix = f"f{sha256(svg.encode()).hexdigest()[:8]}-"
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _strip_namespace(child.tag) in ("metadata", "style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = _strip_namespace(element.tag)
+        attributes = {_strip_namespace(name): value for name, value in element.attrib.items()}
+        element.attrib.clear()
+        element.attrib.update(
+            {name: _adapt_value(name, value, prefix) for name, value in attributes.items()}
+        )
+    for size in ("width", "height"):
+        root.attrib.pop(size)
+    root.attrib.update({"role": "img", "aria-label": label})
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _strip_namespace(name: str) -> str:
+    """Return an XML name without its namespace, which HTML does not need."""
+    return name.rpartition("}")[2]
+
+
+def _adapt_value(name: str, value: str, prefix: str) -> str:
+    """Return the value of an attribute with the figure's own ids and the page's colours."""
+    if name == "id":
+        return prefix + value
+    if name == "href":
+        return value.replace("#", f"#{prefix}")
+    value = value.replace("url(#", f"url(#{prefix}")
+    if name != "style":
+        return value
+    return re.sub("#[0-9a-f]{6}", lambda found: _find_page_colour(found[0]), value)
+
+
+def _find_page_colour(colour: str) -> str:
+    """Return the variable of the page that stands for a colour, or a colour that has none."""
+    return f"var(--{COLOURS[colour]})" if colour in COLOURS else colour
+
+
+class WritableReport:
+    """A report: `to_dict` holds its numbers, `make_page` makes what people see."""
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in one sentence."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain Python objects."""
+        raise NotImplementedError
+
+    def to_json(self, path: str | PathLike | None = None) -> str:
+        """Return `to_dict` as JSON, and write it to a file when a path is given.
+
+        JSON has no number for infinity nor nan. Infinity, such as Dunn's index of clusters of
+        equal points, is the string "Infinity" or "-Infinity", which `float` reads back; nan, which
+        is no value, is null.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+
+        Returns
+        -------
+        str
+        """
+        text = json.dumps(_convert_to_json(self.to_dict()), indent=2, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(
+        self,
+        path: str | PathLike | None = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> str:
+        """Return the report as one page that needs nothing else, and write it when a path is given.
+
+        The answer in a sentence, what to know before quoting it, figures and tables, and how to
+        reproduce it all. The page loads nothing and runs no script. Needs matplotlib and Jinja2:
+        ``pip install "skeval[report]"``.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write it.
+        title : str, default=None
+            Heading of the page, such as the name of the data.
+        command : str, default=None
+            The command line that makes the report again, which the page shows instead of the
+            program in `call`.
+        notes : sequence of str, default=()
+            What else a reader should know, such as which columns of a file were left out; it
+            stands behind the warnings.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
+        page = make_page(self, title, command)
+        if notes:
+            first, *others = page.sections
+            noted = Section("Notes on the data and on the run", items=notes)
+            page = replace(page, sections=[first, noted, *others])
+        text: str = load_template("page.html").render(page=page)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict!r})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page, or the text where there can be none."""
+        try:
+            fragment: str = load_template("fragment.html").render(page=make_page(self))
+        except Exception:  # the extra is missing; or else a display must not hide the numbers
+            return f"<pre>{escape(str(self))}</pre>"
+        return fragment
+
+
+def _convert_to_json(value: Any) -> Any:
+    """Return nested lists and dicts with what JSON has in the place of infinity and nan."""
+    if isinstance(value, dict):
+        return {name: _convert_to_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_convert_to_json(item) for item in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    if math.isnan(value):
+        return None
+    return "Infinity" if value > 0 else "-Infinity"

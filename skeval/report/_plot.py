@@ -11,9 +11,8 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._resampling.procedure import OutOfFold
 from skeval.model_selection import ErrorEstimate
-from skeval.report._estimates_table import name_estimates
-from skeval.report._report import EvaluationReport
-from skeval.report._shown_clusters import ShownClusters
+from skeval.report._clustering import ShownClusters
+from skeval.report._report import EvaluationReport, name_estimates
 from skeval.utils._plotting import Display
 from skeval.utils._text import mean_loss_name, write_ends, write_number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
+from skeval._inference.proportions import wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.procedure import OutOfFold, Procedure
@@ -24,20 +25,20 @@ from skeval._resampling.questions import (
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
-from skeval.model_selection._fold_metrics import METRICS, measure_metrics
-from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._fold_metrics import METRICS, MetricEstimate, measure_metrics
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
-from skeval.report._cautions import Caution
-from skeval.report._confusion import ConfusionRates, measure_confusion
-from skeval.report._hard_samples import HardSamples, find_hard_samples
+from skeval.report._warnings import Caution
 from skeval.utils._checks import naming
-from skeval.utils._text import mean_loss_name
+from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, mean_loss_name
 
 __all__ = [
-    "PredictionSummary",
+    "ConfusionRates",
+    "HardSamples",
     "add_search_question",
     "find_subgroups",
+    "make_predictions_frame",
+    "name_columns",
     "name_rows",
     "resolve_scorers",
     "summarize_predictions",
@@ -260,3 +261,223 @@ def warn_of_scores(
         text = "There are no errors by subgroup: the folds keep the order of the samples."
         notes.append(Caution("ordered", text))
     return notes
+
+
+@dataclass(frozen=True, eq=False)
+class ConfusionRates(ShownAsText):
+    """Of each class, the shares that are taken for each class.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The classes.
+    counts : ndarray of shape (n_classes, n_classes)
+        Samples of each class (rows) taken for each (columns), on average over the repeats.
+    rates : ndarray of shape (n_classes, n_classes)
+        Share of the row.
+    low, high : ndarray of shape (n_classes, n_classes)
+        Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has
+        over 1.55 (2 where folds are not repeated), as `error_interval` counts them.
+    """
+
+    labels: tuple[str, ...]
+    counts: np.ndarray
+    rates: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as nested lists."""
+        numbers = {"counts": self.counts, "rates": self.rates, "low": self.low, "high": self.high}
+        return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each pair of classes; needs pandas."""
+        k = len(self.labels)
+        return make_frame(
+            {
+                "truth": np.repeat(self.labels, k),
+                "prediction": np.tile(self.labels, k),
+                "count": self.counts.ravel(),
+                "rate": self.rates.ravel(),
+                "low": self.low.ravel(),
+                "high": self.high.ravel(),
+            }
+        )
+
+    def __str__(self) -> str:
+        rows = zip(self.labels, self.counts, strict=True)
+        counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]
+        return "\n".join(align_rows([name_columns(self.labels), *counts]))
+
+
+def name_columns(labels: Sequence[str]) -> list[str]:
+    """Return what stands above the confusion matrix: what the samples are, and are taken for."""
+    return ["class", *(f"taken for {label}" for label in labels)]
+
+
+def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:
+    """Return the confusion matrix; None of numbers."""
+    classes = found.target.classes
+    if classes is None:
+        return None
+    k, codes = len(classes), found.target.codes
+    cell = codes[found.row] * k + found.predicted.astype(np.intp)
+    sums = np.bincount(cell, found.weight[found.row], minlength=k * k).reshape(k, k)
+    counts = sums / len(found.repeats)
+    with np.errstate(invalid="ignore"):
+        rates = counts / counts.sum(axis=1, keepdims=True)
+    low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
+    for row in range(k):
+        n = len(np.unique(found.cases.unit[codes == row])) / found.inflation
+        for column in np.flatnonzero(np.isfinite(rates[row])):
+            rate = rates[row, column]
+            ends = wilson_interval(rate * n, n, confidence_level)
+            low[row, column], high[row, column] = ends
+    labels = tuple(str(name) for name in classes.tolist())
+    return ConfusionRates(labels, counts, rates, low, high)
+
+
+MOST = 20
+"""Samples that are printed."""
+
+
+@dataclass(frozen=True, eq=False)
+class HardSamples(ShownAsText):
+    """Samples by how badly models that did not see them predict them, the worst first.
+
+    Attributes
+    ----------
+    sample : int ndarray of shape (n_hard,)
+        Row of the sample.
+    name : tuple of str
+        Its name in the index of the data frame, or its row.
+    truth : tuple of str
+        Its label, or its number.
+    prediction : tuple of str
+        What it is most often taken for; of numbers the mean prediction.
+    wrong : ndarray of shape (n_hard,)
+        Share of its predictions that are wrong; of numbers, the root of its mean squared
+        residual over that of all samples.
+    always : int
+        Number of samples that every model predicted wrongly; of numbers, those more than three
+        times as far off as samples are.
+    suspect : bool ndarray of shape (n_hard,)
+        Whether the label may be what is wrong. Few samples are (at most 5 %), in every one of at
+        least two repeats, each in a class of which at most half are, and the error is at most half
+        of that of answering always the largest class. Of numbers, all that are so far off, if few.
+    unknown : dict of str to (int, int)
+        Classes of which more than half of the samples are wrong in every repeat: how many, of how
+        many. There the models do not know the class, and its labels are no worse than others.
+    """
+
+    sample: np.ndarray
+    name: tuple[str, ...]
+    truth: tuple[str, ...]
+    prediction: tuple[str, ...]
+    wrong: np.ndarray
+    always: int
+    suspect: np.ndarray
+    unknown: dict[str, tuple[int, int]]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the samples as rows of a table."""
+        columns = self.sample.tolist(), self.name, self.truth, self.prediction, self.wrong.tolist()
+        head = "sample", "name", "truth", "prediction", "wrong"
+        return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each sample that is ever wrong; needs pandas."""
+        return make_frame(self.to_records())
+
+    def __str__(self) -> str:
+        columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
+        rows = [("sample", "is", "taken for", "wrong"), *zip(*columns, strict=True)]
+        more = [f"and {len(rows) - 1 - MOST} more"] if len(rows) - 1 > MOST else []
+        return "\n".join([*align_rows(rows[: MOST + 1]), *more])
+
+
+MOST_SUSPECT = 0.05
+"""Share of samples up to which those that are always wrong are taken for mistakes of their own."""
+FAR = 3.0
+"""Residuals of a sample, in units of those of all, from which it counts as always wrong."""
+
+
+def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
+    """Return the samples that are ever predicted wrongly, the worst first."""
+    n, target = len(found.target), found.target
+    counts = np.bincount(found.row, minlength=n)
+    if target.classes is None:
+        residual = target.y[found.row].astype(float) - found.predicted
+        squares = np.bincount(found.row, residual**2, minlength=n) / np.maximum(counts, 1)
+        whole = float(np.mean(squares[counts > 0]))
+        wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
+        means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
+        taken: list[str] = [f"{mean:.4g}" for mean in means]
+        truth = [f"{value:.4g}" for value in target.y.astype(float)]
+        hard = np.flatnonzero(wrong > FAR)
+        always = len(hard)
+        suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
+    else:
+        classes = target.classes
+        missed = found.predicted != target.codes[found.row]
+        wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
+        votes = np.zeros((n, len(classes)))
+        np.add.at(votes, (found.row[missed], found.predicted[missed].astype(int)), 1)
+        taken = [str(name) for name in classes[votes.argmax(axis=1)].tolist()]
+        truth = [str(name) for name in target.y.tolist()]
+        hard = np.flatnonzero(wrong > 0)
+        always = int(np.sum((wrong == 1) & (counts > 0)))
+        suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
+    hard = hard[np.lexsort([hard, -wrong[hard]])]
+    names = [str(k) for k in range(n)] if index is None else [str(name) for name in index]
+    return HardSamples(
+        sample=hard,
+        name=tuple(names[k] for k in hard),
+        truth=tuple(truth[k] for k in hard),
+        prediction=tuple(taken[k] for k in hard),
+        wrong=wrong[hard],
+        always=always,
+        suspect=suspect[hard],
+        unknown=unknown,
+    )
+
+
+def _judge_labels(
+    found: OutOfFold, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
+) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
+    """Return which samples may have a wrong label, and the classes that models do not know."""
+    codes = found.target.codes
+    tested = np.bincount(found.row, minlength=len(codes))
+    always = always & (tested > 1)
+    sizes = np.bincount(codes[tested > 0], minlength=len(classes))
+    wrong = np.bincount(codes[always], minlength=len(classes))
+    names = [str(name) for name in classes.tolist()]
+    rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
+    unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
+    suspect = always & (2 * wrong <= sizes)[codes]
+    guess = 1 - sizes.max() / sizes.sum()
+    few = suspect.sum() <= MOST_SUSPECT * sizes.sum() and 2 * missed.mean() <= guess
+    return suspect & few, unknown
+
+
+def make_predictions_frame(found: OutOfFold) -> DataFrame:
+    """Return a row for each answer of a model to a sample that it was not trained on."""
+    target = found.target
+    columns: dict[str, Any] = {
+        "sample": found.row,
+        "repeat": found.repeat,
+        "fold": found.fold,
+        "truth": target.y[found.row],
+        "prediction": target.decode(found.predicted),
+    }
+    scores = found.response
+    if scores is not None and target.classes is not None:
+        if scores.ndim == 1:
+            columns["score"] = scores
+        elif len(target.classes) == 2:
+            columns["score"] = scores[:, 1]
+        else:
+            names = target.classes.tolist()
+            columns |= {f"score_{name}": scores[:, k] for k, name in enumerate(names)}
+    return make_frame(columns)

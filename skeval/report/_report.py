@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import starmap
 from typing import Any
@@ -17,35 +18,35 @@ from skeval.model_selection import (
     PerturbationInterval,
     TuningOptimism,
 )
-from skeval.model_selection._metric_estimate import MetricEstimate
+from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._subgroups import Subgroups
-from skeval.report._cautions import Caution
-from skeval.report._confusion import ConfusionRates
-from skeval.report._estimates_table import Estimate, name_estimates
-from skeval.report._hard_samples import HardSamples
 from skeval.report._metrics_table import write_hard_samples, write_metrics
-from skeval.report._predictions_frame import make_predictions_frame
+from skeval.report._page import WritableReport
+from skeval.report._predictions import ConfusionRates, HardSamples, make_predictions_frame
 from skeval.report._sentences import (
-    write_permutation,
-    write_perturbation,
-    write_selection,
-    write_tuning,
-)
-from skeval.report._text_table import align_rows
-from skeval.report._verdict import (
     Guess,
     RareClass,
     find_quoted,
     write_coverage,
     write_guess,
+    write_permutation,
+    write_perturbation,
+    write_selection,
+    write_tuning,
     write_verdict,
 )
-from skeval.report._writing import WritableReport
+from skeval.report._warnings import Caution
 from skeval.utils._checks import check_option
-from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import write_ends, write_number, write_spread
+from skeval.utils._text import (
+    DataFrame,
+    align_rows,
+    make_frame,
+    write_ends,
+    write_number,
+    write_spread,
+)
 
-__all__ = ["EvaluationReport"]
+__all__ = ["PERTURBED", "Estimate", "EvaluationReport", "name_estimates"]
 
 PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
 
@@ -277,3 +278,25 @@ def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     found = estimate.interval
     ends = f"{write_ends(found.low, found.high)}  {found.method}"
     return name, write_number(estimate.error), write_spread(estimate.standard_error), ends
+
+
+Estimate = ErrorEstimate | ErrorInterval | PerturbationInterval
+
+PERTURBED = {
+    "cross_validation": "SVM, perturbed cross-validation",
+    "resubstitution": "SVM, perturbed training",
+}
+"""The name of a perturbation interval by the statistic that was perturbed."""
+
+
+def name_estimates(
+    answer: ErrorInterval | None,
+    estimates: Iterable[ErrorEstimate],
+    perturbation: Iterable[PerturbationInterval] | None,
+) -> list[tuple[str, Estimate]]:
+    """Return the estimates by name, the answer first, those of perturbation last."""
+    named: list[tuple[str, Estimate]] = []
+    if answer is not None:
+        named.append((f"answer, {answer.method}", answer))
+    named += [(estimate.method, estimate) for estimate in estimates]
+    return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]

@@ -1,21 +1,442 @@
-"""What the parts of an evaluation found, in sentences; `_verdict` has the first ones."""
+"""What an evaluation found, in sentences: the verdict first, then its parts.
+
+A verdict has three sentences at most. The first says not to quote the error, where a check found a
+grave reason. The next has the error with its interval and, so that it never stands alone, the
+error of the best answer that is always the same. The last says whether the rule is better than
+chance.
+
+Two witnesses are heard on that. The first is the interval: of the difference to the guess on the
+same samples, or where a class is rare of the statistic that counts there. The second is the
+permutation test. Both are read at 5 %, whatever the level of the intervals, and a permutation test
+only as far as its number of permutations goes. "Better than chance" is said where the first says
+so and the second does not deny it; where they differ, the sentence says both.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from skeval._inference.adjustment import LARGEST_LEVEL
+import numpy as np
+from scipy import stats
+
+from skeval._inference.paired import LARGEST_LEVEL
+from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.model_selection import PermutationTest, PerturbationInterval, TuningOptimism
-from skeval.utils._text import count, write_estimate, write_number
+from skeval.model_selection import (
+    ErrorEstimate,
+    ErrorInterval,
+    PermutationTest,
+    PerturbationInterval,
+    TuningOptimism,
+)
+from skeval.model_selection._estimates import CROSS_VALIDATION
+from skeval.model_selection._fold_metrics import summarize_losses
+from skeval.model_selection._interval_methods import GIVEN_FOLDS
+from skeval.report._metrics_table import name_metric
+from skeval.report._warnings import Caution
+from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
 
 __all__ = [
-    "is_above_zero",
+    "Guess",
+    "RareClass",
+    "find_guess",
+    "find_quoted",
+    "find_rare_class",
+    "find_unanswered",
+    "forbid_quoting",
+    "write_chance",
+    "write_coverage",
+    "write_error",
+    "write_given_folds",
+    "write_guess",
     "write_permutation",
     "write_perturbation",
     "write_selection",
     "write_tuning",
+    "write_verdict",
 ]
+
+ALPHA = 0.05
+"""The level at which something is said to be better than chance."""
+RARE, UNEQUAL = 0.2, 0.5
+"""A class is rare with less than a fifth of the samples, and half as many as the largest."""
+FEW = 3
+"""Classes that are named."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The best answer that is always the same, and how the estimator does beside it.
+
+    Attributes
+    ----------
+    answer : str
+        The largest class; "the mean" or "the median".
+    error : float
+        Its mean loss.
+    difference : float
+        The error of the estimator less that of the guess, on the same samples.
+    low, high : float
+        Ends of the 95 % interval of the difference, on new samples; nan where there is none.
+    """
+
+    answer: str
+    error: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the estimator is shown to be better."""
+        return self.high < 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the estimator is shown to be worse."""
+        return self.low > 0
+
+
+@dataclass(frozen=True)
+class RareClass:
+    """A class that is rare, and the statistic that counts there instead of the error.
+
+    Attributes
+    ----------
+    label : str
+        The class.
+    share : float
+        Its share of the samples.
+    metric : {"roc_auc", "balanced_accuracy"}
+        The area where the estimator scores two classes: it does not depend on where scores are
+        cut, which with a rare class is often beyond all of them.
+    estimate, low, high : float
+        Its value and 95 % interval.
+    chance : float
+        Its value without any relation of features and classes.
+    """
+
+    label: str
+    share: float
+    metric: str
+    estimate: float
+    low: float
+    high: float
+    chance: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the statistic is shown to be better than chance."""
+        return self.low > self.chance
+
+
+def find_quoted(
+    answer: ErrorInterval | None, estimates: Iterable[ErrorEstimate]
+) -> ErrorInterval | ErrorEstimate:
+    """Return the number to quote: the answer, or the cross-validated error where there is none."""
+    if answer is not None:
+        return answer
+    (estimate,) = (one for one in estimates if one.method == CROSS_VALIDATION)
+    return estimate
+
+
+def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
+    """Return the best constant answer to the tested samples; None for a loss of one's own.
+
+    It is chosen with a look at all of them, each as often as it was tested, and so a little better
+    than any rule that is not. Where samples are in order they are not independent, and there is
+    no interval.
+    """
+    rows, weight, codes = found.row, found.weight[found.row], found.target.codes
+    if loss == "zero_one" and found.target.classes is not None:
+        largest = int(np.bincount(codes[rows], weight).argmax())
+        answer, losses = str(found.target.classes[largest]), (codes != largest).astype(float)
+    elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
+        y = np.asarray(found.target.y, dtype=float)
+        if loss == "squared":
+            answer, losses = "the mean", (y - np.average(y[rows], weights=weight)) ** 2
+        else:
+            answer, losses = "the median", np.abs(y - _find_median(y[rows], weight))
+    else:
+        return None
+    error = float(np.average(losses[rows], weights=weight))
+    difference, spread, degrees = summarize_losses(found, found.loss - losses[rows])
+    reach = np.nan if ordered else float(stats.t.isf(ALPHA / 2, degrees)) * spread
+    return Guess(answer, error, difference, difference - reach, difference + reach)
+
+
+def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
+    """Return a value with half of the weight at most on either side."""
+    order = np.argsort(values)
+    passed = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
+
+
+def find_rare_class(
+    sizes: Mapping[Any, float] | None, metrics: Iterable[Any], loss: str
+) -> RareClass | None:
+    """Return the rarest class where it is rare, with the statistic that counts there.
+
+    `metrics` are those of out-of-fold predictions.
+    """
+    if sizes is None or loss != "zero_one":
+        return None
+    label, smallest = min(sizes.items(), key=lambda item: item[1])
+    share = smallest / sum(sizes.values())
+    if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
+        return None
+    known = {one.metric: one for one in metrics if one.label is None}
+    for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
+        if name in known and np.isfinite(known[name].estimate):
+            one = known[name]
+            interval = one.confidence_interval(1 - ALPHA)
+            ends = interval.low, interval.high
+            return RareClass(str(label), share, name, one.estimate, *ends, chance)
+    return None
+
+
+def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
+    """Return the classes that are the answer to no sample in most of the repeats."""
+    classes = found.target.classes
+    if classes is None:
+        return ()
+    given = [np.unique(found.predicted[part]).astype(np.intp) for part in found.repeats]
+    counts = np.bincount(np.concatenate(given), minlength=len(classes))
+    return tuple(str(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
+
+
+def write_verdict(
+    quoted: ErrorInterval | ErrorEstimate,
+    *,
+    warnings: Iterable[Caution] = (),
+    guess: Guess | None = None,
+    rare: RareClass | None = None,
+    unanswered: tuple[str, ...] = (),
+    explained: float | None = None,
+    permutation: PermutationTest | None = None,
+    selection_bias: SelectionBias | None = None,
+) -> str:
+    """Say what the error is, how sure that is, and what else a reader must know."""
+    grave = forbid_quoting(warnings)
+    chance = write_chance(guess, rare, permutation)
+    if grave and chance:
+        chance = "Whether it is better than chance cannot be told under that fault."
+    error = write_error(quoted, guess, unanswered, explained, selection_bias)
+    return " ".join(filter(None, [grave, error, chance]))
+
+
+def forbid_quoting(warnings: Iterable[Caution]) -> str:
+    """Return the grave warnings as one sentence, nothing where there are none."""
+    grave = list(dict.fromkeys(one.headline for one in warnings if one.headline))
+    return f"Do not quote this error: {'; '.join(grave)}." if grave else ""
+
+
+def write_error(
+    quoted: ErrorInterval | ErrorEstimate,
+    guess: Guess | None,
+    unanswered: tuple[str, ...] = (),
+    explained: float | None = None,
+    selection_bias: SelectionBias | None = None,
+) -> str:
+    """Say the error beside what it must not be read without; squared errors by their root."""
+    interval, loss = quoted.interval, quoted.loss
+    name = {"zero_one": "error", "squared": "root mean squared error"}.get(loss)
+    text = f"Estimated {name or mean_loss_name(loss)} {write_amount(quoted.error, loss)}, "
+    if np.isfinite(interval.low):
+        low = write_amount(interval.low, loss).removesuffix(" %")
+        level = f"{100 * interval.confidence_level:g} % interval"
+        text += f"{level} {low} to {write_amount(interval.high, loss)} ({quoted.method})"
+    else:
+        text += f"without an interval, since nothing varies ({quoted.method})"
+    if explained is not None:
+        text += f", R2 {explained:.2f}"
+    if guess is not None:
+        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
+    if unanswered:
+        more = f" and {len(unanswered) - FEW} other classes" if len(unanswered) > FEW else ""
+        text += f"{',' if guess else ';'} and it never answers {', '.join(unanswered[:FEW])}{more}"
+    if selection_bias and _is_above_zero(selection_bias):
+        claimed = write_amount(selection_bias.cv1_error, "zero_one")
+        text += f"; selection outside the loop would have claimed {claimed}"
+    return text + "."
+
+
+def write_amount(value: float, loss: str) -> str:
+    """Return a mean loss as text: a rate in percent, a squared error as its root."""
+    if loss == "squared":
+        value = float(np.sqrt(value))
+    if loss != "zero_one":
+        return f"{value:.4g}"
+    return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationTest | None) -> str:
+    """Say whether the rule is better than chance, by what the two witnesses say."""
+    if rare is not None:
+        start = (
+            f"Class {rare.label} is rare ({write_amount(rare.share, 'zero_one')}), so what counts "
+            f"is the {name_metric(rare.metric)}: {rare.estimate:.2f}, "
+        )
+        if not np.isfinite(rare.low):
+            return f"{start}without an interval, so that it cannot be told from chance."
+        start += f"95 % interval {rare.low:.2f} to {rare.high:.2f}, "
+        where = "lies below" if rare.high < rare.chance else "includes"
+        doubt = f"the interval {where} {rare.chance:.2g}"
+        above = f"the interval lies above {rare.chance:.2g}"
+        return start + _join_witnesses(rare.better, above, doubt, test)
+    if guess is not None and np.isfinite(guess.low):
+        doubt = "it may do no better than that guess"
+        if guess.worse:
+            doubt = "it does worse than that guess"
+        text = _join_witnesses(guess.better, "it beats that guess on the same samples", doubt, test)
+        return text[0].upper() + text[1:]
+    read, counted = _read_permutation(test)
+    return {
+        "shown": f"Better than chance: {counted}.",
+        "denied": f"Not shown to be better than chance: {counted}.",
+        "undecided": f"Whether it is better than chance is undecided: {counted}.",
+        "powerless": f"Whether it is better than chance cannot be shown by {counted}.",
+    }.get(read, "" if guess is None else "Whether it is better than that guess is not tested.")
+
+
+def _join_witnesses(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
+    """Return one sentence of what the interval and the permutation test say."""
+    read, counted = _read_permutation(test)
+    if better and read == "denied":
+        return (
+            f"not shown to be better than chance: {shown}, but shuffled labels do as well "
+            f"({counted})."
+        )
+    if better:
+        more = {
+            "shown": f", and {counted}",
+            "undecided": f"; {counted} alone would leave it undecided",
+            "powerless": f"; {counted} alone could not show it",
+        }
+        return f"better than chance: {shown}{more.get(read, '')}."
+    if read == "shown":
+        return f"better than with shuffled labels ({counted}), but {doubt}."
+    more = {
+        "denied": f", and shuffled labels do as well ({counted})",
+        "undecided": f", and {counted} leaves it undecided",
+        "powerless": f", and {counted} can show nothing",
+    }
+    return f"not shown to be better than chance: {doubt}{more.get(read, '')}."
+
+
+def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
+    """Return what a permutation test says at 5 %, and its P-value in words.
+
+    It is "shown" or "denied" where endlessly many permutations would say so, too, as far as the
+    interval of P tells; "powerless" where not even the smallest possible P would show it.
+    """
+    if test is None:
+        return "", ""
+    n = test.n_permutations
+    smallest = 1 / (1 + n)
+    if smallest > ALPHA and not test.stopped:
+        return "powerless", f"{n} permutations (the smallest possible P is {smallest:.2g})"
+    interval = test.confidence_interval(1 - ALPHA)
+    counted = f"P = {test.pvalue:.2g} from {n} permutations"
+    if test.pvalue <= ALPHA and interval.high <= ALPHA:
+        return "shown", counted
+    return "denied" if test.pvalue > ALPHA and interval.low > ALPHA else "undecided", counted
+
+
+def write_guess(guess: Guess, loss: str) -> str:
+    """Say how the error compares with that of the guess: lower, perhaps the same, or higher."""
+    form = ".4f" if loss == "zero_one" else ".4g"
+    start = f"Always answering {guess.answer} has the {mean_loss_name(loss)} {guess.error:{form}}"
+    if not np.isfinite(guess.low):
+        return f"{start} on the same samples."
+    ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
+    told = f"the difference on the same samples, {guess.difference:{form}} {ends} (95 %),"
+    if guess.better:
+        return f"{start}: the estimator is better, {told} lies below 0."
+    if guess.worse:
+        text = f"{start}: the estimator is worse, {told} lies above 0."
+        if loss == "zero_one":
+            text += " That can be meant only where errors on rare classes cost more than others."
+        return text
+    return (
+        f"{start}: the estimator is not distinguishable from that, {told} includes 0. Counted so, "
+        "it may serve no better than that answer."
+    )
+
+
+def write_given_folds(n_units: int) -> str:
+    """Say what is counted where the folds are taken as they are."""
+    return (
+        "The error is that of the folds given with cv=, as they are, and samples that no test set "
+        f"takes apart count as one unit, since they may belong together: {n_units} units. The "
+        "permutation test is left out, since it would shuffle the labels of single samples; "
+        "hold-out, leave-one-out, bootstrap and perturbation take samples for independent. Give "
+        "groups= where samples belong together; where they do not, cv= as a number or a splitter "
+        "with shuffle=True counts samples, and has a shorter interval."
+    )
+
+
+TARGET = "The interval is for the error, on new samples, of the rule fitted to all of these"
+MEASURED = {
+    "zero_one": "In simulations of two classes and {} samples it held that error in 90 to 99 % of "
+    "the cases, by population and learner, where 95 % were promised.",
+    "squared": "In simulations of {} samples it held that error in 94 to 98 % of the cases where "
+    "95 % were promised, and in 83 % where a few errors were far larger than the others.",
+}
+"""What benchmarks/results/coverage_intervals.csv says of the answer."""
+SIZES = {"zero_one": "50 to 100", "squared": "50"}
+FEWEST, MOST, FEWEST_OF_CLASS = 50, {"zero_one": 100, "squared": 50}, 0.1
+REPEATS = {"n_folds": 10, "n_repeats": 10}
+
+
+def write_coverage(
+    answer: ErrorInterval | None, sizes: Mapping[Any, int] | None, *, weighted: bool
+) -> list[str]:
+    """Say what the interval of the answer is for, how it was made, and how that is known."""
+    if answer is None or not np.isfinite(answer.interval.low):
+        return []
+    folds = answer.parameters["n_folds"]
+    repeats = answer.n_fits // folds  # 1 where a unit is left out at a time
+    given = answer.method == GIVEN_FOLDS
+    made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
+    if repeats > 1:
+        made += f", repeated {repeats} times"
+    target = f"{TARGET} ({answer.method}: {made})."
+    unmeasured = list(_list_unmeasured(answer, sizes, weighted))
+    if unmeasured:
+        *first, last = unmeasured
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return [target, f"How often it holds that error has not been measured for {listed}."]
+    measured = MEASURED[answer.loss].format(SIZES[answer.loss])
+    if answer.n_samples > MOST[answer.loss]:
+        measured += " With more samples it has not been measured."
+    return [target, measured]
+
+
+def _list_unmeasured(
+    answer: ErrorInterval, sizes: Mapping[Any, int] | None, weighted: bool
+) -> Iterator[str]:
+    """Yield what the intervals were not measured for."""
+    if answer.loss not in MEASURED:
+        yield f"the {answer.loss} loss"
+    if answer.confidence_level != 1 - ALPHA:
+        yield f"intervals of {100 * answer.confidence_level:g} %"
+    if answer.n_samples < FEWEST:
+        yield f"fewer than {FEWEST} samples"
+    if sizes is not None and len(sizes) > 2:
+        yield f"{len(sizes)} classes"
+    elif sizes is not None and min(sizes.values()) < FEWEST_OF_CLASS * sum(sizes.values()):
+        yield "a class of less than a tenth of the samples"
+    if answer.method == GIVEN_FOLDS:
+        yield "folds that are given"
+    elif answer.n_groups is not None:
+        yield "groups"
+    elif answer.parameters != REPEATS:
+        yield "anything but ten folds, repeated ten times"
+    if weighted:
+        yield "sample weights"
 
 
 def write_permutation(test: PermutationTest) -> str:
@@ -61,7 +482,7 @@ def _write_bias(bias: SelectionBias) -> str:
         write_estimate(value, spread)
         for value in (bias.cv1_error, bias.cv2_error, bias.bias, bias.low, bias.high)
     )
-    shown = "that is too low" if is_above_zero(bias) else "that is not shown to be too low"
+    shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
     return (
         f"Selecting features outside the loop would have claimed an error of {outside} instead "
         f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
@@ -69,7 +490,7 @@ def _write_bias(bias: SelectionBias) -> str:
     )
 
 
-def is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
+def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
     """Whether what a result measures is above 0 by an interval of 95 % or more."""
     level = max(found.confidence_level, 1 - LARGEST_LEVEL)
     if np.isnan(found.interval.low):
@@ -89,7 +510,7 @@ def write_tuning(found: TuningOptimism) -> str:
         shown = "whether it is too good cannot be told, since the difference does not vary"
     else:
         shown = "it is not shown to be too good"
-        if is_above_zero(found):
+        if _is_above_zero(found):
             shown = "it is too good, as the best of many is"
         ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
         level = f"{100 * found.confidence_level:g} % interval"

@@ -1,9 +1,13 @@
-"""The steps of an evaluation: each estimates the error of one estimator in one way."""
+"""The steps of an evaluation: each estimates the error of one estimator in one way.
+
+The last of them reads what a pipeline selects: the features it chose from, by name, and how often
+it chose each.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -47,18 +51,21 @@ from skeval.model_selection import (
     PerturbationInterval,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._cross_validation import estimate_over_folds
 from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
-from skeval.model_selection._interval_repeats import Design
-from skeval.model_selection._methods import CROSS_VALIDATION, LEAVE_ONE_OUT, THIRD_HELD_OUT
+from skeval.model_selection._estimates import (
+    CROSS_VALIDATION,
+    LEAVE_ONE_OUT,
+    THIRD_HELD_OUT,
+    estimate_over_folds,
+    estimate_resubstitution,
+)
+from skeval.model_selection._interval_methods import Design
 from skeval.model_selection._permutation import permute
 from skeval.model_selection._perturbation import perturb
-from skeval.model_selection._resubstitution import estimate_resubstitution
-from skeval.report._estimates_table import PERTURBED
-from skeval.report._selection import align_selections, read_selected
+from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 
-__all__ = ["Selection", "Steps", "ends_in_linear_svc"]
+__all__ = ["Selected", "Selection", "Steps", "align_selections", "ends_in_linear_svc"]
 
 SCORINGS = {
     "zero_one": "accuracy",
@@ -296,3 +303,53 @@ def ends_in_linear_svc(estimator: Any, target: Target) -> bool:
     final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     two_classes = target.classes is not None and len(target.classes) == 2
     return isinstance(final, SVC) and final.kernel == "linear" and two_classes
+
+
+class Selected(NamedTuple):
+    """What one fitted selector chose, and the names of what it chose from where they are known."""
+
+    names: tuple[str, ...] | None
+    support: np.ndarray
+
+
+def read_selected(
+    model: Pipeline, X: Any, y: Any, *, feature_names: tuple[str, ...] | None
+) -> Selected:
+    """Return what the last step of a fitted pipeline selects."""
+    support = np.asarray(model[-1].get_support())
+    names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
+    known = names is not None and len(names) == len(support)
+    return Selected(names if known else None, support)
+
+
+def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the names of what fitted steps put out, or None where they do not know them."""
+    for given in (feature_names, None):
+        try:
+            return tuple(map(str, steps.get_feature_names_out(given)))
+        except (AttributeError, TypeError, ValueError):  # a step has no names, or others
+            continue
+    return None
+
+
+def align_selections(
+    found: Sequence[Selected],
+) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
+    """Return the selections as rows over the same features, and the names of these.
+
+    Folds may choose from different features, such as the words of their own texts; there the names
+    tell which is which, and what a fold lacks it did not select. None where there are no names.
+    """
+    first = found[0]
+    if all(one.names == first.names for one in found) and (
+        len({len(one.support) for one in found}) == 1
+    ):
+        return np.array([one.support for one in found]), first.names
+    if any(one.names is None for one in found):
+        return None
+    names = list(dict.fromkeys(name for one in found for name in one.names or ()))
+    place = {name: position for position, name in enumerate(names)}
+    supports = np.zeros((len(found), len(names)), dtype=bool)
+    for row, one in zip(supports, found, strict=True):
+        row[[place[name] for name in one.names or ()]] = one.support
+    return supports, tuple(names)

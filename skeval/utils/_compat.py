@@ -1,10 +1,15 @@
-"""The only importer of private scikit-learn names; a test checks that they are still there."""
+"""The only importer of private scikit-learn names; a test checks that they are still there.
+
+Here is, too, what routes metadata to scorers that are not made by scikit-learn.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
+import sklearn
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
@@ -19,11 +24,36 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 from sklearn.utils._param_validation import validate_params as validate_all_params
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
 from sklearn.utils.validation import _num_samples as num_samples
+
+__all__ = [
+    "PAIRWISE_METRICS",
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Interval",
+    "MetadataRequester",
+    "Options",
+    "RoutedScorer",
+    "StrOptions",
+    "array_namespace",
+    "device",
+    "has_valid_parameters",
+    "limit_threads",
+    "metric_of_scorer",
+    "num_samples",
+    "params_of_rows",
+    "safe_indexing",
+    "safe_split",
+    "threadpool_controller",
+    "validate_params",
+    "widest_float_dtype",
+    "with_callbacks",
+]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -76,26 +106,56 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
     return scorer._score_func, dict(scorer._kwargs), scorer._sign > 0
 
 
-__all__ = [
-    "PAIRWISE_METRICS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "InvalidParameterError",
-    "MetadataRequester",
-    "Options",
-    "StrOptions",
-    "array_namespace",
-    "device",
-    "has_valid_parameters",
-    "limit_threads",
-    "metric_of_scorer",
-    "num_samples",
-    "params_of_rows",
-    "safe_indexing",
-    "safe_split",
-    "threadpool_controller",
-    "validate_params",
-    "widest_float_dtype",
-    "with_callbacks",
-]
+class RoutedScorer:
+    """A scorer that hands metadata, such as `sample_weight`, on to a function if asked to."""
+
+    _requests: MetadataRequest | None = None
+
+    @property
+    def _scored_by(self) -> Callable[..., float]:
+        """The function that gets the metadata."""
+        raise NotImplementedError
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Request metadata for the scorer.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            By the name of an argument of the metric: True passes it on where it is given, False
+            does not, None makes it an error to give it, and a string is the name under which it
+            is given. See scikit-learn's user guide on metadata routing.
+
+        Returns
+        -------
+        scorer
+            The scorer itself.
+
+        Raises
+        ------
+        RuntimeError
+            If metadata routing is off: ``sklearn.set_config(enable_metadata_routing=True)``.
+        """
+        if not sklearn.get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "This method is only available when metadata routing is enabled: "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        self._requests = MetadataRequest(owner=type(self).__name__)
+        for name, request in requests.items():
+            self._requests.score.add_request(param=name, alias=request)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what is requested: by default nothing, and sample weights are refused.
+
+        Returns
+        -------
+        MetadataRequest
+        """
+        if self._requests is not None:
+            return self._requests
+        requests = MetadataRequest(owner=type(self).__name__)
+        if "sample_weight" in inspect.signature(self._scored_by).parameters:
+            requests.score.add_request(param="sample_weight", alias=None)
+        return requests

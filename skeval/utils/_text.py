@@ -1,27 +1,32 @@
-"""Aligned lines for people, shared by the results."""
+"""Results as text, aligned for people, and as data frames.
+
+pandas is optional, and imported where a frame is made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import fields
 from html import escape
 from textwrap import fill, shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 __all__ = [
+    "DataFrame",
     "ShownAsText",
+    "align_rows",
     "align_text",
     "count",
     "fill_text",
+    "make_frame",
     "mean_loss_name",
     "name_estimators",
     "name_scoring",
     "say_pvalue",
     "write_ends",
     "write_estimate",
-    "write_fields",
     "write_number",
     "write_probability",
     "write_pvalue",
@@ -29,6 +34,19 @@ __all__ = [
     "write_spread",
     "write_with_spread",
 ]
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+else:
+    DataFrame = "pandas.DataFrame"
+
+
+def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFrame:
+    """Return columns by name, or rows as dicts, with an index of that name if one is given."""
+    import pandas as pd
+
+    return pd.DataFrame(data, index=None if index is None else pd.Index(index, name=name))
+
 
 LONGEST_VALUE, LONGEST_REPR = 60, 400
 MEAN_LOSSES = {
@@ -192,3 +210,15 @@ def _name_steps(estimator: Any) -> list[str]:
         return [type(estimator).__name__]
     used = [step for _, step in steps if step is not None and step != "passthrough"]
     return [name for step in used for name in _name_steps(step)] or [type(estimator).__name__]
+
+
+def align_rows(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> list[str]:
+    """Return rows as lines in which each column is aligned to the right, those of `left` not."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if column in left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

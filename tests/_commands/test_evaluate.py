@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
-from skeval._commands._estimators import CLASSIFIERS
+from skeval._commands.evaluate import CLASSIFIERS
 
 QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
 

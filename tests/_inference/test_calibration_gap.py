@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from skeval._inference.calibration_gap import (
+from skeval._inference.calibration import (
     Bins,
     corrected_gap,
     gap_limits,

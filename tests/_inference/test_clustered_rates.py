@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from sklearn.metrics import roc_auc_score
 
-from skeval._inference.clustered_rates import area_error, class_size, independent_size
-from skeval._inference.delong import delong
+from skeval._inference.areas import area_error, class_size, delong, independent_size
 
 RNG = np.random.default_rng(0)
 POSITIVE = np.arange(80) % 4 == 0

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from reference import curves as reference
 from scipy.stats import beta, norm
 
-from skeval._inference.curve_region import (
+from skeval._inference.areas import (
     Steps,
     _draw_curve,
     _smooth_curve,

@@ -8,7 +8,7 @@ from reference import metric_intervals as reference
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from skeval._inference.delong import delong
+from skeval._inference.areas import delong
 from skeval.model_selection import metric_interval
 
 

@@ -8,7 +8,7 @@ from reference import metric_intervals as reference
 from scipy.stats import binom, norm
 from sklearn.metrics import confusion_matrix, fbeta_score
 
-from skeval._inference.delta import FScore, delta_variance, f_score_gradient
+from skeval._inference.tables import FScore, delta_variance, f_score_gradient
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
 from skeval.model_selection._metric_interval import metric_interval
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
 
 from skeval._inference import influence as _bootstrap_variance
-from skeval._inference.influence import (
+from skeval._inference.errors import (
     no_information,
     out_of_bag_influence,
     pairwise_means,
@@ -19,7 +19,7 @@ from skeval._inference.influence import (
 )
 from skeval._resampling.target import Loss
 from skeval._resampling.units import DrawingUnits
-from skeval.metrics._losses import LOSSES
+from skeval.metrics._regression import LOSSES
 from skeval.model_selection import bootstrap_error
 
 

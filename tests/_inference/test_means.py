@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import norm
 
-from skeval._inference.means import normal_interval
+from skeval._inference.proportions import normal_interval
 
 
 def test_normal_interval_is_clipped_to_the_range_of_the_quantity():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference.bootstrap import point632, point632plus
 
-from skeval._inference.point632 import METHODS, combine
+from skeval._inference.errors import METHODS, combine
 
 unit = st.floats(0, 1)
 

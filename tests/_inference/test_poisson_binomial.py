@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from reference.calibration import number_of_events
 from scipy.stats import binom
 
-from skeval._inference.poisson_binomial import count_probabilities, share_limits
+from skeval._inference.calibration import count_probabilities, share_limits
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 11])

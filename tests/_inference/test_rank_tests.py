@@ -10,15 +10,14 @@ from reference import over_datasets as reference
 from scipy import stats
 
 from skeval._inference import posteriors
-from skeval._inference.equivalence import correlated_t_probabilities
-from skeval._inference.paired_tests import corrected_t
+from skeval._inference.paired import corrected_t, correlated_t_probabilities
 from skeval._inference.posteriors import (
     dirichlet_weights,
     hierarchical_draws,
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.rank_tests import (
+from skeval._inference.ranks import (
     critical_difference,
     find_groups,
     friedman,

@@ -114,6 +114,8 @@ def without_diagonals(result):
     if type(result).__name__ not in ("BetweenClusterDistances", "InternalIndices"):
         return result
     arrays = [getattr(result, field.name) for field in fields(result)]
+    arrays += getattr(result, "values", {}).values()
+    arrays = [a for a in arrays if not isinstance(a, dict)]
     return [a[~np.eye(len(a), dtype=bool)] if np.ndim(a) == 2 else a for a in arrays]
 
 

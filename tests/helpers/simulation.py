@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.point632 import METHODS
+from skeval._inference.errors import METHODS
 from skeval.datasets import GaussianClasses
 from skeval.model_selection._bootstrap import bootstrap_estimates
 

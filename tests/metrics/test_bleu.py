@@ -16,7 +16,7 @@ from reference import bleu as reference
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._sentences import bleu_statistics
+from skeval.metrics._text import bleu_statistics
 from skeval.model_selection import metric_interval
 
 SMOOTHINGS = [None, "add-k", "floor", "exp"]

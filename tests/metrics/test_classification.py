@@ -26,7 +26,7 @@ from skeval.metrics import (
     micro_fbeta_score,
     weighted_fbeta_score,
 )
-from skeval.metrics._averaging import f_beta
+from skeval.metrics._classification import f_beta
 
 
 def problem(n=60, n_classes=4, seed=0):

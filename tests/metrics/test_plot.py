@@ -440,7 +440,7 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
         CalibrationDisplay.from_cv_results(twice, X, y)
     with pytest.raises(ValueError, match="return_estimator=True"):
         CalibrationDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
-    with pytest.raises(ValueError, match="X must hold the 120 samples"):
+    with pytest.raises(ValueError, match="a fold tests sample 119, X has"):
         CalibrationDisplay.from_cv_results(results, X[:60], y[:60])
 
 

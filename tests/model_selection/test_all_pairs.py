@@ -19,9 +19,13 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
 from skeval import evaluate
-from skeval._inference.adjustment import adjust_pvalues
-from skeval._inference.equivalence import correlated_t_probabilities
-from skeval._inference.paired_tests import corrected_t, mcnemar, paired_bootstrap
+from skeval._inference.paired import (
+    adjust_pvalues,
+    corrected_t,
+    correlated_t_probabilities,
+    mcnemar,
+    paired_bootstrap,
+)
 from skeval.model_selection import (
     ClassifierComparisons,
     compare_classifiers,

@@ -36,8 +36,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
-from skeval._inference.delong import delong
-from skeval._inference.paired_tests import (
+from skeval._inference.areas import delong
+from skeval._inference.paired import (
     corrected_t,
     differences_of,
     mcnemar,

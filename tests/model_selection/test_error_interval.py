@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.procedure_intervals import nested_errors
+from skeval._inference.errors import nested_errors
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.schemes import (
     bootstrap_scheme,
@@ -38,7 +38,7 @@ from skeval._resampling.target import Target, check_task, resolve_loss
 from skeval._resampling.task import Task
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.model_selection._error_interval import METHODS
-from skeval.model_selection._interval_folds import nested_folds
+from skeval.model_selection._interval_methods import nested_folds
 from skeval.utils._seeds import root_seed
 
 RNG = np.random.default_rng(7)

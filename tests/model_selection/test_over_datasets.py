@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.rank_tests import signed_rank_test
+from skeval._inference.ranks import signed_rank_test
 from skeval.model_selection import compare_over_datasets
 
 FRAME = demsar_areas()

@@ -20,7 +20,7 @@ from skeval._resampling.schemes import cases_of, halves_scheme, subsample_scheme
 from skeval._resampling.target import check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import ScoreInterval, error_interval, score_interval
-from skeval.model_selection._interval_folds import FOLD_METHODS
+from skeval.model_selection._interval_methods import FOLD_METHODS
 from skeval.utils._seeds import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)

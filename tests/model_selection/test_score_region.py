@@ -12,10 +12,8 @@ from scipy.stats import binom, binomtest, norm
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.agreement import kappa, phi
-from skeval._inference.delta import FScore, f_score_gradient
 from skeval._inference.proportions import area_interval
-from skeval._inference.score_region import best_table, score_limits
+from skeval._inference.tables import FScore, best_table, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import (
     cost_sensitive_error,
     error_rate,

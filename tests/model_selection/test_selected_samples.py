@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics
 
 from skeval.model_selection import metric_interval
-from skeval.model_selection._selected_samples import VALUES, find_sample_values
+from skeval.model_selection._metric_interval import VALUES, find_sample_values
 
 
 def probabilities(n=60, n_classes=2):

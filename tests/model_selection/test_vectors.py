@@ -24,10 +24,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import cochrans_q
 
-from skeval._inference.delong import delong, partial_delong
-from skeval._inference.split_tests import five_by_two_f, five_by_two_t
-from skeval.metrics._bleu import bleu_options, log_bleu
-from skeval.metrics._sentences import bleu_statistics
+from skeval._inference.areas import delong, partial_delong
+from skeval._inference.paired import five_by_two_f, five_by_two_t
+from skeval.metrics._text import bleu_options, bleu_statistics, log_bleu
 from skeval.model_selection import (
     cochran_q,
     compare_bleu,
@@ -36,7 +35,7 @@ from skeval.model_selection import (
     compare_predictions,
     compare_scores,
 )
-from skeval.model_selection._compare_bleu import exchanged_differences, resampled_differences
+from skeval.model_selection._compare_predictions import exchanged_differences, resampled_differences
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()

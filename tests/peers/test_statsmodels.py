@@ -7,7 +7,7 @@ import numpy as np
 from statsmodels.stats import contingency_tables
 from statsmodels.stats.tests import test_contingency_tables as peer
 
-from skeval._inference.paired_tests import EXACT_BELOW, mcnemar
+from skeval._inference.paired import EXACT_BELOW, mcnemar
 
 THEIRS = contingency_tables.mcnemar
 calls = []

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._resampling.target import Target, check_task
-from skeval.report._data_warnings import write_data_warnings
+from skeval.report._data_checks import write_data_warnings
 
 FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
 

@@ -18,8 +18,7 @@ from sklearn.preprocessing import scale
 from skeval.cluster import choose_n_clusters, compare_clusterings
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
-from skeval.report._clustering_sentences import write_choice
-from skeval.report._evaluate_clusterer import write_warnings
+from skeval.report._clustering import write_choice, write_warnings
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)

@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import skeval
-from skeval.report._row_order import are_alike
+from skeval.report._data_checks import are_alike
 
 FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
 CODES = {"time-order", "runs", "autocorrelation"}

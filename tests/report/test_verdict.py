@@ -32,8 +32,7 @@ from sklearn.pipeline import make_pipeline
 import skeval
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
-from skeval.report._cautions import Caution
-from skeval.report._verdict import (
+from skeval.report._sentences import (
     Guess,
     RareClass,
     forbid_quoting,
@@ -41,6 +40,7 @@ from skeval.report._verdict import (
     write_coverage,
     write_error,
 )
+from skeval.report._warnings import Caution
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}

@@ -2,7 +2,7 @@
 
 import json
 
-from skeval.report._writing import WritableReport
+from skeval.report._page import WritableReport
 
 
 class Report(WritableReport):

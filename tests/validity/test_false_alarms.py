@@ -16,8 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
 from skeval._resampling.target import check_task
-from skeval.report._data_warnings import write_data_warnings
-from skeval.report._suspected_groups import warn_of_repeated_values
+from skeval.report._data_checks import warn_of_repeated_values, write_data_warnings
 
 ALARMS = {
     "disagree": "standard errors of their difference",

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from skeval._inference.means import normal_interval
-from skeval._inference.proportions import PROPORTION_INTERVALS, stratified_wilson_interval
+from skeval._inference.proportions import (
+    PROPORTION_INTERVALS,
+    normal_interval,
+    stratified_wilson_interval,
+)
 from skeval.model_selection import holdout_error
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skeval._inference.adjustment import holm
-from skeval._inference.rank_tests import (
+from skeval._inference.paired import holm
+from skeval._inference.ranks import (
     critical_difference,
     friedman,
     rank_rows,

@@ -23,8 +23,7 @@ from skeval.metrics.cluster._pairs import (
 )
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
-from skeval.utils._frames import DataFrame, make_frame
-from skeval.utils._text import ShownAsText, align_text
+from skeval.utils._text import DataFrame, ShownAsText, align_text, make_frame
 
 __all__ = [
     "ExternalIndices",

@@ -63,9 +63,8 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import DataFrame, ShownAsText, make_frame
 
 __all__ = [
     "INDICES",

@@ -32,9 +32,8 @@ from skeval.metrics.cluster._samples import (
 )
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._frames import DataFrame, make_frame
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import ShownAsText
+from skeval.utils._text import DataFrame, ShownAsText, make_frame
 
 __all__ = [
     "IndexEstimate",

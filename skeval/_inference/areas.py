@@ -1,0 +1,338 @@
+"""Areas under ROC curves, and bands of these curves: their variances and limits.
+
+Covariances of areas, whole or partial, are DeLong's; the area of cross-validation counts the
+pairs of samples that one model scored; weighted or grouped samples count as the independent ones
+that they are worth.
+
+The band of a curve: at a threshold whose true rates are (x, y), the observed rates of two classes
+of n and m samples deviate from them by about
+
+    a = (x' - x) / sqrt(x (1 - x) / n),   b = (y' - y) / sqrt(y (1 - y) / m),
+
+independent and standard normal. The band at x holds every y that a pair with a^2 + b^2 <= z^2
+reaches: with z the normal quantile it covers at one x, for only the deviation across the curve
+counts; for all x together z is the quantile of the largest distance of a true curve from the
+observed one (`curve_distances`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
+
+from skeval._inference.proportions import binomial_limits
+
+__all__ = [
+    "Steps",
+    "area_error",
+    "class_size",
+    "curve_distances",
+    "curve_limits",
+    "delong",
+    "independent_size",
+    "partial_delong",
+    "rates_on_sphere",
+    "within_fold_area",
+]
+
+Floats = NDArray[np.float64]
+
+
+def delong(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
+    """Return the areas (k,) and their covariance (k, k) for scores of shape (k, n).
+
+    DeLong, DeLong & Clarke-Pearson (1988), with the placements found from midranks as in Sun & Xu
+    (2014), https://doi.org/10.1109/LSP.2014.2337313. Each class needs two samples.
+    """
+    m, n = positive.sum(), (~positive).sum()
+    ranks = rankdata(scores, axis=1)
+    # Fraction of negatives below each positive (ties half), and of positives above each negative.
+    v10 = (ranks[:, positive] - rankdata(scores[:, positive], axis=1)) / n
+    v01 = 1 - (ranks[:, ~positive] - rankdata(scores[:, ~positive], axis=1)) / m
+    covariance = np.atleast_2d(np.cov(v10)) / m + np.atleast_2d(np.cov(v01)) / n
+    return v10.mean(axis=1), covariance
+
+
+def partial_delong(
+    positive: NDArray[np.bool_], scores: Floats, max_fpr: float
+) -> tuple[Floats, Floats]:
+    """Return partial areas (k,), standardised as by McClish, and their covariance (k, k).
+
+    The area over false positive rates up to u is the mean over the negatives x of ``w(x) S(x)``:
+    S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
+    that u cuts off, a fraction of 1 where u falls within a step. That c is estimated takes
+    ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
+    positive is the mean of w over the negatives below it. At u = 1 it is `delong`.
+    """
+    m, n = int(positive.sum()), int((~positive).sum())
+    v10, v01, areas = np.empty((len(scores), m)), np.empty((len(scores), n)), np.empty(len(scores))
+    for row, values in enumerate(scores):
+        above, below = values[positive], values[~positive]
+        higher = rankdata(-below) - 0.5  # middle of the step of a negative, in negatives
+        ties = np.bincount(np.unique(below, return_inverse=True)[1].reshape(-1))
+        step = ties[np.unique(below, return_inverse=True)[1].reshape(-1)]
+        weight = np.clip((max_fpr * n - (higher - step / 2)) / step, 0.0, 1.0)
+        wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
+        survival = wins.mean(axis=0)
+        cut = survival[weight > 0].max()
+        v10[row] = wins @ weight / n
+        v01[row] = weight * (survival - cut)
+        areas[row] = np.mean(weight * survival)
+    lowest = max_fpr**2 / 2
+    scale = 0.5 / (max_fpr - lowest)
+    covariance = np.atleast_2d(np.cov(v10)) / m + np.atleast_2d(np.cov(v01)) / n
+    return 0.5 + (areas - lowest) * scale, covariance * scale**2
+
+
+class FoldArea(NamedTuple):
+    """An area, and how much each sample moves it.
+
+    Attributes
+    ----------
+    area : float
+        nan where no test set holds both classes.
+    influence : ndarray of shape (n_samples,)
+    """
+
+    area: float
+    influence: Floats
+
+
+def within_fold_area(
+    positive: NDArray[np.bool_],
+    score: Floats,
+    row: NDArray[np.intp],
+    fold: NDArray[np.intp],
+    weight: Floats,
+) -> FoldArea:
+    r"""Return the share of pairs of a positive and a negative that the scores put in order.
+
+    Scores of different models have no common scale, and need not be in the order of their
+    quality when they are put together (Parker, Gunter and Bedo 2007): a pair counts where one
+    model scored both. With :math:`s_{ij}` 1, 1/2 or 0,
+
+    .. math:: A = \sum_{ij} w_i w_j s_{ij} / \sum_{ij} w_i w_j .
+
+    The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided
+    by the sum of all weights, and scaled as variances of two samples are, by m / (m - 1).
+
+    Parameters
+    ----------
+    positive, score, row, fold : ndarray of shape (n_answers,)
+        Whether the sample is positive, its score, its number, and the fit that scored it.
+    weight : ndarray of shape (n_samples,)
+    """
+    wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
+    order = np.argsort(fold, kind="stable")
+    starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
+    for part in np.split(order, starts[1:]):
+        up, down = part[positive[part]], part[~positive[part]]
+        for own, others, sign in ((up, down, 1.0), (down, up, -1.0)):
+            w = weight[row[own]]
+            below = _weigh_below(score[own], score[others], weight[row[others]], sign)
+            wins[row[own]] += w * below
+            pairs[row[own]] += w * weight[row[others]].sum()
+    is_positive = np.zeros(len(weight), dtype=bool)
+    is_positive[row[positive]] = True
+    total = pairs[is_positive].sum()
+    if not total > 0:
+        return FoldArea(np.nan, np.full(len(weight), np.nan))
+    area = float(wins[is_positive].sum() / total)
+    influence = (wins - area * pairs) / total
+    for side in (is_positive, ~is_positive):
+        m = np.count_nonzero(pairs[side])
+        influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
+    return FoldArea(area, influence)
+
+
+def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> Floats:
+    """Return the weight of the other scores that lie below each score, half of those equal to it.
+
+    Above it for a `sign` of -1.
+    """
+    order = np.argsort(others, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
+    low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
+    below = (sums[low] + sums[high]) / 2
+    return below if sign > 0 else sums[-1] - below
+
+
+_DIRECTIONS = 13
+"""Into how many directions of a quadrant the limits look."""
+_PLACES = 24
+"""At how many rates of each class the distance of two curves is taken."""
+_BLOCK = 8
+"""Simulated curves that are held against the true one at once."""
+_ROUNDING = 1e-12
+
+
+class Steps(NamedTuple):
+    """The rates of two classes at every cut, none to all, and how many samples each is worth.
+
+    `x` and `y` have shape (n_cuts,), from 0 to 1. The size of a class is real where samples have
+    weights or belong to groups.
+    """
+
+    x: Floats
+    y: Floats
+    n_x: float
+    n_y: float
+
+    def below(self, x: Floats) -> Floats:
+        """Return y where x is just not reached yet: the foot of a vertical step."""
+        return np.interp(x - _ROUNDING, self.x, self.y, left=0.0, right=1.0)
+
+    def above(self, x: Floats) -> Floats:
+        """Return y where x is just not left yet: the top of a vertical step."""
+        return np.interp(x + _ROUNDING, self.x, self.y, left=0.0, right=1.0)
+
+    def swap(self) -> Steps:
+        """Return the same cuts with the two classes exchanged."""
+        return Steps(self.y, self.x, self.n_y, self.n_x)
+
+
+def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exact: bool) -> Floats:
+    """Return the ends of y at each x, shape (2, n_directions, n_x).
+
+    `across` says by how many deviations the threshold is off, `along` by how many the rate there;
+    both have shape (n_directions,).
+    """
+    off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
+    z = along[:, None]
+    low, _ = binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
+    _, high = binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
+    return np.stack([low, high])
+
+
+def curve_limits(steps: Steps, x: Floats, z: float, exact: bool) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest y at each x of all pairs of deviations of length z."""
+    angle = np.linspace(0, np.pi / 2, _DIRECTIONS)
+    low, high = rates_on_sphere(steps, x, z * np.sin(angle), z * np.cos(angle), exact)
+    return low.min(axis=0), high.max(axis=0)
+
+
+def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
+    """Return the largest distance of the true curve from one drawn from it, for each generator.
+
+    The true curve is taken to be the observed one with half a sample added on either side of every
+    cut, so that it leaves the corners. The distance of a point is that to the next point of the
+    drawn curve, in deviations.
+    """
+    true = _smooth_curve(steps)
+    inside = true[:, ((true > _ROUNDING) & (true < 1 - _ROUNDING)).all(axis=0)]
+    sizes = np.array([max(1, round(steps.n_x)), max(1, round(steps.n_y))])
+    scale = np.sqrt(inside * (1 - inside) / sizes[:, None])
+    drawn = np.array([_draw_curve(true, sizes, rng) for rng in rngs])  # (draw, class, place)
+    blocks = range(0, len(drawn), _BLOCK)
+    return np.concatenate([_largest_distance(drawn[b : b + _BLOCK], inside, scale) for b in blocks])
+
+
+def _smooth_curve(steps: Steps) -> Floats:
+    """Return places on the smoothed curve, shape (2, n_places), even in the normal scale."""
+    rates = [
+        np.concatenate([[0.0], (rate * n + 0.5) / (n + 1), [1.0]])
+        for rate, n in ((steps.x, steps.n_x), (steps.y, steps.n_y))
+    ]
+    length = rates[0] + rates[1]  # It grows along the curve.
+    places = [np.array([0.0, 2.0])]
+    for rate, n in zip(rates, (steps.n_x, steps.n_y), strict=True):
+        ends = ndtri(0.25 / max(n, 1.0))
+        wanted = ndtr(np.linspace(ends, -ends, _PLACES))
+        rising = rate + _ROUNDING * np.arange(len(rate))
+        places.append(np.interp(wanted, rising, length))
+    at = np.unique(np.concatenate(places))
+    return np.array([np.interp(at, length, rate) for rate in rates])
+
+
+def _draw_curve(true: Floats, sizes: NDArray[np.intp], rng: Generator) -> Floats:
+    """Return the observed rates of both classes at the true ones, shape (2, n_places)."""
+    drawn = np.zeros_like(true)
+    for row, (rates, size) in enumerate(zip(true, sizes, strict=True)):
+        share = np.maximum(np.diff(rates), 0.0)
+        drawn[row, 1:] = np.cumsum(rng.multinomial(size, share / share.sum())) / size
+    return drawn
+
+
+def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
+    """Return how far the farthest of the true points lies from each drawn curve."""
+    # Each has shape (draw, true point, place on the drawn curve).
+    a, b = ((drawn[:, row, None, :] - inside[row][:, None]) / scale[row][:, None] for row in (0, 1))
+    da, db = np.diff(a, axis=-1), np.diff(b, axis=-1)
+    a, b = a[..., :-1], b[..., :-1]
+    along = -(a * da + b * db) / np.maximum(da**2 + db**2, _ROUNDING)
+    np.clip(along, 0.0, 1.0, out=along)
+    squared = (a + along * da) ** 2 + (b + along * db) ** 2
+    return np.sqrt(squared.min(axis=-1).max(axis=-1))
+
+
+Groups = NDArray[np.intp] | None
+_CUTS = 50
+"""At how many cuts of a class the spread between groups is taken."""
+
+
+def independent_size(weight: Floats) -> float:
+    """Return ``(sum w)^2 / sum w^2``: how many samples of one weight have this spread."""
+    return float(weight.sum() ** 2 / np.sum(weight**2))
+
+
+def class_size(score: Floats, weight: Floats, group: Groups) -> float:
+    """Return how many independent samples have rates as exact as those of the samples of a class.
+
+    With groups, numbered from 0, it is the mean of ``p (1 - p)`` over the cuts, over the mean of
+    the variance between groups (CR1); never more than the number without, nor less than 1.
+    """
+    largest = independent_size(weight)
+    if group is None:
+        return largest
+    codes = np.unique(group, return_inverse=True)[1]
+    n_groups = int(codes.max()) + 1
+    if n_groups == 1:
+        return 1.0
+    cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
+    if not len(cuts):
+        return min(largest, float(n_groups))
+    admitted = (score[:, None] >= cuts).astype(np.float64)
+    rate = weight @ admitted / weight.sum()
+    sums = np.zeros((n_groups, len(cuts)))
+    np.add.at(sums, codes, weight[:, None] * (admitted - rate))
+    between = n_groups / (n_groups - 1) * np.mean(sums**2, axis=1).sum() / weight.sum() ** 2
+    alone = float(np.mean(rate * (1 - rate)))
+    return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
+
+
+def area_error(positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Groups) -> float:
+    """Return the standard error of the area under the ROC curve of weighted samples.
+
+    Of samples of one weight it is that of DeLong; with groups their deviations are added up first
+    (Obuchowski 1997, CR1). A class of one sample has none: nan.
+    """
+    placement = np.empty(len(score))
+    for own in (positive, ~positive):
+        below = _mass_below(score[own], score[~own], weight[~own])
+        placement[own] = below if own is positive else 1 - below
+    area = float(np.average(placement[positive], weights=weight[positive]))
+    share = weight / np.where(positive, weight[positive].sum(), weight[~positive].sum())
+    deviation = share * (placement - area)
+    if group is not None:
+        sums = np.bincount(group, deviation)
+        n_groups = len(np.unique(group))
+        return float(np.sqrt(n_groups / (n_groups - 1) * np.sum(sums**2)))
+    sizes = [independent_size(weight[own]) for own in (positive, ~positive)]
+    if min(sizes) < 1.5:  # A class of one sample, or of one that counts.
+        return float("nan")
+    squares = [np.sum(deviation[own] ** 2) for own in (positive, ~positive)]
+    return float(np.sqrt(sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))))
+
+
+def _mass_below(points: Floats, score: Floats, weight: Floats) -> Floats:
+    """Return the share of the weight that lies below each point, ties counting half."""
+    order = np.argsort(score)
+    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
+    ends = [mass[np.searchsorted(score[order], points, side)] for side in ("left", "right")]
+    return (ends[0] + ends[1]) / 2 / mass[-1]

@@ -1,0 +1,335 @@
+"""Tests of paired differences: of two classifiers on the same samples or splits, and of several.
+
+Scores that are equal but for rounding tie; P-values and levels hold for all of many tests together;
+a region of practical equivalence (ROPE) turns a posterior into three probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from skeval._inference.interval import Limits
+from skeval._inference.proportions import normal_interval
+
+__all__ = [
+    "ALTERNATIVES",
+    "CORRECTIONS",
+    "EXACT_BELOW",
+    "LARGEST_LEVEL",
+    "PairedTest",
+    "RegionProbabilities",
+    "adjust_pvalues",
+    "cochran_q_statistic",
+    "corrected_error",
+    "corrected_t",
+    "correlated_t_probabilities",
+    "differences_of",
+    "exceedances",
+    "exchange_pvalue",
+    "five_by_two_f",
+    "five_by_two_t",
+    "holm",
+    "mcnemar",
+    "paired_bootstrap",
+    "paired_delong",
+    "percentile_limits",
+    "significance_level",
+    "simultaneous_level",
+    "tail_probability",
+]
+
+_TIE_TOLERANCE = 1e-12
+
+
+def at_least(value: float, others: np.ndarray) -> np.ndarray:
+    """Whether each of other scores is as large as a score, up to rounding.
+
+    A score rounds at the scale of the numbers that it is the difference of, which its own size
+    does not tell: kappa, MCC and R2 are differences of numbers near 1, and may end up near 0. So
+    the tolerance is relative to the largest score of all; one that is out of all proportion (an
+    error that exploded) is not taken for the scale of the others.
+    """
+    if not np.isfinite(value):
+        return others >= value
+    sizes = np.abs(np.append(others[np.isfinite(others)], value))
+    scale = min(sizes.max(), max(1.0, float(np.median(sizes))))
+    return others >= value - _TIE_TOLERANCE * max(scale, abs(value))
+
+
+def exceedances(statistic: float, null: np.ndarray) -> np.ndarray:
+    """Whether each null score is at least as good, ties up to rounding included.
+
+    An undefined null score counts as at least as good, which errs on the safe side.
+    """
+    return np.isnan(null) | at_least(statistic, null)
+
+
+LARGEST_LEVEL = 0.05
+
+Floats = NDArray[np.float64]
+
+
+def holm(pvalues: Floats) -> Floats:
+    """Holm (1979): the i-th smallest of m times m - i + 1, none below one before it; nan counts."""
+    order = np.argsort(pvalues)
+    factors = np.arange(len(pvalues), 0, -1)
+    adjusted = np.empty(len(pvalues))
+    # `maximum` hands a nan on to what comes after it, and nan is sorted last
+    adjusted[order] = np.maximum.accumulate(np.asarray(pvalues)[order] * factors)
+    return np.minimum(adjusted, 1.0)
+
+
+def bonferroni(pvalues: Floats) -> Floats:
+    """Each P-value times their number."""
+    return np.minimum(np.asarray(pvalues) * len(pvalues), 1.0)
+
+
+def no_correction(pvalues: Floats) -> Floats:
+    """The P-values as they are."""
+    return np.asarray(pvalues, dtype=float)
+
+
+CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "none": no_correction}
+
+
+def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:
+    """Return P-values that are adjusted for their number by a named correction."""
+    return CORRECTIONS[correction](pvalues)
+
+
+def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
+    """Return the level at which so many intervals hold together, by Bonferroni's inequality."""
+    return 1 - (1 - confidence_level) / n_intervals
+
+
+def significance_level(confidence_level: float) -> float:
+    """Return the level of the tests beside intervals: one minus theirs, and 5 % at most.
+
+    Who asks for shorter intervals does not ask for more to be called more than chance.
+    """
+    return min(round(1 - confidence_level, 12), LARGEST_LEVEL)  # 1 - 0.9 is below 0.1
+
+
+class RegionProbabilities(NamedTuple):
+    """Where a difference "a minus b" lies: above the ROPE, within it, or below."""
+
+    a_better: float
+    equivalent: float
+    b_better: float
+
+
+def correlated_t_probabilities(
+    difference: float, standard_error: float, n_splits: int, rope: float
+) -> RegionProbabilities:
+    """Bayesian correlated t test of Corani & Benavoli (2015), with the reference prior.
+
+    The posterior of the difference is Student's t on ``n_splits - 1`` degrees of freedom, around
+    the mean, with the standard error of Nadeau & Bengio for its scale.
+    """
+    if not standard_error > 0:
+        return RegionProbabilities(np.nan, np.nan, np.nan)
+    posterior = stats.t(n_splits - 1, difference, standard_error)
+    above, below = float(posterior.sf(rope)), float(posterior.cdf(-rope))
+    return RegionProbabilities(above, max(1 - above - below, 0.0), below)
+
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+"""What a test is to show of the difference: that it is not 0, above it, or below it."""
+EXACT_BELOW = 25  # discordant pairs
+BOUNDS = (-1.0, 1.0)  # of a difference of two rates
+EQUAL = 1e-12  # up to rounding, relative to the size of scores
+
+
+class PairedTest(NamedTuple):
+    """A test of a difference; `limits` are the ends of its interval by confidence level."""
+
+    standard_error: float
+    statistic: float
+    pvalue: float
+    limits: Callable[[float], Limits]
+
+
+def tail_probability(law: stats.rv_continuous, statistic: float, alternative: str) -> float:
+    """Return the P-value of a statistic whose law is symmetric around 0."""
+    if alternative == "two-sided":
+        return 2 * float(law.sf(abs(statistic)))
+    return float(law.sf(statistic if alternative == "greater" else -statistic))
+
+
+def corrected_t(
+    differences: Floats, test_train_ratio: float, alternative: str = "two-sided"
+) -> PairedTest:
+    """Nadeau & Bengio (2003): variance (1/J + n_test/n_train) s^2 on J - 1 degrees of freedom.
+
+    Where all differences are equal but for rounding, nothing but their equality is known: the
+    interval is nan, and so are statistic and P-value unless they are all 0.
+    """
+    n = len(differences)
+    mean = float(differences.mean())
+    if np.ptp(differences) <= EQUAL * np.abs(differences).max():
+        none = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
+        return PairedTest(0.0, *none, partial(normal_interval, mean, np.nan))
+    return student_test(mean, corrected_error(differences, test_train_ratio), n, alternative)
+
+
+def student_test(mean: float, error: float, n_units: int, alternative: str) -> PairedTest:
+    """Return the test of a mean with its standard error, on ``n_units - 1`` degrees of freedom."""
+    statistic = mean / error
+    pvalue = tail_probability(stats.t(n_units - 1), statistic, alternative)
+    limits = partial(normal_interval, mean, error, n_units=n_units)
+    return PairedTest(error, statistic, pvalue, limits)
+
+
+def corrected_error(differences: Floats, test_train_ratio: float) -> float:
+    """Return the standard error of Nadeau & Bengio (2003, eq. 12)."""
+    return float(np.sqrt((1 / len(differences) + test_train_ratio) * np.var(differences, ddof=1)))
+
+
+def differences_of(scores: Floats) -> Floats:
+    """Return the differences of two columns of scores, 0 where rounding alone makes one."""
+    differences: Floats = scores[:, 0] - scores[:, 1]
+    differences[np.abs(differences) <= EQUAL * np.abs(scores).max()] = 0.0
+    return differences
+
+
+def mcnemar(
+    only_a: int, only_b: int, n: int, alternative: str = "two-sided"
+) -> tuple[PairedTest, str]:
+    """McNemar (1947) on the pairs that one classifier alone gets right; exact below 25 of them.
+
+    The interval is that of Agresti & Min (2005): Wald with half a pair added to each of the cells.
+    """
+    discordant = only_a + only_b
+    if discordant < EXACT_BELOW:
+        name, statistic, pvalue = "mcnemar (exact)", float(min(only_a, only_b)), 1.0
+        if discordant:
+            pvalue = float(stats.binomtest(only_a, discordant, alternative=alternative).pvalue)
+    else:
+        # the correction by 1 goes no further than 0, where the two counts are equal
+        name, surplus = "mcnemar (chi-squared)", max(abs(only_a - only_b) - 1, 0)
+        statistic = surplus**2 / discordant
+        if alternative == "two-sided":
+            pvalue = float(stats.chi2.sf(statistic, 1))
+        else:
+            lead = only_a - only_b if alternative == "greater" else only_b - only_a
+            pvalue = float(stats.norm.sf((lead - 1) / np.sqrt(discordant)))
+    more, less, total = only_a + 0.5, only_b + 0.5, n + 2
+    centre = (more - less) / total
+    error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
+    limits = partial(normal_interval, centre, error, bounds=BOUNDS)
+    return PairedTest(error, statistic, pvalue, limits), name
+
+
+def paired_bootstrap(
+    difference: float, replicates: Floats, alternative: str = "two-sided"
+) -> PairedTest:
+    """Percentile interval; P-value by the distance of the replicates from the difference."""
+    error = float(np.std(replicates, ddof=1))
+    sign = -1 if alternative == "less" else 1
+    least, distances = sign * difference, sign * (replicates - difference)
+    if alternative == "two-sided":
+        least, distances = abs(least), np.abs(distances)
+    exceeding = at_least(least, distances).sum()
+    pvalue = float((1 + exceeding) / (1 + len(replicates)))
+    statistic = difference / error if error else np.nan
+    return PairedTest(error, statistic, pvalue, partial(percentile_limits, replicates))
+
+
+def percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
+    """Return quantiles of replicates."""
+    low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
+    return float(low), float(high)
+
+
+def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:
+    """Return the fraction of exchanges that differ as much; one that is undefined counts."""
+    least, reached = abs(difference), np.abs(replicates)
+    if alternative != "two-sided":
+        sign = 1 if alternative == "greater" else -1
+        least, reached = sign * difference, sign * replicates
+    return float((1 + exceedances(least, reached).sum()) / (1 + len(replicates)))
+
+
+def paired_delong(areas: Floats, covariance: Floats, alternative: str = "two-sided") -> PairedTest:
+    """DeLong, DeLong & Clarke-Pearson (1988) for two correlated areas."""
+    difference = float(areas[0] - areas[1])
+    variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    error = float(np.sqrt(max(variance, 0.0)))
+    limits = partial(normal_interval, difference, error, bounds=BOUNDS)
+    surely = np.inf * difference if difference else 0.0
+    statistic = difference / error if error else surely
+    return PairedTest(
+        error, statistic, tail_probability(stats.norm, statistic, alternative), limits
+    )
+
+
+def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
+    """Dietterich (1998): the first of 5 x 2 differences over its error, on 5 degrees of freedom."""
+    error = float(np.sqrt(_variances(differences).mean()))
+    first = float(differences[0, 0])
+    if error == 0:
+        return PairedTest(0.0, *_of_no_variance(differences), partial(_nothing))
+    statistic = first / error
+    pvalue = tail_probability(stats.t(5), statistic, alternative)
+    return PairedTest(error, statistic, pvalue, partial(_t_limits, first, error))
+
+
+def five_by_two_f(differences: Floats) -> PairedTest:
+    """Alpaydin (1999): ``sum d^2 / (2 sum s^2)`` of 5 x 2 differences, F on 10 and 5 degrees."""
+    total = float(_variances(differences).sum())
+    error = float(np.sqrt(total / 5))
+    if total == 0:
+        return PairedTest(0.0, *_of_no_variance(differences), partial(_nothing))
+    statistic = float(np.sum(differences**2)) / (2 * total)
+    limits = partial(_f_limits, differences, total)
+    return PairedTest(error, statistic, float(stats.f.sf(statistic, 10, 5)), limits)
+
+
+def _variances(differences: Floats) -> Floats:
+    """Return ``(d_1 - mean)^2 + (d_2 - mean)^2`` of each of five repeats."""
+    variances: Floats = (differences[:, 0] - differences[:, 1]) ** 2 / 2
+    return variances
+
+
+def _of_no_variance(differences: Floats) -> tuple[float, float]:
+    """Return statistic and P-value where the two differences of each repeat are equal."""
+    return (np.nan, np.nan) if differences.any() else (0.0, 1.0)
+
+
+def _nothing(confidence_level: float) -> Limits:
+    return np.nan, np.nan
+
+
+def _t_limits(first: float, error: float, confidence_level: float) -> Limits:
+    half = float(stats.t.isf((1 - confidence_level) / 2, 5)) * error
+    return first - half, first + half
+
+
+def _f_limits(differences: Floats, total: float, confidence_level: float) -> Limits:
+    """Return the differences that the test of their distance would not reject.
+
+    They solve ``sum (d - x)^2 = 2 F total``; none does where the ten differ by too much among
+    themselves.
+    """
+    most = 2 * float(stats.f.isf(1 - confidence_level, 10, 5)) * total
+    mean = float(differences.mean())
+    square = (most - float(np.sum((differences - mean) ** 2))) / differences.size
+    if square < 0:
+        return np.nan, np.nan
+    return mean - float(np.sqrt(square)), mean + float(np.sqrt(square))
+
+
+def cochran_q_statistic(right: NDArray[np.bool_]) -> float:
+    """Cochran (1950), of (k, n): which of k classifiers is right on which of n samples."""
+    k = len(right)
+    of_classifier, of_sample = right.sum(axis=1), right.sum(axis=0)
+    spread = float(np.sum(of_sample * (k - of_sample)))
+    if spread == 0:
+        return 0.0
+    return float(k * (k - 1) * np.sum((of_classifier - of_classifier.mean()) ** 2)) / spread

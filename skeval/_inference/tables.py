@@ -1,0 +1,372 @@
+"""Intervals of metrics of a confusion table: by the delta method, and score intervals.
+
+The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
+so that a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
+
+A score interval, Wilson's carried over to any metric, is the range of the metric over the tables
+that Pearson's chi-square does not reject, ``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a
+proportion it is Wilson's (1927). An empty cell costs n p_i, so that no cell counts as impossible
+because it has not been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from skeval._inference.interval import Limits
+from skeval._inference.proportions import normal_quantile, standard_error_of_ratio
+
+__all__ = [
+    "ConfusionTable",
+    "FScore",
+    "ValueAndGradient",
+    "best_table",
+    "delta_error",
+    "delta_variance",
+    "f_score_gradient",
+    "kappa",
+    "mean_cost",
+    "phi",
+    "score_form",
+    "score_limits",
+]
+
+Floats = NDArray[np.float64]
+_ROUNDING = 1e-24
+"""Of squared influence values, each of a relative error of about 1e-16."""
+
+
+class ConfusionTable(NamedTuple):
+    """A table of counts (rows true), the cell of each sample, and the metric of such tables."""
+
+    counts: Floats
+    cell: NDArray[np.intp]
+    weight: Floats
+    metric: ValueAndGradient
+    score: FScore | None = None  # The delta method needs it.
+
+    @property
+    def share(self) -> Floats:
+        """Share of each cell."""
+        return self.counts / self.counts.sum()
+
+    def shares(self, parts: Iterable[NDArray[np.bool_]]) -> Iterator[Floats]:
+        """Yield the share of each cell among some of the samples."""
+        for part in parts:
+            counts = np.bincount(self.cell[part], self.weight[part], minlength=self.counts.size)
+            yield (counts / counts.sum()).reshape(self.counts.shape)
+
+
+def score_form(
+    table: ConfusionTable,
+    estimate: float,
+    groups: Any = None,
+    *,
+    repeat: NDArray[np.intp] | None = None,
+    widen: Callable[[float], float] | None = None,
+) -> tuple[Callable[[float], Limits], float]:
+    """Return the score interval by confidence level, and the standard error of the estimate.
+
+    The size of the sample is the number of independent samples, each of weight 1, whose metric
+    would have this variance. Groups take Student's quantile, as Korn and Graubard (1998) do.
+    Where the table adds up several tables of the same samples, each a `repeat`, the variance is
+    the mean of theirs. `widen` says of it how many times as large that of the estimate is.
+    """
+    share = table.share
+    gradient = table.metric(share)[1]
+    slope = gradient - np.sum(share * gradient)
+    weight = table.weight / table.weight.max()  # The square of a weight may overflow.
+    influence = weight * slope.ravel()[table.cell]
+    by_group, group = groups is not None, np.asarray(groups)
+    parts: list[Any] = (
+        [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
+    )
+    largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
+    found = [
+        standard_error_of_ratio(influence[part], weight[part], group[part] if by_group else None)
+        for part in parts
+    ]
+    error, n_groups = float(np.sqrt(np.mean([one[0] ** 2 for one in found]))), found[0][1]
+    size = largest if n_groups is None else n_groups
+    alone = np.sum(share * slope**2)
+    if alone > _ROUNDING * np.max(slope**2) and error > 0:
+        size = min(float(alone / error**2), largest)
+    larger = 1.0 if widen is None else widen(error**2)
+    made_of = table.metric, share, estimate, float(size) / larger, n_groups
+    return partial(_score_interval, *made_of), error * float(np.sqrt(larger))
+
+
+def _score_interval(
+    metric: ValueAndGradient,
+    share: Floats,
+    estimate: float,
+    size: float,
+    n_groups: int | None,
+    confidence_level: float,
+) -> Limits:
+    z = normal_quantile(confidence_level, n_groups)
+    low, high = score_limits(metric, share, z**2 / size)
+    return min(low, estimate), max(high, estimate)
+
+
+def delta_error(table: ConfusionTable) -> float:
+    """Return the standard error of the delta method."""
+    if table.score is None:
+        return np.nan
+    return float(np.sqrt(delta_variance(table.counts, table.score)[1]))
+
+
+@dataclass(frozen=True)
+class FScore:
+    """Which of the averages: `value` precision, recall, F, Jaccard of each class, F of averages.
+
+    `average` is "macro", "micro", "weighted" (by support), "log_inverse" or class weights;
+    `chosen` are the classes averaged over.
+    """
+
+    value: str  # "precision" | "recall" | "f" (mean of the F of classes) | "jaccard" | "f_of_means"
+    average: str | Floats
+    beta: float
+    chosen: NDArray[np.bool_]
+
+
+def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
+    """Return the score of a table of counts (rows true, columns predicted) and its variance."""
+    n = table.sum()
+    p = table / n
+    value, gradient = f_score_gradient(p, score, n)
+    mean = np.sum(p * gradient)
+    return value, float(np.sum(p * (gradient - mean) ** 2) / n)
+
+
+def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:
+    """Return the score of cell probabilities p and its gradient with respect to each cell."""
+    if isinstance(score.average, str) and score.average == "micro":
+        parts = [_micro(p, score.chosen, factors) for factors in _coefficients(score)]
+    else:
+        weight, slope = _weights(p.sum(axis=1), score, n)
+        parts = [_mean_of_classes(p, weight, slope, factors) for factors in _coefficients(score)]
+    if len(parts) == 1:
+        return parts[0]
+    (precision, of_precision), (recall, of_recall) = parts
+    return _f_of_means(precision, of_precision, recall, of_recall, score.beta**2)
+
+
+class _Factors(NamedTuple):
+    """A rate ``top p_cc / (by_row row_c + by_column column_c - by_diagonal p_cc)`` of a class."""
+
+    top: float
+    by_row: float
+    by_column: float
+    by_diagonal: float = 0.0
+
+
+_PRECISION, _RECALL = _Factors(1.0, 0.0, 1.0), _Factors(1.0, 1.0, 0.0)
+_JACCARD = _Factors(1.0, 1.0, 1.0, 1.0)
+
+
+def _coefficients(score: FScore) -> list[_Factors]:
+    """Return the rates to average."""
+    b2 = score.beta**2
+    f = _RECALL if np.isinf(b2) else _Factors(1 + b2, b2, 1.0)
+    return {
+        "precision": [_PRECISION],
+        "recall": [_RECALL],
+        "jaccard": [_JACCARD],
+        "f_of_means": [_PRECISION, _RECALL],
+    }.get(score.value, [f])
+
+
+def _micro(p: Floats, chosen: NDArray[np.bool_], factors: _Factors) -> tuple[float, Floats]:
+    part, row, column = (v[chosen].sum() for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
+    whole = factors.by_row * row + factors.by_column * column - factors.by_diagonal * part
+    if whole <= 0:
+        return 0.0, np.zeros_like(p)
+    value = factors.top * part / whole
+    one = chosen.astype(np.float64)
+    spread = factors.by_row * one[:, None] + factors.by_column * one[None, :]
+    return float(value), (
+        (factors.top + value * factors.by_diagonal) * np.diag(one) - value * spread
+    ) / whole
+
+
+def _mean_of_classes(
+    p: Floats, weight: Floats, slope: Floats, factors: _Factors
+) -> tuple[float, Floats]:
+    """Return sum_c w_c m_c and its gradient; `slope` is d(unnormalised w_c)/d(row c) / sum."""
+    top, by_row, by_column, by_diagonal = factors
+    part = np.diag(p)
+    whole = by_row * p.sum(axis=1) + by_column * p.sum(axis=0) - by_diagonal * part
+    share = np.divide(weight, whole, out=np.zeros_like(whole), where=whole > 0)
+    values = np.divide(top * part, whole, out=np.zeros_like(whole), where=whole > 0)
+    mean = float(weight @ values)
+    gradient = np.diag(share * (top + by_diagonal * values)) - by_column * (share * values)[None, :]
+    return mean, gradient + (slope * (values - mean) - by_row * share * values)[:, None]
+
+
+def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
+    """Return class weights that sum to 1, and their slopes in the class frequencies."""
+    weight, slope = np.zeros_like(row), np.zeros_like(row)
+    support = row[score.chosen]
+    if not isinstance(score.average, str):
+        weight[score.chosen] = score.average
+    elif score.average == "macro":
+        weight[score.chosen] = 1.0
+    elif score.average == "weighted":
+        weight[score.chosen], slope[score.chosen] = support, 1.0
+    else:  # The weights are 1 / log n_c.
+        weight[score.chosen] = 1 / np.log(n * support)
+        slope[score.chosen] = -1 / (support * np.log(n * support) ** 2)
+    total = weight.sum()
+    return weight / total, slope / total
+
+
+def _f_of_means(
+    precision: float, of_precision: Floats, recall: float, of_recall: Floats, b2: float
+) -> tuple[float, Floats]:
+    if precision == recall == 0:
+        return 0.0, np.zeros_like(of_precision)
+    if np.isinf(b2):
+        return recall, of_recall
+    whole = b2 * precision + recall
+    value = (1 + b2) * precision * recall / whole
+    chain = recall**2 * of_precision + b2 * precision**2 * of_recall
+    return value, (1 + b2) * chain / whole**2
+
+
+ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
+_TOLERANCE = 1e-6
+"""Up to which an end of the interval is found, in the unit of the metric."""
+_MAX_STEPS = 500
+_TIE = 1e-12
+"""Slopes that differ by less, relative to their range, are equal but for rounding."""
+
+
+def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tuple[float, float]:
+    """Return the smallest and largest metric of the tables p with ``sum share^2/p <= 1 + radius``.
+
+    `share` are the observed shares of the cells, `radius` is z^2/n, and `metric` returns its value
+    and gradient for cell probabilities.
+    """
+
+    def negative(p: Floats) -> tuple[float, Floats]:
+        value, gradient = metric(p)
+        return -value, -gradient
+
+    return -_largest(negative, share, radius), _largest(metric, share, radius)
+
+
+def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
+    """Climb by pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi 2015).
+
+    The point is a mean of tables of the convex region; each step moves weight from the worst of
+    them to the best of the region, both by the gradient. It starts inside, where each cell has
+    mass, for the gradient may be infinite at an empty cell.
+    """
+    mixed = radius / (1 + radius) / 2
+    tables = [(1 - mixed) * share + mixed / share.size]
+    weights = [1.0]
+    p = tables[0]
+    for _ in range(_MAX_STEPS):
+        gradient = metric(p)[1]
+        best = best_table(share, gradient, radius)
+        if np.sum(gradient * (best - p)) <= _TOLERANCE:
+            break
+        worst = int(np.argmin([np.sum(gradient * table) for table in tables]))
+        direction = best - tables[worst]
+        step = _step(metric, p, direction, weights[worst])
+        p = p + step * direction
+        weights[worst] -= step
+        if weights[worst] <= 0:
+            del tables[worst], weights[worst]
+        tables.append(best)
+        weights.append(step)
+    return metric(p)[0]
+
+
+def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float) -> float:
+    """Return the step in (0, longest] at which the metric stops rising along a direction.
+
+    The whole step empties cells, where a rate may become 0/0 and the metric jump: it is taken only
+    where it loses nothing.
+    """
+
+    def rise(step: float) -> float:
+        return float(np.sum(metric(p + step * direction)[1] * direction))
+
+    almost = longest * (1 - 1e-6)
+    if rise(almost) < 0:
+        return float(brentq(rise, 0.0, almost, xtol=1e-4 * longest, rtol=1e-4))
+    loses = metric(p + longest * direction)[0] < metric(p + almost * direction)[0]
+    return almost if loses else longest
+
+
+def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
+    """Return the table p of the region with the largest ``sum slope p``.
+
+    With a Lagrange multiplier, ``p_i = c share_i / sqrt(m - slope_i)`` in the cells seen. Where m
+    would fall below the slope of an empty cell, it is that slope, and that cell takes what is left.
+    """
+    seen = share > 0
+    spread = np.ptp(slope)
+    if spread == 0:
+        return share
+    depth = (slope[seen].max() - slope[seen]) / spread  # It is 0 at the best of the cells seen.
+    depth[depth < _TIE] = 0.0
+    # This is what the best of the empty cells would gain.
+    gain = (slope[~seen].max(initial=-np.inf) - slope[seen].max()) / spread
+    q = share[seen]
+
+    def excess(log_margin: float) -> float:
+        root = np.sqrt(np.exp(log_margin) + depth)
+        return float(np.sum(q / root) * np.sum(q * root)) - 1 - radius
+
+    margin = 0.0
+    if depth.any():
+        margin = float(np.exp(brentq(excess, -60.0, np.log1p(1 / np.sqrt(radius)), xtol=1e-14)))
+    elif gain <= 0:
+        return share
+    p = np.zeros_like(share)
+    root = np.sqrt(max(margin, gain) + depth)
+    p[seen] = q / root * (np.sum(q * root) / (1 + radius))
+    if gain <= margin:
+        p[seen] /= p[seen].sum()
+    else:
+        top = ~seen & (slope >= slope[~seen].max() - _TIE * spread)
+        p[top] = max(0.0, 1 - p[seen].sum()) / top.sum()
+    return p
+
+
+def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
+    """Return the expected cost ``sum c_ij p_ij``."""
+    return float(np.sum(costs * p)), costs
+
+
+def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:
+    """Return Cohen's kappa, ``1 - sum w_ij p_ij / sum w_ij row_i column_j``."""
+    row, column = p.sum(axis=1), p.sum(axis=0)
+    seen, expected = np.sum(disagreement * p), row @ disagreement @ column
+    if expected <= 0:
+        return np.nan, np.zeros_like(p)
+    slope = (disagreement @ column)[:, None] + (row @ disagreement)[None, :]
+    return float(1 - seen / expected), (seen / expected * slope - disagreement) / expected
+
+
+def phi(p: Floats) -> tuple[float, Floats]:
+    """Return Matthews' correlation, 0 where all are of one class or predicted to be."""
+    row, column = p.sum(axis=1), p.sum(axis=0)
+    of_true, of_predicted = 1 - row @ row, 1 - column @ column
+    scale = np.sqrt(max(of_true, 0.0) * max(of_predicted, 0.0))
+    if scale <= 1e-12:
+        return 0.0, np.zeros_like(p)
+    covariance = np.trace(p) - row @ column
+    slope = np.eye(len(p)) - column[:, None] - row[None, :]
+    scales = row[:, None] / of_true + column[None, :] / of_predicted
+    return float(covariance / scale), (slope + covariance * scales) / scale

@@ -1,0 +1,616 @@
+"""Every view of one clusterer over a range of numbers of clusters, in one call.
+
+The function, its report, its sentences, the table of numbers of clusters from whose columns text
+and page are made, and the one clustering that a page shows sample by sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+
+from skeval.cluster import (
+    ClusteringComparison,
+    NClustersChoice,
+    choose_n_clusters,
+    compare_clusterings,
+)
+from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._stability import (
+    AGREEMENTS,
+    PREDICTION_STRENGTH,
+    REFERENCES,
+    SMALLEST,
+    check_points,
+    seed_clusterer,
+)
+from skeval.metrics.cluster import ExternalIndices, external_indices, silhouette_samples
+from skeval.report._evaluate import make_announcer
+from skeval.report._page import WritableReport
+from skeval.report._source import describe_run, write_estimator
+from skeval.utils._checks import check_option, check_same_length
+from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._text import DataFrame, align_rows, make_frame, write_with_spread
+
+__all__ = [
+    "FRONT",
+    "ORIENTATION",
+    "PRESUMES",
+    "ClusteringReport",
+    "ShownClusters",
+    "evaluate_clusterer",
+    "make_columns",
+    "show_clusters",
+    "write_choice",
+    "write_warnings",
+]
+
+INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
+NEIGHBOURS = 10
+MOST = 8
+
+
+def evaluate_clusterer(
+    clusterer: Any,
+    X: Any,
+    *,
+    n_clusters: Iterable[int] | None = None,
+    labels_true: Any = None,
+    indices: Sequence[str] = INDICES,
+    stability: str = "prediction_strength",
+    reference: str = "auto",
+    n_repeats: int = 10,
+    param_name: str | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> ClusteringReport:
+    """Evaluate a clusterer at several numbers of clusters, side by side.
+
+    Internal indices of the clustering of all samples, the Pareto front over them, the stability
+    between random halves with the number of clusters that it chooses, agreement with known
+    classes where there are any, and warnings in plain words where the choice should not be taken
+    at its face.
+
+    Parameters
+    ----------
+    clusterer : estimator
+        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
+        beforehand.
+    n_clusters : iterable of int, default=None
+        The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
+    labels_true : array-like of shape (n_samples,), default=None
+        Known classes, for orientation: neither the clusterings nor the choice use them.
+    indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
+            "calinski_harabasz", "connectivity")
+        Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
+    stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
+            default="prediction_strength"
+        What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
+        The data without structure that stability is held against, as in `choose_n_clusters`.
+    n_repeats : int, default=10
+        Number of random halvings, at least 2.
+    param_name : str, default=None
+        The clusterer's parameter for the number of clusters; None finds it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of joblib workers; the numbers do not depend on it.
+    verbose : int, default=0
+        1 names each step on standard error and shows how far it has come.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished halvings are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    ClusteringReport
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks a rule, or an index is undefined for a clustering; the message names
+        argument, rule and value.
+
+    See Also
+    --------
+    skeval.cluster.choose_n_clusters : The stability and the choice alone.
+    skeval.cluster.compare_clusterings : The indices and the front alone.
+
+    Notes
+    -----
+    The connectivity looks at 10 neighbours, or at all others where there are fewer. What halves
+    cannot hold, a k above a sixth of the samples, carries no evidence and is never chosen; see
+    `choose_n_clusters`, which also says what the choice presumes.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.report import evaluate_clusterer
+    >>> X, y = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> report = evaluate_clusterer(
+    ...     KMeans(n_init=5), X, n_clusters=(2, 3, 4), labels_true=y, random_state=0
+    ... )
+    >>> report.n_clusters, report.comparison.front_names
+    (3, ('k = 3',))
+    """
+    arguments = dict(locals())  # first, while the only local variables are the arguments
+    check_option("stability", stability, AGREEMENTS)
+    check_option("reference", reference, REFERENCES)
+    check_same_length(X=X, labels_true=labels_true)
+    X = check_points(clusterer, X)
+    candidates = _check_range(n_clusters, X.shape[0])
+    seed, say = small_seed(random_state), make_announcer(n_jobs, verbose)
+    say("clusterings")
+    partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
+    say("indices")
+    comparison = _compare_partitions(X, partitions, indices, n_jobs)
+    say("stability")
+    choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
+        clusterer,
+        X,
+        n_clusters=candidates.tolist(),
+        method=stability,
+        reference=reference,
+        n_repeats=n_repeats,
+        param_name=param_name,
+        random_state=seed,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+    )
+    return ClusteringReport(
+        comparison=comparison,
+        stability=choice,
+        external=_compare_with_classes(labels_true, partitions),
+        partitions=partitions,
+        shown=show_clusters(X, partitions, choice, seed, n_jobs),
+        warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        clusterer=write_estimator(clusterer),
+        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
+    )
+
+
+def _compare_partitions(
+    X: Any, partitions: dict[int, np.ndarray], indices: Sequence[str], n_jobs: int | None
+) -> ClusteringComparison:
+    """Return the internal indices of each clustering."""
+    return compare_clusterings(
+        X,
+        {f"k = {k}": labels for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_jobs=n_jobs,
+    )
+
+
+def _compare_with_classes(
+    labels_true: Any, partitions: dict[int, np.ndarray]
+) -> tuple[ExternalIndices, ...] | None:
+    """Return how well each clustering agrees with known classes; None without such classes."""
+    if labels_true is None:
+        return None
+    return tuple(external_indices(labels_true, found) for found in partitions.values())
+
+
+def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
+    """Return the candidates in ascending order, or raise."""
+    if n_clusters is None:
+        return np.arange(2, min(MOST, n_samples // 2) + 1)
+    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
+    for k in (candidates[0], candidates[-1]):
+        if not 2 <= k <= n_samples // 2:
+            raise ValueError(
+                f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} "
+                f"samples, since halves are clustered too; got {k}."
+            )
+    return candidates
+
+
+def _cluster_all(
+    clusterer: Any, X: Any, candidates: np.ndarray, param_name: str | None, seed: int
+) -> dict[int, np.ndarray]:
+    """Return the labels of all samples for each number of clusters."""
+    name = resolve_parameter(clusterer, param_name)
+    partitions = {}
+    for k in candidates.tolist():
+        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
+        partitions[k] = np.asarray(copy.fit_predict(X))
+    return partitions
+
+
+def write_warnings(
+    comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
+) -> list[str]:
+    """Return the sentences that a reader should know before quoting the choice."""
+    tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
+    sentences = [
+        f"Asked for {k} clusters, the algorithm found {found}."
+        for k, found in zip(tried, comparison.n_clusters, strict=True)
+        if k != found
+    ]
+    sentences += _write_stability_warnings(choice, n_samples)
+    if not len(chosen):
+        return sentences
+    row = chosen[0]
+    if len(tried) > 1 and row == len(tried) - 1:
+        sentences.append(f"{tried[row]} is the largest k tried: a larger one may do as well.")
+    better = tried[comparison.dominates[:, row]]
+    if len(better):
+        names = " and ".join(map(str, better))
+        sentences.append(f"On the internal indices k = {names} beats the choice, k = {tried[row]}.")
+    return sentences
+
+
+def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
+    """Return sentences on candidates that are stable without being evidence of clusters."""
+    sentences = []
+    above = choice.candidates[choice.candidates * SMALLEST > n_samples // 2]
+    if above.size:
+        sentences.append(
+            f"Halves of {n_samples // 2} samples cannot hold {above[0]} clusters or more of "
+            f"{SMALLEST} each: there is no evidence of so many."
+        )
+    if choice.method != PREDICTION_STRENGTH:
+        return sentences
+    for row in np.flatnonzero(
+        (choice.values >= choice.threshold) & (choice.values < choice.limits)
+    ):
+        sentences.append(
+            f"Halves agree on k = {choice.candidates[row]} ({choice.values[row]:.2f}), but on data "
+            f"without structure, too ({choice.reference_values[row]:.2f})."
+        )
+    return sentences
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusteringReport(WritableReport):
+    """A clusterer at several numbers of clusters.
+
+    Attributes
+    ----------
+    comparison : ClusteringComparison
+        Internal indices of the clustering of all samples by each number of clusters, and the
+        Pareto front over these indices.
+    stability : NClustersChoice
+        How well random halves predict each other's clusters, and the choice by that rule.
+    external : tuple of ExternalIndices, or None
+        Agreement of each clustering with known classes; None without such classes.
+    partitions : dict of int to ndarray of shape (n_samples,)
+        The labels of all samples by number of clusters.
+    shown : ShownClusters or None
+        What a page draws of the samples: the clustering of the choice, or the most stable one,
+        along two principal components, with the silhouettes; None where it has one cluster.
+    warnings : tuple of str
+        What a reader should know before quoting the choice, in plain words.
+    n_samples, n_features : int
+        Size of the data.
+    clusterer : str
+        The clusterer, as source text.
+    seed : int
+        The seed of clusterings and halvings: ``random_state=seed`` repeats the evaluation.
+    settings : dict of str to str
+        The other arguments of the call, as source text.
+    versions : dict of str to str
+        Versions of the packages that the numbers depend on.
+    call : str
+        The program that made the report, as source text; it begins with what it needs.
+    date : str
+        The day on which it was made.
+    """
+
+    comparison: ClusteringComparison
+    stability: NClustersChoice
+    external: tuple[ExternalIndices, ...] | None
+    partitions: dict[int, np.ndarray]
+    shown: ShownClusters | None
+    warnings: tuple[str, ...]
+    n_samples: int
+    n_features: int
+    clusterer: str
+    seed: int
+    settings: dict[str, str]
+    versions: dict[str, str]
+    call: str
+    date: str
+
+    @property
+    def n_clusters(self) -> int:
+        """The choice; 1 where no number of clusters is stable enough."""
+        return self.stability.n_clusters
+
+    @property
+    def verdict(self) -> str:
+        """The choice in one sentence, with the rule that made it."""
+        return write_choice(self.stability)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each number of clusters, as plain Python objects.
+
+        Returns
+        -------
+        list of dict
+            With the number of clusters asked for and found, the internal indices, the stability
+            with its standard error, that of data without structure with its own, the limit that
+            the rule sets, whether the row is on the Pareto front and whether it is the choice, and
+            the adjusted Rand index where there are classes.
+        """
+        comparison, stability = self.comparison, self.stability
+        rows = []
+        for row, k in enumerate(stability.candidates.tolist()):
+            found = {
+                "n_clusters": k,
+                "n_found": int(comparison.n_clusters[row]),
+                **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
+                stability.method: float(stability.values[row]),
+                "standard_error": float(stability.standard_errors[row]),
+                "reference": float(stability.reference_values[row]),
+                "reference_standard_error": float(stability.reference_standard_errors[row]),
+                "limit": float(stability.limits[row]),
+                "front": bool(comparison.front[row]),
+                "chosen": k == self.n_clusters,
+            }
+            if self.external is not None:
+                found["external"] = self.external[row].to_dict()
+            rows.append(found)
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain Python objects, without labels and replicates."""
+        stability = self.stability
+        return {
+            "clusterer": self.clusterer,
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "seed": self.seed,
+            "n_clusters": self.n_clusters,
+            "rule": stability.rule,
+            "threshold": stability.threshold,
+            "reference": stability.reference,
+            "stability": stability.method,
+            "n_repeats": stability.replicates.shape[1],
+            "rows": self.rows(),
+            "warnings": list(self.warnings),
+            "verdict": self.verdict,
+            "settings": dict(self.settings),
+            "versions": dict(self.versions),
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return a data frame with one row for each number of clusters; needs pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by `n_clusters`.
+        """
+        rows = [row | row.pop("external", {}) for row in self.rows()]
+        return make_frame(rows).set_index("n_clusters")
+
+    def __str__(self) -> str:
+        lines = [self.verdict, PRESUMES, "", *self._write_table(), "", FRONT]
+        if self.external is not None:
+            lines.append(ORIENTATION)
+        return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
+
+    def _write_table(self) -> list[str]:
+        """Return the table as text, with an arrow at the end of the row of the choice."""
+        columns = make_columns(self.comparison, self.stability, self.external)
+        heads = [[""] * (3 - len(column.heading)) + [*column.heading] for column in columns]
+        cells = [[*head, *column.cells] for head, column in zip(heads, columns, strict=True)]
+        chosen = self.stability.candidates == self.n_clusters
+        marks = ["", "", "", *("<- chosen" if this else "" for this in chosen)]
+        return align_rows(list(zip(*cells, marks, strict=True)))
+
+
+ORIENTATION = (
+    "Adjusted Rand with the known classes: for orientation only, nothing else here has seen them."
+)
+FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
+PRESUMES = (
+    "The choice presumes clusters of the kind that the algorithm looks for (k-means and Ward: "
+    "round ones); others are cut. To be cut alike in both halves is no evidence of groups, so "
+    "each k is held against the same algorithm on data without structure."
+)
+REFERENCE_NAMES = {
+    "uniform": "data without structure (uniform in the principal box)",
+    "box": "data without structure (uniform in the ranges of the features)",
+    "permuted": "data without structure (every column shuffled by itself)",
+}
+
+
+def write_choice(stability: NClustersChoice) -> str:
+    """Say which number of clusters the rule chose, why, and what is to be said against it."""
+    parts = (_write_rule_and_value(stability), stability.caution, stability.edge)
+    return " ".join(filter(None, parts))
+
+
+def _write_rule_and_value(stability: NClustersChoice) -> str:
+    """Say which number of clusters the rule chose, and why."""
+    measure = " ".join(MEASURES[stability.method])
+    repeats = stability.replicates.shape[1]
+    hedge = ", but only just" if stability.edge else ""
+    if stability.caution:
+        hedge += ", which the shapes of single columns explain"
+    chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
+    if not len(chosen):
+        return (
+            f"Choice: one cluster{hedge}, since no k tried has a mean {measure} "
+            f"{_write_limit(stability)}, over {repeats} random halvings."
+        )
+    value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
+    return (
+        f"Choice: {stability.n_clusters} clusters{hedge}, the {_write_rule(stability)}: "
+        f"{write_with_spread(value, error)} over {repeats} random halvings, where "
+        f"{stability.limits[chosen[0]]:.3f} is needed."
+    )
+
+
+def _write_limit(stability: NClustersChoice) -> str:
+    """Say how far a stability must lie above the reference."""
+    above = f"at least 2/3 of the way from that of {REFERENCE_NAMES[stability.reference]} to 1"
+    if stability.method != PREDICTION_STRENGTH:
+        return above
+    return f"of {stability.threshold:g} or more and {above}"
+
+
+def _write_rule(stability: NClustersChoice) -> str:
+    """Return the rule of a choice above one cluster."""
+    measure = " ".join(MEASURES[stability.method])
+    best = "within one standard error of the best and "
+    if stability.method == PREDICTION_STRENGTH:
+        best = ""
+    return f"largest k with a {measure} {best}{_write_limit(stability)}"
+
+
+MEASURES = {
+    "prediction_strength": ("prediction", "strength"),
+    "adjusted_rand": ("adjusted Rand", "of halves"),
+    "matched_accuracy": ("matched accuracy", "of halves"),
+}
+"""What is measured between halves, in words on two lines."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One value for each number of clusters.
+
+    `heading` holds up to three lines: the name, and which way is better where there is one.
+    `write` turns a value into text.
+    """
+
+    heading: tuple[str, ...]
+    values: Sequence[Any] | np.ndarray
+    write: Callable[[Any], str]
+
+    @property
+    def cells(self) -> list[str]:
+        """The values as text."""
+        return [self.write(value) for value in self.values]
+
+
+def make_columns(
+    comparison: ClusteringComparison,
+    stability: NClustersChoice,
+    external: Iterable[ExternalIndices] | None,
+) -> list[Column]:
+    """Return the columns, the numbers of clusters first."""
+    columns = [Column(("k",), stability.candidates, str)]
+    directions = zip(comparison.indices, comparison.greater_is_better, strict=True)
+    for (name, up), values in zip(directions, comparison.values.T, strict=True):
+        heading = (*_split_name(name), "larger" if up else "smaller")
+        columns.append(Column(heading, values, _choose_format(values)))
+    means_and_errors = list(zip(stability.values, stability.standard_errors, strict=True))
+    columns += [
+        Column((*MEASURES[stability.method], "larger"), means_and_errors, _write_mean),
+        Column(("the same", "without", "structure"), stability.reference_values, "{:.3f}".format),
+        Column(("Pareto", "front"), comparison.front, _write_flag),
+    ]
+    if external is not None:
+        values = np.array([indices.adjusted_rand for indices in external])
+        heading = ("adjusted", "Rand with", "classes")
+        columns.append(Column(heading, values, _choose_format(values)))
+    return columns
+
+
+def _split_name(name: str) -> tuple[str, ...]:
+    """Return the name of an index as one or two lines."""
+    first, _, last = name.partition("_")
+    return (first, last.replace("_", " ")) if last else (first,)
+
+
+def _choose_format(values: np.ndarray) -> Callable[[Any], str]:
+    """Return what writes numbers with as many decimals as show four figures of the largest."""
+    sizes = np.abs(values[np.isfinite(values)])
+    figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
+    if figures > 6:
+        return "{:.3e}".format
+    return f"{{:.{min(max(3 - figures, 0), 4)}f}}".format
+
+
+def _write_mean(mean_and_error: tuple[float, float]) -> str:
+    return write_with_spread(*mean_and_error)
+
+
+def _write_flag(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+N_COMPONENTS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ShownClusters:
+    """A clustering of the data, seen along the directions in which they vary most.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters that was asked for: the choice, or the most stable one where no
+        number was chosen.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each sample.
+    components : ndarray of shape (n_samples, 2)
+        Coordinates on the first two principal components of X; of one feature the second is 0.
+    shares : ndarray of shape (2,)
+        Shares of the variance of X along them; nan where nothing varies.
+    silhouettes : ndarray of shape (n_samples,)
+        The silhouette of each sample.
+    """
+
+    n_clusters: int
+    labels: np.ndarray
+    components: np.ndarray
+    shares: np.ndarray
+    silhouettes: np.ndarray
+
+
+def show_clusters(
+    X: Any,
+    partitions: Mapping[int, np.ndarray],
+    choice: NClustersChoice,
+    seed: int,
+    n_jobs: int | None,
+) -> ShownClusters | None:
+    """Return the clustering of the choice; None where the algorithm found one cluster only."""
+    shown = choice.n_clusters
+    if shown not in partitions:
+        shown = int(choice.candidates[np.argmax(choice.values)])
+    labels = partitions[shown]
+    if len(np.unique(labels)) < 2:
+        return None
+    # in one layout of memory, since sums in another differ in their last digits
+    points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
+    silhouettes = silhouette_samples(points, labels, noise="cluster", n_jobs=n_jobs)
+    components, shares = _project(points, seed)
+    return ShownClusters(shown, labels, components, shares, silhouettes)
+
+
+def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return coordinates on the first two principal components, and their shares of variance."""
+    n_found = min(N_COMPONENTS, points.shape[1])
+    solver = "auto"
+    if issparse(points):
+        if points.shape[1] > N_COMPONENTS:
+            solver = "arpack"  # needs no dense copy
+        else:
+            points = points.toarray()
+    components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies there are no shares
+        analysis = PCA(n_found, svd_solver=solver, random_state=seed)
+        components[:, :n_found] = analysis.fit_transform(points)
+        shares[:n_found] = analysis.explained_variance_ratio_
+    return components, shares
