@@ -174,6 +174,9 @@ def _warn_of_answers(columns: np.ndarray, target: Target, names: Sequence[str]) 
         copies = list(_find_linear_copies(columns, numbers))
         if copies:
             return _name_copies(copies, names)
+        ranks = np.unique(numbers, return_inverse=True)[1]
+        if columns.shape[1] * np.exp(np.log(2) - _count_orders(ranks)) > CHANCE:
+            return None
         return _name_telling(_find_functions(columns, numbers), [], names)
     telling = _find_telling(columns, y, len(target.classes))
     if not telling or _chance_of_telling(y, columns.shape[1]) > CHANCE:
@@ -268,9 +271,12 @@ def _find_telling(columns: np.ndarray, codes: np.ndarray, n_classes: int) -> lis
 
 def _chance_of_telling(codes: np.ndarray, n_features: int) -> float:
     """Return how many features would put the classes one after another by chance."""
-    sizes = np.bincount(codes)
-    orders = lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in sizes)
-    return float(n_features * np.exp(lgamma(len(sizes) + 1) - orders))
+    return float(n_features * np.exp(lgamma(codes.max() + 2) - _count_orders(codes)))
+
+
+def _count_orders(codes: np.ndarray) -> float:
+    """Return the logarithm of the number of orders of the samples that codes tell apart."""
+    return lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in np.bincount(codes))
 
 
 def _warn_of_row_numbers(
@@ -559,16 +565,16 @@ def warn_of_order(
     times |= _read_all_times(told)
     shown = {"runs": y if classes else rankdata(y), "autocorrelation": rankdata(loss)}
     shown = {code: values[known] for code, values in shown.items()}
-    reason = _find_rising_time(told, times)
+    reason, slow = _find_rising_time(told, times), ""
     by_class = classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y))
     if by_class:
         alike = ["autocorrelation"] if are_alike(shown["autocorrelation"], y[known]) else []
     else:
         alike = [code for code, values in shown.items() if are_alike(values)]
     if alike and not reason and _change_slowly(told, set(columns), y, classes):
-        reason = "most columns change slowly from row to row"
-    if alike and reason and not _are_blocks(folds, len(found.target)):
-        return [_name_time(reason, alike)]
+        slow = "most columns change slowly from row to row"
+    if alike and (reason or slow) and not _are_blocks(folds, len(found.target)):
+        return [_name_time(reason, slow, alike)]
     return [*map(_name_rows, alike), *_find_scattered_times(times, shown, known)]
 
 
@@ -704,18 +710,31 @@ def _join_findings(codes: Iterable[str]) -> str:
     return " and ".join(SAY[code] for code in codes)
 
 
-def _name_time(reason: str, codes: Sequence[str]) -> Caution:
-    """Say that the rows are in the order of time, what that does, and what to do."""
+def _name_time(reason: str, slow: str, codes: Sequence[str]) -> Caution:
+    """Say that the rows are in the order of time, what that does, and what to do.
+
+    Where no column tells a time (`slow` instead of a reason), they may as well be in blocks of
+    samples of one object.
+    """
+    like = "err together" if "autocorrelation" in codes else "have like targets"
+    headline = (
+        f"rows are in time order ({reason}) and neighbours {like}; shuffled folds let the future "
+        "predict the past"
+    )
+    if slow:
+        headline = (
+            f"neighbouring rows are alike, as in time order or of one object ({slow}), and {like}; "
+            "shuffled folds test next to what they trained on"
+        )
     return Caution(
         "time-order",
-        f"The rows follow each other as records in time do ({reason}): {_join_findings(codes)}. "
+        f"The rows follow each other as records in time{' or of one object' if slow else ''} do "
+        f"({reason or slow}): {_join_findings(codes)}. "
         "Shuffled folds put a row into the test and its neighbours into training, and let the "
         "future predict the past: every error here is too low, every interval too short, and P "
         "too small. Test what comes later (--time on the command line, cv=TimeSeriesSplit() in "
         "Python), or name in groups what was measured again and again.",
-        f"rows are in time order ({reason}) and neighbours "
-        f"{'err together' if 'autocorrelation' in codes else 'have like targets'}; shuffled folds "
-        "let the future predict the past",
+        headline,
     )
 
 

@@ -379,7 +379,9 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
             what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
     if n_folds == DEFAULT_FOLDS:
         return n_folds, []
-    text = f"{what}, fewer than {DEFAULT_FOLDS} folds need: cross-validation used {n_folds} folds."
+    text = (
+        f"{what}, fewer than {DEFAULT_FOLDS} folds need: the row of cross-validation has {n_folds}."
+    )
     return n_folds, [Caution("few-folds", text)]
 
 

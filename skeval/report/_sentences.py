@@ -145,11 +145,11 @@ def find_quoted(
 def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
     """Return the best constant answer to the tested samples; None for a loss of one's own.
 
-    It is chosen with a look at all of them, and so a little better than any rule that is not.
-    Where samples are in order they are not independent, and there is no interval.
+    It is chosen with a look at all of them, each as often as it was tested, and so a little better
+    than any rule that is not. Where samples are in order they are not independent, and there is
+    no interval.
     """
-    rows = np.unique(found.row)
-    weight, codes = found.weight[rows], found.target.codes
+    rows, weight, codes = found.row, found.weight[found.row], found.target.codes
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes[rows], weight).argmax())
         answer, losses = str(found.target.classes[largest]), (codes != largest).astype(float)
@@ -161,8 +161,8 @@ def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
             answer, losses = "the median", np.abs(y - _find_median(y[rows], weight))
     else:
         return None
-    error = float(np.average(losses[found.row], weights=found.weight[found.row]))
-    difference, spread, degrees = summarize_losses(found, found.loss - losses[found.row])
+    error = float(np.average(losses[rows], weights=weight))
+    difference, spread, degrees = summarize_losses(found, found.loss - losses[rows])
     reach = np.nan if ordered else float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach)
 
@@ -257,7 +257,7 @@ def write_error(
     if unanswered:
         more = f" and {len(unanswered) - FEW} other classes" if len(unanswered) > FEW else ""
         text += f"{',' if guess else ';'} and it never answers {', '.join(unanswered[:FEW])}{more}"
-    if selection_bias:
+    if selection_bias and _is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.cv1_error, "zero_one")
         text += f"; selection outside the loop would have claimed {claimed}"
     return text + "."
@@ -361,8 +361,8 @@ def write_guess(guess: Guess, loss: str) -> str:
             text += " That can be meant only where errors on rare classes cost more than others."
         return text
     return (
-        f"{start}: the estimator is not distinguishable from that, {told} includes 0. It may serve "
-        "no better than that answer."
+        f"{start}: the estimator is not distinguishable from that, {told} includes 0. Counted so, "
+        "it may serve no better than that answer."
     )
 
 
@@ -399,13 +399,15 @@ def write_coverage(
         return []
     folds = answer.parameters["n_folds"]
     repeats = answer.n_fits // folds  # 1 where a unit is left out at a time
-    made = f"{folds}-fold cross-validation" if answer.method != GIVEN_FOLDS else f"{folds} folds"
+    given = answer.method == GIVEN_FOLDS
+    made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
     if repeats > 1:
         made += f", repeated {repeats} times"
     target = f"{TARGET} ({answer.method}: {made})."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted))
     if unmeasured:
-        listed = ", ".join(unmeasured)
+        *first, last = unmeasured
+        listed = f"{', '.join(first)} and {last}" if first else last
         return [target, f"How often it holds that error has not been measured for {listed}."]
     measured = MEASURED[answer.loss].format(SIZES[answer.loss])
     if answer.n_samples > MOST[answer.loss]:
@@ -432,7 +434,7 @@ def _list_unmeasured(
     elif answer.n_groups is not None:
         yield "groups"
     elif answer.parameters != REPEATS:
-        yield "other folds than ten, repeated ten times"
+        yield "anything but ten folds, repeated ten times"
     if weighted:
         yield "sample weights"
 
@@ -491,6 +493,8 @@ def _write_bias(bias: SelectionBias) -> str:
 def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
     """Whether what a result measures is above 0 by an interval of 95 % or more."""
     level = max(found.confidence_level, 1 - LARGEST_LEVEL)
+    if np.isnan(found.interval.low):
+        return False
     return found.confidence_interval(level).low > 0
 
 

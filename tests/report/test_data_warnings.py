@@ -218,6 +218,15 @@ def test_functions_of_numbers_forbid_to_quote(noise, make):
     assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
 
 
+@pytest.mark.parametrize("n_others", [0, 1, 2, 5])
+def test_numbers_that_hardly_vary_are_told_by_no_feature(noise, n_others):
+    """Two of 50 numbers that differ are at the end of some feature by chance, all 50 never."""
+    X, y = noise[0], np.zeros(50)
+    y[np.argsort(X[:, 0])[50 - n_others :]] = 1.0
+    found = write_data_warnings(X, Target(y, None, y), None, None, {})
+    assert [text.code for text in found] == (["telling-feature"] if n_others > 2 else [])
+
+
 @pytest.mark.parametrize("grave", [True, False])
 def test_groups_that_share_their_target_forbid_to_quote(grave):
     """Noisy copies that share a random label are grave; where classes lie apart they are not."""

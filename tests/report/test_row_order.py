@@ -56,7 +56,7 @@ def test_random_walks_are_told_without_a_date(walks):
     X, y, numbers = walks
     for target, model in ((y, KNeighborsClassifier()), (numbers, KNeighborsRegressor())):
         (told,) = warnings_of(X, target, model)
-        assert "most columns change slowly" in told.headline
+        assert "alike, as in time order or of one object (most columns change" in told.headline
 
 
 def test_dates_of_rows_that_were_mixed(walks):

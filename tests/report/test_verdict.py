@@ -14,6 +14,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -26,6 +27,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import skeval
 from skeval.model_selection import cross_val_error, error_interval
@@ -271,6 +273,36 @@ def test_the_guess_is_compared_on_the_same_samples():
         assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
 
 
+@pytest.mark.parametrize("cv", [ShuffleSplit(4, test_size=0.1, random_state=3), 3])
+def test_no_constant_answer_is_better_than_the_guess(cv):
+    """Where splits test some samples more often than others, they count as often in the guess."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(41, 2)), rng.integers(0, 3, 41)
+    for model, loss, measure in (
+        (LogisticRegression(), "zero_one", np.not_equal),
+        (Ridge(), "squared", lambda a, b: (a - b) ** 2),
+        (Ridge(), "absolute", lambda a, b: np.abs(a - b)),
+    ):
+        weight = rng.uniform(0.5, 2, 41)
+        report = skeval.evaluate(model, X, y, cv=cv, loss=loss, sample_weight=weight, **FEW)
+        tested = report.out_of_fold.row
+        for constant in np.linspace(0, 2, 21):
+            losses = measure(y[tested], constant)
+            assert report.guess.error <= np.average(losses, weights=weight[tested]) + 1e-12
+
+
+def test_what_selection_outside_claims_is_said_where_it_is_shown():
+    X, y = draw_rare(60, 30)
+    quoted = error_interval(NEAREST, X, y, random_state=0)
+    model = make_pipeline(SelectKBest(k=1), NEAREST)
+    bias = skeval.evaluate(model, X, y, **FEW).selection_bias
+    for ends, said in (((0.1, 0.3), True), ((-0.1, 0.3), False), ((0.2, 0.2), False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            found = replace(bias, limits={"t": lambda _, ends=ends: ends})
+        assert ("would have claimed" in write_error(quoted, None, selection_bias=found)) == said
+
+
 def test_grave_warnings_stand_first():
     grave = [Caution("a", "Text.", "x copies y"), Caution("b", "Text."), Caution("c", "t", "z")]
     assert forbid_quoting(grave) == "Do not quote this error: x copies y; z."
@@ -314,7 +346,7 @@ SIZES = {"a": 30, "b": 30}
         ({}, {"a": 20, "b": 20, "c": 20}, "for 3 classes."),
         ({"n_groups": 7}, SIZES, "for groups."),
         ({"method": "given_folds"}, SIZES, "for folds that are given."),
-        ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for other folds than ten"),
+        ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for anything but ten folds"),
     ],
 )
 def test_what_was_not_measured_is_not_promised(options, sizes, words):
