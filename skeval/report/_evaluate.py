@@ -459,7 +459,7 @@ def _describe_findings(
     """Return the fields of a report that say what to make of its estimates."""
     guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
     warnings = [
-        *write_data_warnings(steps.task.X, steps.target, steps.groups, names, left_out),
+        *write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]

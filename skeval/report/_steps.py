@@ -150,6 +150,12 @@ class Steps:
         return self.procedure if self.ordered else self.design.procedure
 
     @property
+    def kept_together(self) -> Any:
+        """The groups that no split takes apart, or the samples that the given folds never part."""
+        cases = self.counted.cases
+        return cases.unit if cases.name == "folds" else self.groups
+
+    @property
     def ordered(self) -> bool:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
@@ -187,9 +193,7 @@ class Steps:
 
     def estimate_cross_validation(self) -> ErrorEstimate:
         """Return the error over the folds, by the units that these keep together."""
-        cases = self.counted.cases
-        groups = cases.unit if cases.name == "folds" else self.groups
-        return self._cross_validate(self.folds, CROSS_VALIDATION, groups=groups)
+        return self._cross_validate(self.folds, CROSS_VALIDATION, groups=self.kept_together)
 
     def estimate_leave_one_out(self) -> ErrorEstimate:
         """Return the error with each sample, or each group, held out in turn."""

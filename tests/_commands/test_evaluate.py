@@ -143,12 +143,17 @@ def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
     assert "it holds 30 distinct fractional numbers" in capsys.readouterr().err
 
 
-def test_missing_values_are_named(tmp_path, capsys):
-    X = np.ones((30, 2))
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_missing_numbers_of_stored_tables_are_medians(tmp_path, capsys, ending):
+    X = np.random.default_rng(0).normal(size=(30, 2))
     X[3, 1] = np.nan
-    np.savez(tmp_path / "n.npz", X=X, y=np.tile([0, 1], 15))
-    assert main(["evaluate", str(tmp_path / "n.npz")]) == 2
-    assert "n.npz: column 'x1' has no value in row 4" in capsys.readouterr().err
+    path, y = tmp_path / f"n.{ending}", np.tile([0, 1], 15)
+    if ending == "npz":
+        np.savez(path, X=X, y=y)
+    else:
+        pd.DataFrame(X, columns=["x0", "x1"]).assign(target=y).to_parquet(path)
+    assert main(["evaluate", str(path), *QUICK]) == 0
+    assert "medians for missing numbers (x1) within every fold" in capsys.readouterr().out
 
 
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):

@@ -152,6 +152,7 @@ def test_random_labels_of_groups_are_never_better_than_chance(seed):
     for cv in (GroupKFold(5), LeaveOneGroupOut()):
         report = skeval.evaluate(NEAREST, X, y, cv=list(cv.split(X, y, groups)), **FEW)
         assert "Not shown to be better than chance" in report.verdict
+        assert "Do not quote" not in report.verdict  # the folds keep together what belongs together
         assert report.permutation is None
         assert "given-folds" in [each.code for each in report.warnings]
         assert report.answer.n_groups in (5, 20)
