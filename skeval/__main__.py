@@ -66,7 +66,7 @@ def _show_progress() -> AbstractContextManager[None]:
     """Return what writes lines of progress where there is no terminal to show bars."""
     if sys.stderr.isatty():
         return nullcontext()
-    from skeval._resampling.jobs import progress_lines
+    from skeval._resampling.progress import progress_lines
 
     return progress_lines(SECONDS_A_LINE)
 

@@ -13,19 +13,16 @@ callbacks (from 1.9) of the fit that is under way.
 from __future__ import annotations
 
 import re
-import sys
 import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from math import isnan, nan
 from threading import current_thread, main_thread
-from time import monotonic
 from typing import Any, Protocol
 from uuid import uuid4
 
@@ -33,17 +30,15 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
 from skeval._resampling.cache import Results
+from skeval._resampling.progress import progress_bar
 from skeval.utils._checks import check_jobs, warn_user
 
 __all__ = [
     "Jobs",
-    "ProgressLines",
     "Workers",
     "fit_task",
     "jobs_task",
     "open_jobs",
-    "progress_bar",
-    "progress_lines",
     "shared_with_workers",
     "tallied_warnings",
 ]
@@ -440,68 +435,6 @@ def hold(name: str, function: Callable[[Any], Any], worker: Any = None) -> None:
 def release(name: str, worker: Any = None) -> None:
     """Forget a function that was kept, as the run that needed it is over."""
     _held.pop(name, None)
-
-
-class ProgressLines:
-    """Writes how far the work has come where no terminal shows a bar: a line every few seconds.
-
-    `due` is when the next line is, over all the runs of jobs of one command. The clock starts with
-    the first of them, so that no line tells of imports.
-    """
-
-    def __init__(self, every: float) -> None:
-        self.every = every
-        self.start = self.due = nan
-        self.n_done = self.total = 0
-
-    def update(self, n_more: int) -> None:
-        """Count jobs that are done; write a line if one is due."""
-        self.n_done += n_more
-        now = monotonic()
-        if now < self.due:
-            return
-        self.due = now + self.every
-        print(
-            f"skeval: {self.n_done} of {self.total} fits of this step, {now - self.start:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    @contextmanager
-    def count_to(self, total: int) -> Iterator[ProgressLines]:
-        """Count the jobs of one run from 0."""
-        if isnan(self.start):
-            self.start = monotonic()
-            self.due = self.start + self.every
-        self.n_done, self.total = 0, total
-        yield self
-
-
-_lines: ContextVar[ProgressLines | None] = ContextVar("lines", default=None)
-
-
-@contextmanager
-def progress_lines(every: float) -> Iterator[None]:
-    """Write a line every so many seconds, within this context, whatever `verbose` is."""
-    token = _lines.set(ProgressLines(every))
-    try:
-        yield
-    finally:
-        _lines.reset(token)
-
-
-def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
-    """Return a tqdm bar, or a context that yields None: no bar is wanted, or tqdm is missing."""
-    lines = _lines.get()
-    if lines is not None:
-        return lines.count_to(total)
-    if not verbose:
-        return nullcontext()
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return nullcontext()
-    return tqdm(total=total)
 
 
 Advance = Callable[[int], object]

@@ -36,6 +36,7 @@ from skeval._resampling.weights import (
 from skeval.feature_selection._stability import SelectionStability, selection_stability
 from skeval.utils._checks import (
     check_groups,
+    check_jobs,
     check_methods,
     check_option,
     check_weights,
@@ -272,6 +273,7 @@ class CV2FeatureSelectionPipeline(
         self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
+        check_jobs(self.n_jobs, self.verbose)
         given = {"sample_weight": weights, "groups": groups}
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))

@@ -186,7 +186,7 @@ def error_interval(
     n_folds: int | None = None,
     n_repeats: int | None = None,
     n_pairs: int | None = None,
-    test_size: float | int | None = None,
+    test_size: float | None = None,
     n_resamples: int | None = None,
     n_inner_resamples: int | None = None,
     variance: str | None = None,

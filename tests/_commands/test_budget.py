@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from skeval._commands.evaluate import Workload, fit_to_budget, time_fits
-from skeval._resampling.jobs import progress_lines
+from skeval._resampling.progress import progress_lines
 from skeval.model_selection import cross_val_error
 
 WORK = Workload(

@@ -304,7 +304,7 @@ def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
 def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised(
     capsys, monkeypatch, tmp_path, budget
 ):
-    """Whole numbers are numbers where these are predicted; 100 fits of a second take 100 s."""
+    """Whole numbers are numbers where these are predicted; 30 fits of a second take 30 s."""
     path = tmp_path / "counts.csv"
     rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
     path.write_text("\n".join(["a,b,target", *rows]))
@@ -320,4 +320,4 @@ def test_numbers_are_no_classes_and_a_budget_that_cannot_be_kept_is_not_promised
     (told,) = (line for line in printed.err.splitlines() if "a fit takes" in line)
     assert ("10 s are too few" in told) == (budget == 10)
     seconds = int(told.split("about ")[1].split(" s,")[0])
-    assert seconds > 100
+    assert seconds > 30  # ten repeats of three folds, and what else is asked

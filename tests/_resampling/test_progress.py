@@ -10,7 +10,7 @@ from helpers.long_runs import RUNS, Logged, X, y
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
-from skeval._resampling.jobs import progress_lines
+from skeval._resampling.progress import progress_lines
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 
 
@@ -139,7 +139,7 @@ def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
 
 def test_the_clock_of_progress_starts_with_the_first_fit(capsys, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("skeval._resampling.jobs.monotonic", lambda: now[0])
+    monkeypatch.setattr("skeval._resampling.progress.monotonic", lambda: now[0])
     with progress_lines(10):
         now[0] = 1000  # imports, and reading a table
         bootstrap()

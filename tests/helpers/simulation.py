@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.errors import METHODS
+from skeval._resampling.task import read_task
 from skeval.datasets import GaussianClasses
 from skeval.model_selection._bootstrap import bootstrap_estimates
 
@@ -105,7 +106,10 @@ def simulate(
         rng = np.random.default_rng(child)
         data = design.draw(rng)
         estimates = bootstrap_estimates(
-            estimator, data.X, data.y, n_resamples=n_resamples, random_state=rng, **options
+            read_task(estimator, data.X, data.y),
+            n_resamples=n_resamples,
+            random_state=rng,
+            **options,
         )
         results = [estimates[method] for method in METHODS]
         errors.append([result.error for result in results])

@@ -163,7 +163,7 @@ def test_repr_pickle_and_seed():
         ),
         (
             lambda: next(
-                BootstrapSplit(stratify=True).split(np.zeros((4, 1)), [0, 0, 1, 1], "abab")
+                BootstrapSplit(stratify=True).split(np.zeros((4, 1)), [0, 0, 1, 1], list("abab"))
             ),
             "stratify=True cannot be combined with groups",
         ),
@@ -201,8 +201,14 @@ def test_bad_input(make, message):
         ({"y": [0, 1]}, "X and y must have the same length, got 6 and 2"),
         ({"groups": [0, 1]}, "X and groups must have the same length, got 6 and 2"),
         ({"y": [np.nan, 1, 2, 3, 4, 5]}, "y contains NaN"),
-        ({"groups": [np.nan, 1, 1, 2, 2, 3]}, "groups contains NaN"),
-        ({"groups": [None, "a", "a", "b", "b", None]}, "groups must hold"),
+        (
+            {"groups": [np.nan, 1, 1, 2, 2, 3]},
+            "groups must name .*, 1 of 6 are missing",
+        ),
+        (
+            {"groups": [None, "a", "a", "b", "b", None]},
+            "groups must name .*, 2 of 6 are",
+        ),
     ],
 )
 def test_bad_labels_and_groups(given, message):

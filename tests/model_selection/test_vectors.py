@@ -426,7 +426,7 @@ TEXT = np.array(["0", "1"])
         (Y.astype(object), TEXT.astype(object)[A], B, "y_true and pred_a must both hold"),
         (Y, np.where(A == 1, np.nan, 0), B, "pred_a must have no missing values, got nan"),
         (Y, A, np.where(A == 1, np.nan, 0).astype(object), "pred_b must have no missing values"),
-        (Y, A, np.where(A == 1, None, 0), "pred_b must hold numbers, booleans or strings alone"),
+        (Y, A, np.where(A == 1, None, 0), "pred_b must hold no missing values, got"),
         (Y, A, SCORES_B, "pred_b must hold class labels, got the number 0"),
     ],
 )

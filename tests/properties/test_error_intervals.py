@@ -237,6 +237,8 @@ def predict_out_of_fold(y, response, predicted, estimator):
         noted=[],
         n_folds=2,
         n_fits=2 * n_repeats,
+        test_train_ratio=1.0,
+        inflation=1.55,
     )
 
 

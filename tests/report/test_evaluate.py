@@ -106,7 +106,7 @@ def test_of_groups_it_says_that_coverage_was_not_measured(iris):
     groups = np.arange(150) // 3
     report = evaluate(GaussianNB(), X, y, groups=groups, n_bootstraps=20, random_state=0)
     assert report.answer.n_groups == 50
-    assert "not been measured for 3 classes, groups." in str(report).splitlines()[2]
+    assert "not been measured for 3 classes and groups." in str(report).splitlines()[2]
 
 
 def test_dict_json_and_frame_agree(report, tmp_path):

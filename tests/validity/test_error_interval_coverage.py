@@ -11,6 +11,7 @@ from helpers.simulation import GaussianDesign
 from scipy.stats import binom
 
 from skeval._inference.proportions import normal_interval
+from skeval._resampling.task import read_task
 from skeval.model_selection import perturbation_interval
 from skeval.model_selection._bootstrap import bootstrap_estimates
 
@@ -40,7 +41,7 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
         found = bootstrap_estimates(
-            WeightedLDA(), X, y, n_resamples=n_bootstraps, random_state=seed
+            read_task(WeightedLDA(), X, y), n_resamples=n_bootstraps, random_state=seed
         )
         for name in statistics:
             found[name] = perturbation_interval(
