@@ -193,7 +193,8 @@ def main() -> None:
                     print(f"    {text}")
             rows.append([name, estimator, options.sets, right])
             spent = time.process_time() - start
-            print(f"{name:24} {estimator:12} {right:3} of {options.sets}  {spent:.0f} s", flush=True)
+            told = f"{name:24} {estimator:12} {right:3} of {options.sets}, {spent:.0f} s"
+            print(told, flush=True)
     if options.out:
         with options.out.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["table", "estimator", "sets", "right"], *rows])
