@@ -22,6 +22,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, Protocol
 from uuid import uuid4
@@ -223,11 +224,13 @@ def call_each(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
     return [function(job) for job in jobs]
 
 
+PACKAGE = Path(__file__).parents[1]
+
 Named = tuple[Any, Any]
 """A name and a job, or a name and the result of a job."""
 
-Told = tuple[type[Warning], str]
-"""A warning: its category and its text."""
+Told = tuple[type[Warning], str, str, int]
+"""A warning: its category, its text, and the file and line that it comes from."""
 
 Finished = Generator[tuple[Any, Any, list[Told]], None, None]
 """The names and results of jobs, and what they warned of."""
@@ -245,28 +248,36 @@ def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, A
         return name, function(job), []
     with warnings.catch_warnings(record=True) as caught:
         value = function(job)
-    return name, value, [(each.category, str(each.message)) for each in caught]
+    told = [(each.category, str(each.message), each.filename, each.lineno) for each in caught]
+    return name, value, told
 
 
 class Tally:
     """Counts the warnings of jobs: those that differ in numbers alone are one."""
 
     def __init__(self) -> None:
-        self.first: dict[Told, str] = {}
-        self.counts: Counter[Told] = Counter()
+        self.first: dict[tuple[type[Warning], str], Told] = {}
+        self.counts: Counter[tuple[type[Warning], str]] = Counter()
 
-    def add(self, told: Iterable[Told]) -> None:
+    def add(self, warned: Iterable[Told]) -> None:
         """Count some warnings."""
-        for category, text in told:
-            alike = category, re.sub(r"\d[\d.e+-]*", "#", text)
-            self.first.setdefault(alike, text)
+        for told in warned:
+            alike = told[0], re.sub(r"\d[\d.e+-]*", "#", told[1])
+            self.first.setdefault(alike, told)
             self.counts[alike] += 1
 
     def warn(self) -> None:
-        """Warn once of each kind, with the number of times."""
-        for (category, alike), count in self.counts.items():
-            text = self.first[category, alike]
-            warn_user(text if count == 1 else f"{count} times in fits: {text}", category)
+        """Warn once of each kind, with the number of times.
+
+        What a model says of its caller, which is this package, is told of the package's caller.
+        """
+        for alike, count in self.counts.items():
+            category, text, file, line = self.first[alike]
+            text = text if count == 1 else f"{count} times in fits: {text}"
+            if file.startswith(str(PACKAGE)):
+                warn_user(text, category)
+            else:
+                warnings.warn_explicit(text, category, file, line)
 
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
