@@ -136,7 +136,8 @@ def test_positive_class_is_that_of_make_scorer(response_method, pos_label):
         scores.append(average_precision_score(y, score, pos_label=pos_label))
         return scores[-1]
 
-    score = make_permutation_scorer(precision, n_permutations=19, **options)(model, X, y)
+    scorer = make_permutation_scorer(precision, n_permutations=19, random_state=0, **options)
+    score = scorer(model, X, y)
     assert scores[-1] == make_scorer(average_precision_score, **options)(model, X, y) > 0.6
     assert 10**-score == pytest.approx(0.05)
 
