@@ -410,7 +410,7 @@ def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) 
     """Return the labels: as they were stored, or one for each text."""
     values, name = found.values[label], found.names[label]
     if isinstance(values, np.ndarray):
-        return check_stored_labels(values, name, found.source, notes)
+        return check_stored_labels(values, name, found.source)
     numbers = None if strict else _read_numbers(found, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)

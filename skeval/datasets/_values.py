@@ -212,7 +212,7 @@ def parse_labels(texts: list[str]) -> np.ndarray | None:
     return None
 
 
-def check_stored_labels(y: np.ndarray, name: str, source: str, notes: list[str]) -> np.ndarray:
+def check_stored_labels(y: np.ndarray, name: str, source: str) -> np.ndarray:
     """Return labels that are stored with a type; raise where one is missing or not finite."""
     blank = np.flatnonzero(np.isnan(y))
     if blank.size:
