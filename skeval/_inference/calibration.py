@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc
 from scipy.stats import beta
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval._inference.proportions import normal_quantile
 
 __all__ = [

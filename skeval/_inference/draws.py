@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval._inference.proportions import (
     effective_size,
     log_interval,

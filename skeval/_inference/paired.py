@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval._inference.proportions import normal_interval
 
 __all__ = [

@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval.utils._checks import warn_undefined
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 
 __all__ = [
     "EXACT_UP_TO",

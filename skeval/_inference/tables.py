@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval._inference.proportions import normal_quantile, standard_error_of_ratio
 
 __all__ = [

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.interval import IntervalResult, Limits, LimitsResult
+from skeval._inference.estimate import IntervalResult, Limits, LimitsResult
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval, normal_interval
 from skeval._resampling.jobs import open_jobs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._stability import SelectionStability, check_supports
 from skeval.utils._checks import check_count

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.estimate import LimitsResult, WithEnds
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan

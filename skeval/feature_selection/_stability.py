@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.estimate import LimitsResult, WithEnds
 from skeval._inference.proportions import normal_interval
 from skeval.utils._checks import (
     check_confidence_level,

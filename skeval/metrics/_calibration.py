@@ -26,7 +26,7 @@ from skeval._inference.calibration import (
     share_limits,
     shrink_distances,
 )
-from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.estimate import LimitsResult, WithEnds
 from skeval._inference.proportions import exact_interval, wilson_interval
 from skeval.metrics._checks import check_binary_scores, positive_label, scale_weights
 from skeval.utils._checks import check_data, check_y, naming

@@ -25,7 +25,7 @@ from skeval._inference.areas import (
     independent_size,
     rates_on_sphere,
 )
-from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval
 from skeval._inference.proportions import (
     area_interval,
     binomial_limits,

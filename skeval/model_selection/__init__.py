@@ -1,6 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval
 from skeval.model_selection._bootstrap import (
     BootstrapErrorEstimate,
     BootstrapSplit,

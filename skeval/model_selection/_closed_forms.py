@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval import metrics
 from skeval._inference.areas import area_error, class_size
-from skeval._inference.interval import Limits, LimitsByMethod
+from skeval._inference.estimate import Limits, LimitsByMethod
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,

@@ -19,7 +19,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from skeval._inference.areas import delong, partial_delong
-from skeval._inference.interval import LimitsByMethod
+from skeval._inference.estimate import LimitsByMethod
 from skeval._inference.paired import (
     ALTERNATIVES,
     PairedTest,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import LimitsResult, require_width
+from skeval._inference.estimate import LimitsResult, require_width
 from skeval._inference.paired import (
     RegionProbabilities,
     holm,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.errors import Tested, n_units
-from skeval._inference.interval import IntervalResult, Limits
+from skeval._inference.estimate import IntervalResult, Limits
 from skeval._inference.proportions import Finding, finding_forms, finding_limits
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput

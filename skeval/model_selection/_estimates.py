@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import IntervalResult, Limits
+from skeval._inference.estimate import IntervalResult, Limits
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     effective_size,

@@ -27,7 +27,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
 from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
-from skeval._inference.interval import Limits, LimitsResult
+from skeval._inference.estimate import Limits, LimitsResult
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,

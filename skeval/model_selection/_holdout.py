@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     normal_quantile,

@@ -20,7 +20,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
-from skeval._inference.interval import Limits, LimitsByMethod, LimitsResult, require_width
+from skeval._inference.estimate import Limits, LimitsByMethod, LimitsResult, require_width
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,

@@ -15,7 +15,7 @@ from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 
-from skeval._inference.interval import ConfidenceInterval, Limits, LimitsResult
+from skeval._inference.estimate import ConfidenceInterval, Limits, LimitsResult
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.draws import check_enough_draws, interval_of_draws
-from skeval._inference.interval import IntervalResult, Limits, WithEnds
+from skeval._inference.estimate import IntervalResult, Limits, WithEnds
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan

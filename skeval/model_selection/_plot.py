@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.interval import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval
 from skeval._inference.paired import RegionProbabilities
 from skeval.model_selection._comparison_result import ClassifierComparisons
 from skeval.model_selection._datasets import DatasetComparison, RegionPosterior

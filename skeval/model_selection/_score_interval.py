@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.interval import IntervalResult, Limits
+from skeval._inference.estimate import IntervalResult, Limits
 from skeval._inference.proportions import Finding, finding_forms, finding_limits
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import resolve_loss

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._inference.interval import Limits
+from skeval._inference.estimate import Limits
 from skeval.utils._checks import is_missing
 from skeval.utils._text import (
     DataFrame,

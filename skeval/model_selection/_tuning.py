@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.interval import LimitsResult, WithEnds
+from skeval._inference.estimate import LimitsResult, WithEnds
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import normal_interval
 from skeval._resampling.fits import fit_plan

@@ -1,0 +1,412 @@
+"""The forms of what is found: an estimate with its interval, and a test with its P-value.
+
+Whatever estimates a number returns an `Estimate`: the number is `value`, whether it is an error, a
+score, a difference or an index, and what only some methods find stands in `details`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    align_text,
+    make_frame,
+    write_ends,
+    write_number,
+    write_pvalue,
+    write_spread,
+)
+
+__all__ = [
+    "ConfidenceInterval",
+    "Details",
+    "Estimate",
+    "IntervalResult",
+    "Limits",
+    "LimitsByMethod",
+    "LimitsResult",
+    "Result",
+    "Test",
+    "WithEnds",
+    "require_width",
+]
+
+Limits = tuple[float, float]
+LimitsByMethod = Mapping[str, Callable[[float], Limits]]
+_ROUNDING = 1e-12  # a relative width
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval(ShownAsText):
+    """A two-sided confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        Its ends, in the unit of the estimate.
+    confidence_level : float
+        Nominal coverage, between 0 and 1.
+    method : str
+        How it was made.
+    """
+
+    low: float
+    high: float
+    confidence_level: float
+    method: str
+
+    def __str__(self) -> str:
+        level = f"{100 * self.confidence_level:g} %"
+        return f"{write_ends(self.low, self.high)} ({level}, {self.method})"
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalResult(ShownAsText):
+    """A result with an interval, whose numbers make one at any confidence level.
+
+    A subclass says by which methods, and computes the limits. Where nothing varies and the interval
+    would have no width, it is nan, with a warning.
+    """
+
+    interval: ConfidenceInterval = field(init=False)
+    confidence_level: float = field(default=0.95, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", self.confidence_interval())
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        raise NotImplementedError
+
+    def confidence_interval(
+        self, confidence_level: float | None = None, method: str | None = None
+    ) -> ConfidenceInterval:
+        """Read an interval off the numbers of the result, without computing them again.
+
+        Where nothing varies and the interval would have no width, it is nan, with a warning.
+
+        Parameters
+        ----------
+        confidence_level : float, default=None
+            Nominal coverage, between 0 and 1; None keeps that of the result.
+        method : str, default=None
+            One of `interval_methods`; None takes the first.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        check_confidence_level(level)
+        methods = self.interval_methods
+        method = check_option("method", methods[0] if method is None else method, methods)
+        return ConfidenceInterval(
+            *require_width(self._limits_at(level, method)), float(level), method
+        )
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        raise NotImplementedError
+
+    def _interval_items(self) -> dict[str, Any]:
+        """Return what `to_dict` of a result says of its interval."""
+        return {
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
+        }
+
+    def _interval_row(self) -> tuple[str, str]:
+        """Return the level and the ends as a line of the printed result."""
+        ends = write_ends(self.interval.low, self.interval.high)
+        return f"{100 * self.confidence_level:g} % interval", ends
+
+
+@dataclass(frozen=True, eq=False)
+class LimitsResult(IntervalResult):
+    """A result that is given the ends of its interval by method, as functions of the level.
+
+    No interval ends beyond `bounds`, the smallest and the largest value that there can be.
+    """
+
+    limits: LimitsByMethod = field(kw_only=True, repr=False)
+    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        return tuple(self.limits)
+
+    def _limits_at(self, confidence_level: float, method: str) -> Limits:
+        low, high = np.clip(self.limits[method](confidence_level), *self.bounds).tolist()
+        return low, high
+
+
+class Result(ShownAsText):
+    """What every result does: it prints itself, and is a dict, a row of a frame and a picture."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers without the replicates, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        raise NotImplementedError
+
+    def to_frame(self) -> DataFrame:
+        """Return the numbers of `to_dict` as a frame of one row; requires pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return make_frame([self.to_dict()])
+
+
+Details = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimate(Result):
+    """A number that was estimated, and how far it is known.
+
+    Attributes
+    ----------
+    name : str
+        What was estimated, in words: "error rate", "area under the ROC curve".
+    value : float
+        The point estimate, in the unit of what was estimated.
+    standard_error : float
+        Its estimated standard error, in the same unit; nan where it is not known.
+    method : str
+        How it was estimated: the string that the argument `method` takes.
+    n_samples : int or None
+        Number of distinct samples that it rests on.
+    n_failed : int
+        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+    replicates : ndarray
+        What `value` was averaged from, or its bootstrap replicates; empty where there are none.
+    details : mapping
+        What else the method found, by name.
+    interval : ConfidenceInterval
+        That of `value`, by the first of `interval_methods`.
+    confidence_level : float
+        Nominal coverage of `interval`.
+    limits : mapping of str to callable
+        By the name of each interval method, the function from a confidence level to two ends.
+    bounds : tuple of two floats
+        The smallest and the largest value that there can be; no interval ends beyond them.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    method: str
+    limits: LimitsByMethod = field(repr=False)
+    n_samples: int | None = None
+    n_failed: int = 0
+    replicates: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
+    details: Details = field(default_factory=dict)
+    confidence_level: float = field(default=0.95, repr=False)
+    bounds: Limits = field(default=(-np.inf, np.inf), repr=False)
+    interval: ConfidenceInterval = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", self.confidence_interval())
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        return tuple(self.limits)
+
+    def confidence_interval(
+        self, confidence_level: float | None = None, method: str | None = None
+    ) -> ConfidenceInterval:
+        """Read an interval off the numbers of the result, without computing them again.
+
+        Where nothing varies and the interval would have no width, it is nan, with a warning.
+
+        Parameters
+        ----------
+        confidence_level : float, default=None
+            Nominal coverage, between 0 and 1; None keeps that of the result.
+        method : str, default=None
+            One of `interval_methods`; None takes the first.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        check_confidence_level(level)
+        methods = self.interval_methods
+        method = check_option("method", methods[0] if method is None else method, methods)
+        low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
+        return ConfidenceInterval(*require_width((low, high)), float(level), method)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the interval, without arrays, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "name": self.name,
+            "method": self.method,
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "confidence_level": self.interval.confidence_level,
+            "interval": self.interval.method,
+            "n_samples": self.n_samples,
+            "n_failed": self.n_failed,
+            **_keep_plain(self.details),
+        }
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return the lines of the printed result below its title."""
+        ends = write_ends(self.interval.low, self.interval.high)
+        rows = [
+            ("value", write_number(self.value)),
+            ("standard error", write_spread(self.standard_error)),
+            (f"{100 * self.confidence_level:g} % interval", f"{ends} ({self.interval.method})"),
+        ]
+        if self.n_samples is not None:
+            rows.append(("samples", f"{self.n_samples}"))
+        if self.n_failed:
+            rows.append(("failed fits", f"{self.n_failed}"))
+        return [*rows, *_list_details(self.details)]
+
+    def __str__(self) -> str:
+        return align_text(f"{self.name} ({self.method})", self._lines())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Test(Result):
+    """A test of a hypothesis by what the statistic is where the hypothesis holds.
+
+    Attributes
+    ----------
+    name : str
+        The statistic, in words: "accuracy", "silhouette".
+    statistic : float
+        Its value for the data.
+    pvalue : float
+        Probability, if the hypothesis holds, of a statistic at least as extreme.
+    method : str
+        Which hypothesis was tested, and how its data were made.
+    pvalue_interval : ConfidenceInterval or None
+        Where the P-value of infinitely many resamples lies; None where `pvalue` is exact.
+    null_distribution : ndarray of shape (n_resamples,)
+        The statistics of the resamples.
+    n_resamples : int
+        How many were made.
+    details : mapping
+        What else was found, by name.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest takes a class of this name for one of its own
+
+    name: str
+    statistic: float
+    pvalue: float
+    method: str
+    pvalue_interval: ConfidenceInterval | None = None
+    null_distribution: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
+    n_resamples: int = 0
+    details: Details = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, without arrays, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        known = self.pvalue_interval
+        return {
+            "name": self.name,
+            "method": self.method,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "pvalue_low": None if known is None else known.low,
+            "pvalue_high": None if known is None else known.high,
+            "n_resamples": self.n_resamples,
+            **_keep_plain(self.details),
+        }
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return the lines of the printed result below its title."""
+        rows = [
+            (self.name, write_number(self.statistic)),
+            ("P-value", write_pvalue(self.pvalue)),
+        ]
+        if self.pvalue_interval is not None:
+            rows.append(("P-value between", str(self.pvalue_interval)))
+        if self.n_resamples:
+            rows.append(("resamples", f"{self.n_resamples}"))
+        return [*rows, *_list_details(self.details)]
+
+    def __str__(self) -> str:
+        return align_text(self.method, self._lines())
+
+
+def _keep_plain(details: Details) -> dict[str, Any]:
+    """Return the details that are numbers, words or nothing."""
+    plain = (str, int, float, bool, np.number, type(None))
+    return {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in details.items()
+        if isinstance(value, plain)
+    }
+
+
+def _list_details(details: Details) -> list[tuple[str, str]]:
+    """Return the details that are numbers or words as lines."""
+    return [
+        (key.replace("_", " "), write_number(value) if isinstance(value, float) else str(value))
+        for key, value in _keep_plain(details).items()
+        if value is not None
+    ]
+
+
+class WithEnds:
+    """A result that has the ends of its interval as attributes of its own."""
+
+    interval: ConfidenceInterval
+
+    @property
+    def low(self) -> float:
+        """Lower end of `interval`."""
+        return self.interval.low
+
+    @property
+    def high(self) -> float:
+        """Upper end of `interval`."""
+        return self.interval.high
+
+
+def require_width(limits: Limits) -> Limits:
+    """Return the limits; nan with a warning where they coincide."""
+    low, high = limits
+    if low != high and not high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf:
+        return limits
+    warn_undefined(
+        f"The interval is undefined, nan: nothing varies around {low:.6g}, so that the data do not "
+        "say how the estimate would."
+    )
+    return np.nan, np.nan
