@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.estimate import Test
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import (
     SelectionBias,
@@ -22,7 +23,6 @@ from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
     PermutationDisplay,
-    PermutationTest,
     PerturbationDisplay,
     PerturbationInterval,
     TuningOptimism,
@@ -123,7 +123,7 @@ class EvaluationReport(Report):
     perturbation : tuple of PerturbationInterval or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
-    permutation : PermutationTest or None
+    permutation : Test or None
         The P-value of the whole procedure.
     selection_bias : SelectionBias or None
         What selecting the features outside the loop would have claimed; None without a selector.
@@ -162,7 +162,7 @@ class EvaluationReport(Report):
     out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
-    permutation: PermutationTest | None
+    permutation: Test | None
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
@@ -514,7 +514,7 @@ class EvaluationReport(Report):
             label="Histogram of the scores of shuffled labels, and the score of the true ones.",
             height=2.8,
         )
-        known = test.pvalue_interval
+        known = test.confidence_interval()
         return Section(
             heading,
             sentences=[write_permutation(test)],
