@@ -349,7 +349,7 @@ class ClusteringReport(Report):
             "n_repeats": stability.replicates.shape[1],
         }
 
-    def make_sections(self) -> Iterator[Section]:
+    def _make_sections(self) -> Iterator[Section]:
         """Yield the samples, the stability, all numbers and the indices."""
         yield self._show_samples()
         yield self._show_stability()

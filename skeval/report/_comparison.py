@@ -99,7 +99,7 @@ class EvaluationComparison(Report, Mapping):
     def _first(self) -> EvaluationReport:
         return next(iter(self.values()))
 
-    def make_sections(self) -> Iterator[Section]:
+    def _make_sections(self) -> Iterator[Section]:
         """Yield all side by side, each pair, and each estimator."""
         yield self._show_side_by_side()
         yield self._show_pairs()
@@ -159,7 +159,7 @@ class EvaluationComparison(Report, Mapping):
         table = Table(
             f"Differences of {pairs.scoring} on the same test sets, by the corrected resampled t; "
             "the intervals hold together, P-values are corrected by Holm.",
-            [f"difference of {pairs.scoring}", "", self._first.level, "P"],
+            ["pair", f"difference of {pairs.scoring}", self._first.level, "P"],
             rows,
             left=(0, 2),
         )

@@ -243,7 +243,7 @@ class EvaluationReport(Report):
             "unanswered": self.unanswered,
         }
 
-    def make_sections(self) -> Iterator[Section]:
+    def _make_sections(self) -> Iterator[Section]:
         """Yield what is read off the predictions, then every estimate, then the tests."""
         yield self._show_metrics()
         yield self._show_subgroups()

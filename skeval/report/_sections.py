@@ -197,7 +197,7 @@ class Report:
         """What `to_dict` has before the results of the sections."""
         raise NotImplementedError
 
-    def make_sections(self) -> Iterator[Section]:
+    def _make_sections(self) -> Iterator[Section]:
         """Yield what was found, between the warnings and how to repeat it."""
         raise NotImplementedError
 
@@ -212,7 +212,7 @@ class Report:
                 items=self.warnings,
                 results={"warnings": self.warnings},
             ),
-            *self.make_sections(),
+            *self._make_sections(),
         ]
 
     def _tell_how_to_repeat(self, command: str | None) -> Section:
