@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from skeval.utils._checks import check_confidence_level, check_option, warn_unde
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,
+    align_rows,
     align_text,
     make_frame,
     write_ends,
@@ -28,6 +30,7 @@ __all__ = [
     "ConfidenceInterval",
     "Details",
     "Estimate",
+    "Estimates",
     "IntervalResult",
     "Limits",
     "LimitsByMethod",
@@ -292,7 +295,65 @@ class Estimate(Result):
         return [*rows, *_list_details(self.details)]
 
     def __str__(self) -> str:
-        return align_text(f"{self.name} ({self.method})", self._lines())
+        named_below = self.method == self.interval.method
+        title = self.name if named_below else f"{self.name} ({self.method})"
+        return align_text(title, self._lines())
+
+
+class Estimates(dict[Any, Estimate]):
+    """Estimates by name: of several metrics, or of one metric in several subgroups.
+
+    Attributes
+    ----------
+    largest_difference : Estimate or None
+        Of estimates in subgroups: the largest difference between two of them, whose `details` name
+        the `first`, which is the larger, the `second`, and the number of pairs, `n_pairs`. Its
+        interval holds its level for all pairs at once. None where no two are defined.
+    """
+
+    def __init__(
+        self, estimates: Mapping[Any, Estimate], largest_difference: Estimate | None = None
+    ) -> None:
+        super().__init__(estimates)
+        self.largest_difference = largest_difference
+
+    def __missing__(self, name: Any) -> Estimate:
+        raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self), self.largest_difference)
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the numbers of each estimate by its name, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {str(name): each.to_dict() for name, each in self.items()}
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each estimate, under its name; requires pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return make_frame([each.to_dict() for each in self.values()], list(self))
+
+    def __str__(self) -> str:
+        rows = [("", "value", "interval", "samples")]
+        for name, each in self.items():
+            ends = write_ends(each.interval.low, each.interval.high)
+            size = "" if each.n_samples is None else f"{each.n_samples}"
+            rows.append((str(name), write_number(each.value), ends, size))
+        lines = align_rows(rows, left=(0, 2))
+        return "\n".join(
+            lines + ([str(self.largest_difference)] if self.largest_difference else [])
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -378,7 +439,10 @@ def _keep_plain(details: Details) -> dict[str, Any]:
 def _list_details(details: Details) -> list[tuple[str, str]]:
     """Return the details that are numbers or words as lines."""
     return [
-        (key.replace("_", " "), write_number(value) if isinstance(value, float) else str(value))
+        (
+            key.removeprefix("n_").replace("_", " "),
+            write_number(value) if isinstance(value, float) else str(value),
+        )
         for key, value in _keep_plain(details).items()
         if value is not None
     ]
