@@ -1,6 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate, Estimates
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import (
     BootstrapErrorEstimate,
     BootstrapSplit,
@@ -38,8 +38,6 @@ from skeval.model_selection._holdout import (
 )
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import (
-    PermutationTest,
-    PermutationTests,
     make_permutation_scorer,
     permutation_test,
 )
@@ -78,17 +76,15 @@ __all__ = [
     "ErrorInterval",
     "ErrorIntervalDisplay",
     "Estimate",
-    "Estimates",
     "HoldoutErrorEstimate",
     "HoldoutSize",
     "PermutationDisplay",
-    "PermutationTest",
-    "PermutationTests",
     "PerturbationDisplay",
     "PerturbationInterval",
     "RegionPosterior",
     "ScoreInterval",
     "SimplexDisplay",
+    "Test",
     "TuningOptimism",
     "bootstrap_error",
     "cochran_q",

@@ -26,7 +26,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
 from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
-from skeval._inference.estimate import Estimate, Estimates, Limits
+from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
@@ -71,9 +71,7 @@ samples of 10 features, of which none or one matters.
 LEAST_PROBABILITY = float(np.finfo(float).eps)
 
 
-def measure_metrics(
-    found: OutOfFold, confidence_level: float, *, ordered: bool = False
-) -> Estimates:
+def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool = False) -> Results:
     """Return the metrics of predictions by name, those of all samples before those of the classes.
 
     Where the samples are `ordered` in time, they are not independent, and there is no interval.
@@ -103,7 +101,7 @@ def measure_metrics(
         known = {each.name for each in made}
         made += [each for each in measure_scorers(found) if each.name not in known]
         n_classes = None if found.target.classes is None else len(found.target.classes)
-        return Estimates(
+        return Results(
             {each.name: settle(each, n_classes, confidence_level, ordered) for each in made}
         )
 

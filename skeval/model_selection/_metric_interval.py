@@ -19,7 +19,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
-from skeval._inference.estimate import Estimate, Estimates, Limits, LimitsByMethod
+from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,
@@ -94,15 +94,16 @@ def metric_interval(
 @overload
 def metric_interval(
     metric: Metric, y_true: Any, y_pred: Any, *, by: ArrayLike, **options: Unpack[Options]
-) -> Estimates: ...
+) -> Results: ...
 @overload
 def metric_interval(
-    metric: Several, y_true: Any, y_pred: Any, *, by: None = None, **options: Unpack[Options]
-) -> Estimates: ...
-@overload
-def metric_interval(
-    metric: Several, y_true: Any, y_pred: Any, *, by: ArrayLike, **options: Unpack[Options]
-) -> dict[str, Estimates]: ...
+    metric: Several,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    by: ArrayLike | None = None,
+    **options: Unpack[Options],
+) -> Results: ...
 @validate_params(
     {
         "metric": [callable, str, list, tuple, dict],
@@ -127,7 +128,7 @@ def metric_interval(
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-) -> Estimate | Estimates | dict[str, Estimates]:
+) -> Estimate | Results:
     r"""Confidence interval of any metric of predictions or scores.
 
     The uncertainty is that of the test samples, for the fitted classifier as it is: how the metric
@@ -187,11 +188,13 @@ def metric_interval(
 
     Returns
     -------
-    interval : Estimate or Estimates
+    interval : Estimate, or dict of them
         With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
         undefined; none for a formula); its `confidence_interval` reads the same numbers at another
-        level. With `by`, `Estimates`: one by the name of each subgroup, and `largest_difference`.
-        Of several metrics one by the name of each, and with `by` a dict of `Estimates`.
+        level. With `by`, a dict of the estimate in each subgroup, by its name, with an attribute
+        `largest_difference`: an `Estimate` whose `details` name the `first`, which has the larger
+        value, and the `second`, and whose interval holds its level for all pairs at once. Of
+        several metrics, a dict of what there is of each, by its name.
 
     Raises
     ------
@@ -337,7 +340,7 @@ def metric_interval(
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {_name_metric(one): one for one in metric}
     found = {name: measure(one) for name, one in named.items()}
-    return Estimates(found) if by is None else found
+    return Results(found)
 
 
 class Settings(NamedTuple):

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Estimates, Limits
+from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.utils._checks import is_missing
-from skeval.utils._text import write_estimate
+from skeval.utils._text import align_text, count, write_ends, write_estimate, write_number
 
-__all__ = ["compare_subgroups", "describe_difference", "read_subgroups"]
+__all__ = ["compare_subgroups", "describe_difference", "read_subgroups", "write_subgroups"]
 
 
 def compare_subgroups(
     by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
-) -> Estimates:
+) -> Results:
     """Return what is measured of the samples of each subgroup: ``measure(chosen)``.
 
     The interval of the largest difference is made of those of the two subgroups (the method of
@@ -34,7 +34,9 @@ def compare_subgroups(
     """
     names, chosen = read_subgroups(by, n_samples)
     found = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
-    return Estimates(found, find_largest_difference(found, confidence_level))
+    results = Results(found)
+    results.largest_difference = find_largest_difference(found, confidence_level)
+    return results
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
@@ -110,3 +112,15 @@ def describe_difference(found: Estimate | None) -> str:
         f"{n_pairs} pair{'s' * (n_pairs > 1)} of subgroups"
     )
     return f"{start}: {'it is more than chance explains' if low > 0 else 'there may be none'}."
+
+
+def write_subgroups(found: Results) -> list[str]:
+    """Return what was found in each subgroup as lines, and how far they differ."""
+    rows = []
+    for name, each in found.items():
+        ends = write_ends(each.interval.low, each.interval.high)
+        text = f"{write_number(each.value)}  {ends}  {count(each.n_samples, 'sample')}"
+        rows.append((str(name), text))
+    (title, *_) = (f"{each.name} by subgroup" for each in found.values())
+    lines = align_text(title, rows).splitlines()
+    return [*lines, describe_difference(found.largest_difference)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Estimates
+from skeval._inference.estimate import Estimate, Results
 from skeval.report._predictions import HardSamples
 from skeval.utils._text import align_rows, write_ends, write_number
 
@@ -42,12 +42,12 @@ def name_metric(metric: str) -> str:
     return NAMES.get(metric, metric)
 
 
-def list_main_metrics(metrics: Estimates) -> list[Estimate]:
+def list_main_metrics(metrics: Results) -> list[Estimate]:
     """Return the metrics of all samples, and what was asked for."""
     return [each for each in metrics.values() if each.details["label"] is None]
 
 
-def group_by_class(metrics: Estimates) -> dict[str, list[Estimate]]:
+def group_by_class(metrics: Results) -> dict[str, list[Estimate]]:
     """Return the metrics of each class."""
     found: dict[str, list[Estimate]] = {}
     for each in metrics.values():
@@ -56,7 +56,7 @@ def group_by_class(metrics: Estimates) -> dict[str, list[Estimate]]:
     return found
 
 
-def write_metrics(metrics: Estimates) -> list[str]:
+def write_metrics(metrics: Results) -> list[str]:
     """Return the metrics of all samples as lines of text."""
     shown = list_main_metrics(metrics)
     if not shown:

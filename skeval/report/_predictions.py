@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.estimate import Estimate, Estimates
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.plan import whole_plan
@@ -89,10 +89,10 @@ class PredictionSummary(NamedTuple):
     """What a report has from predictions; see `EvaluationReport`."""
 
     out_of_fold: OutOfFold
-    metrics: Estimates
+    metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
-    subgroups: Estimates | None
+    subgroups: Results | None
     tuning: TuningOptimism | None
 
 
@@ -199,7 +199,7 @@ def _mirror_limits(answer: ErrorInterval, confidence_level: float) -> tuple[floa
     return 1 - interval.high, 1 - interval.low
 
 
-def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Estimates:
+def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Results:
     """Return the error in each subgroup."""
 
     def measure(chosen: np.ndarray) -> Estimate:

@@ -84,7 +84,7 @@ def test_a_metric_by_the_name_of_its_scorer():
     y = y == "b"
     by_name = metric_interval("roc_auc", y, shares[:, 1])
     by_hand = metric_interval(metrics.roc_auc_score, y, shares[:, 1])
-    assert (by_name.interval, by_name.metric) == (by_hand.interval, by_hand.metric)
+    assert (by_name.interval, by_name.name) == (by_hand.interval, by_hand.name)
     labels = shares[:, 1] > 0.5
     macro = partial(metrics.f1_score, average="macro")
     assert metric_interval("f1_macro", y, labels).value == macro(y, labels)
