@@ -1,6 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Test
 from skeval.model_selection._bootstrap import (
     BootstrapErrorEstimate,
     BootstrapSplit,
@@ -39,8 +39,6 @@ from skeval.model_selection._holdout import (
 )
 from skeval.model_selection._metric_interval import MetricInterval, metric_interval
 from skeval.model_selection._permutation import (
-    PermutationTest,
-    PermutationTests,
     make_permutation_scorer,
     permutation_test,
 )
@@ -84,14 +82,13 @@ __all__ = [
     "MetricEstimate",
     "MetricInterval",
     "PermutationDisplay",
-    "PermutationTest",
-    "PermutationTests",
     "PerturbationDisplay",
     "PerturbationInterval",
     "RegionPosterior",
     "ScoreInterval",
     "SimplexDisplay",
     "Subgroups",
+    "Test",
     "TuningOptimism",
     "bootstrap_error",
     "cochran_q",

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.estimate import Test
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
-    PermutationTest,
     PerturbationInterval,
     TuningOptimism,
 )
@@ -79,7 +79,7 @@ class EvaluationReport(WritableReport):
     perturbation : tuple of PerturbationInterval or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
-    permutation : PermutationTest or None
+    permutation : Test or None
         The P-value of the whole procedure.
     selection_bias : SelectionBias or None
         What selecting the features outside the loop would have claimed; None without a selector.
@@ -130,7 +130,7 @@ class EvaluationReport(WritableReport):
     out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
     perturbation: tuple[PerturbationInterval, ...] | None
-    permutation: PermutationTest | None
+    permutation: Test | None
     selection_bias: SelectionBias | None
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
