@@ -115,7 +115,7 @@ class EvaluationComparison(Report, Mapping):
         rows = []
         for name, report in self.items():
             found, interval = report.main_metrics, quoted[name].interval
-            cells = [found[metric].estimate if metric in found else "--" for metric in metrics]
+            cells = [found[metric].value if metric in found else "--" for metric in metrics]
             rows.append((name, quoted[name].error, (interval.low, interval.high), *cells))
         display = ErrorEstimatesDisplay(
             methods=list(self),
@@ -171,7 +171,7 @@ def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
     quoted = report.quoted
     row = {"name": name, "error": quoted.error}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
-    return row | {metric: each.estimate for metric, each in report.main_metrics.items()}
+    return row | {metric: each.value for metric, each in report.main_metrics.items()}
 
 
 def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import (
     SelectionBias,
@@ -36,8 +36,7 @@ from skeval.model_selection._estimates import (
     RESUBSTITUTION,
     THIRD_HELD_OUT,
 )
-from skeval.model_selection._fold_metrics import MetricEstimate
-from skeval.model_selection._subgroups import Subgroups
+from skeval.model_selection._subgroups import describe_difference
 from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
 from skeval.report._predictions import (
     ConfusionRates,
@@ -63,7 +62,7 @@ from skeval.utils._text import DataFrame, write_number, write_spread
 
 __all__ = ["PERTURBED", "EvaluationReport"]
 
-Estimate = ErrorEstimate | ErrorInterval | PerturbationInterval
+AnyEstimate = ErrorEstimate | ErrorInterval | PerturbationInterval
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -104,14 +103,14 @@ class EvaluationReport(Report):
     answer : ErrorInterval or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
-    metrics : tuple of MetricEstimate
+    metrics : dict of str to Estimate
         The usual metrics of out-of-fold predictions, of all samples and of each class, and what
         `scoring` named. Their intervals, too, are for the rule fitted to all samples.
     confusion : ConfusionRates or None
         The confusion matrix with intervals of its rates; None for regression.
     hard_samples : HardSamples
         The samples that models which did not see them predict wrongly again and again.
-    subgroups : Subgroups or None
+    subgroups : dict of Estimate, or None
         The error in each subgroup that `by` names, and the largest difference.
     tuning : TuningOptimism or None
         What the best scores of the searches for hyperparameters claimed beside what their models
@@ -154,10 +153,10 @@ class EvaluationReport(Report):
     """
 
     answer: ErrorInterval | None
-    metrics: tuple[MetricEstimate, ...]
+    metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
-    subgroups: Subgroups | None
+    subgroups: Results | None
     tuning: TuningOptimism | None
     out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
@@ -193,9 +192,10 @@ class EvaluationReport(Report):
         return self.answer or self[CROSS_VALIDATION]
 
     @property
-    def main_metrics(self) -> dict[str, MetricEstimate]:
+    def main_metrics(self) -> dict[str, Estimate]:
         """The metrics of all samples, and what was asked for, by name."""
-        return {each.metric: each for each in self.metrics if each.label is None}
+        found = self.metrics.items()
+        return {name: each for name, each in found if each.details["label"] is None}
 
     @property
     def verdict(self) -> str:
@@ -207,7 +207,7 @@ class EvaluationReport(Report):
             guess=self.guess,
             rare=self.rare,
             unanswered=self.unanswered,
-            explained=explained and explained.estimate,
+            explained=explained and explained.value,
             permutation=self.permutation,
             selection_bias=self.selection_bias,
         )
@@ -287,7 +287,7 @@ class EvaluationReport(Report):
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples."""
         rows = [
-            (name_metric(name), each.estimate, (each.interval.low, each.interval.high))
+            (name_metric(name), each.value, (each.interval.low, each.interval.high))
             for name, each in self.main_metrics.items()
         ]
         head = ["metric of new samples", "estimate", self.level]
@@ -296,10 +296,11 @@ class EvaluationReport(Report):
 
     def _tabulate_classes(self) -> list[Table]:
         """Return the metrics of each class in a table, if there are any."""
-        by_class: dict[str, dict[str, MetricEstimate]] = {}
-        for each in self.metrics:
-            if each.label is not None:
-                by_class.setdefault(each.label, {})[each.metric] = each
+        by_class: dict[str, dict[str, Estimate]] = {}
+        for each in self.metrics.values():
+            label = each.details["label"]
+            if label is not None:
+                by_class.setdefault(label, {})[each.details["metric"]] = each
         names = list(dict.fromkeys(name for found in by_class.values() for name in found))
         rows = [
             (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
@@ -374,16 +375,16 @@ class EvaluationReport(Report):
         if found is None:
             return Section("By subgroup", results=results)
         rows = [
-            (row["subgroup"], f"{row['n_samples']}", row["estimate"], (row["low"], row["high"]))
-            for row in found.to_dict()["subgroups"]
+            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
+            for name, each in found.items()
         ]
         return Section(
             "By subgroup",
-            sentences=[found.describe_difference()],
+            sentences=[describe_difference(found.largest_difference)],
             tables=[
                 Table(
                     "The error in each subgroup.",
-                    ["subgroup", "samples", found.metric, self.level],
+                    ["subgroup", "samples", next(iter(found.values())).name, self.level],
                     rows,
                     left=(0, 3),
                 )
@@ -434,9 +435,9 @@ class EvaluationReport(Report):
         )
 
     @property
-    def named_estimates(self) -> list[tuple[str, Estimate]]:
+    def named_estimates(self) -> list[tuple[str, AnyEstimate]]:
         """The estimates by name, the answer first, those of perturbation last."""
-        named: list[tuple[str, Estimate]] = []
+        named: list[tuple[str, AnyEstimate]] = []
         if self.answer is not None:
             named.append((f"answer, {self.answer.method}", self.answer))
         named += [(estimate.method, estimate) for estimate in self.estimates]
@@ -587,8 +588,8 @@ class EvaluationReport(Report):
         return self.predictions if part == "predictions" else super().to_frame(part)
 
 
-def _write_shortly(each: MetricEstimate) -> str:
+def _write_shortly(each: Estimate) -> str:
     """Return an estimate with its interval below it."""
     if np.isnan(each.interval.low):
-        return write_number(each.estimate)
-    return f"{each.estimate:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
+        return write_number(each.value)
+    return f"{each.value:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
