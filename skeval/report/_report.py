@@ -52,6 +52,7 @@ from skeval.report._sentences import (
     write_coverage,
     write_guess,
     write_hard_samples,
+    write_omitted,
     write_permutation,
     write_perturbation,
     write_selection,
@@ -134,6 +135,8 @@ class EvaluationReport(Report):
     guess : Guess or None
         The best answer that is always the same, the largest class or the mean, and the difference
         to its error on the same samples; None for a loss of one's own.
+    omitted : dict of str to str
+        What `include` would have run, by name, and why it was left out.
     rare : RareClass or None
         The rarest class, where it is rare, and the statistic that counts there.
     unanswered : tuple of str
@@ -166,6 +169,7 @@ class EvaluationReport(Report):
     selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
     guess: Guess | None
+    omitted: dict[str, str]
     rare: RareClass | None
     unanswered: tuple[str, ...]
     confidence_level: float
@@ -207,7 +211,7 @@ class EvaluationReport(Report):
             guess=self.guess,
             rare=self.rare,
             unanswered=self.unanswered,
-            explained=explained and explained.value,
+            explained=None if explained is None else explained.value,
             permutation=self.permutation,
             selection_bias=self.selection_bias,
         )
@@ -473,15 +477,20 @@ class EvaluationReport(Report):
             muted={RESUBSTITUTION},
             left=(0, 3, 4),
         )
-        better = self.guess is not None and self.guess.better
+        sentences = []
+        if self.guess is not None and self.guess.better:
+            sentences.append(write_guess(self.guess, self.quoted.loss))
+        if self.omitted:
+            sentences.append(write_omitted(self.omitted))
         return Section(
             "Every estimate",
-            sentences=[write_guess(self.guess, self.quoted.loss)] if better else [],
+            sentences=sentences,
             figures=[figure],
             tables=[table],
             results={
                 "estimates": [each for each in (self.answer, *self.estimates) if each is not None],
                 "guess": self.guess,
+                "omitted": self.omitted,
             },
         )
 

@@ -18,7 +18,8 @@ import skeval
 from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
-QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
+PARTS = ["holdout", "bootstrap", "permutation", "selection"]
+QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
 
 
 def draw_people(n=80):
@@ -64,10 +65,9 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         X,
         frame.Survived.to_numpy(dtype=str),
         cv=3,
+        include=PARTS,
         n_bootstraps=5,
         n_permutations=5,
-        n_resamples=10,
-        leave_one_out=False,
         feature_names=["Sex", "Age", "Port"],
         random_state=0,
     )
@@ -164,7 +164,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     X, y, names = skeval.datasets.load_table("iris")
-    options = {"cv": 3, "n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False}
+    options = {"cv": 3, "n_bootstraps": 5, "n_permutations": 5}
     report = skeval.evaluate(
         LogisticRegression(C=0.1), X, y, feature_names=names, random_state=0, **options
     )

@@ -187,7 +187,7 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
 # a sample tells its group and its weight, so that a fit can see whether it is given its own
 TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
 FEW = {"cv": 3, "random_state": 0}
-QUICK = {"n_bootstraps": 2, "n_permutations": 2, "n_resamples": 0, "leave_one_out": False}
+QUICK = {"include": "all", "n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
 
 
 def fit_all(estimator, **given):

@@ -22,7 +22,7 @@ import skeval
 from skeval.model_selection import PermutationDisplay
 from skeval.report._steps import Selected, align_selections
 
-FEW = {"n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False, "random_state": 0, "cv": 3}
+FEW = {"include": "all", "n_bootstraps": 5, "n_permutations": 5, "random_state": 0, "cv": 3}
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ from skeval.report._sentences import (
 from skeval.report._warnings import Caution
 
 NEAREST = KNeighborsClassifier(1)
-FEW = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
 
 
 def draw_groups(seed, n_groups=20, size=10):
