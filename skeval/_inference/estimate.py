@@ -13,7 +13,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
-from skeval.utils._plotting import CurveDisplay
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,
@@ -537,20 +536,6 @@ class Curve(Result):
                 f"{self.axes[0]} must lie in [{first:g}, {last:g}], got {places.tolist()}."
             )
         return np.interp(places, self.x, self.y)
-
-    def plot(self, ax: Any = None) -> CurveDisplay:
-        """Draw the curve with its interval and its band; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        display : CurveDisplay
-        """
-        return CurveDisplay(self).plot(ax)
 
     def _columns(self) -> dict[str, np.ndarray]:
         columns = {self.axes[0]: self.x, self.axes[1]: self.y}

@@ -65,7 +65,7 @@ def test_bias_is_what_it_says():
     error, corrected, truth, _ = simulate("calibrated", 0.5, 100, 40)
     rng = np.random.default_rng(1)
     p = rng.beta(2, 2, 100)
-    by_chance = expected_calibration_error(p > 0.5, p).by_chance
+    by_chance = expected_calibration_error(p > 0.5, p).details["by_chance"]
     assert truth.max() == pytest.approx(0, abs=1e-12)
     assert error.mean() == pytest.approx(by_chance, rel=0.15)  # 40 data sets
     assert corrected.mean() < error.mean() / 2
