@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -392,7 +391,7 @@ def check_budget(budget: Any) -> float | None:
     """Return a limit of time in seconds, or None."""
     if budget is None:
         return None
-    if isinstance(budget, bool) or not isinstance(budget, Real) or not budget > 0:
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
         raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
     return float(budget)
 
