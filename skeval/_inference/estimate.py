@@ -208,6 +208,8 @@ class Estimate(Result):
         By the name of each interval method, the function from a confidence level to two ends.
     bounds : tuple of two floats
         The smallest and the largest value that there can be; no interval ends beyond them.
+    allow_point : bool
+        Whether an interval may hold one value alone, as those of ranks and order statistics may.
     """
 
     name: str
@@ -221,6 +223,7 @@ class Estimate(Result):
     details: Details = field(default_factory=dict)
     confidence_level: float = field(default=0.95, repr=False)
     bounds: Limits = field(default=(-np.inf, np.inf), repr=False)
+    allow_point: bool = field(default=False, repr=False)
     interval: ConfidenceInterval = field(init=False)
 
     def __post_init__(self) -> None:
@@ -254,7 +257,9 @@ class Estimate(Result):
         methods = self.interval_methods
         method = check_option("method", methods[0] if method is None else method, methods)
         low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
-        return ConfidenceInterval(*require_width((low, high)), float(level), method)
+        if not self.allow_point:
+            low, high = require_width((low, high))
+        return ConfidenceInterval(low, high, float(level), method)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without arrays, ready for JSON.

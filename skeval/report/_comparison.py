@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.model_selection import ClassifierComparison, ClassifierComparisons
-from skeval.model_selection._comparison import default_rope, judge_splits
+from skeval.model_selection import Comparison
+from skeval.model_selection._compare import GivenSplits, default_rope
+from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._metrics_table import list_main_metrics, name_metric
 from skeval.report._page import WritableReport
 from skeval.report._report import EvaluationReport
@@ -41,7 +41,7 @@ class EvaluationComparison(WritableReport, Mapping):
     ----------
     reports : dict of str to EvaluationReport
         One for each estimator, on the same folds and resamples.
-    comparisons : ClassifierComparisons or None
+    comparison : Comparison or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
         the folds keep the order of the samples, or fits failed.
     call : str
@@ -49,7 +49,7 @@ class EvaluationComparison(WritableReport, Mapping):
     """
 
     reports: dict[str, EvaluationReport]
-    comparisons: ClassifierComparisons | None
+    comparison: Comparison | None
     call: str
 
     def __getitem__(self, name: str) -> EvaluationReport:
@@ -73,8 +73,8 @@ class EvaluationComparison(WritableReport, Mapping):
             "Which is better is not tested: the folds keep the order of the samples, or fits "
             "failed."
         )
-        if self.comparisons is not None:
-            told = self.comparisons.conclusion
+        if self.comparison is not None:
+            told = self.comparison.conclusion
         grave = forbid_quoting([text for report in self.values() for text in report.warnings])
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
@@ -82,11 +82,10 @@ class EvaluationComparison(WritableReport, Mapping):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers as plain Python objects."""
-        pairs = self.comparisons
         return {
             "verdict": self.verdict,
             "reports": {name: report.to_dict() for name, report in self.items()},
-            "comparisons": [] if pairs is None else _list_pairs(pairs),
+            "comparison": self.comparison and self.comparison.to_dict(),
         }
 
     def to_frame(self) -> DataFrame:
@@ -103,8 +102,8 @@ class EvaluationComparison(WritableReport, Mapping):
             numbers = [write_number(found[m]) if m in found else "--" for m in metrics]
             rows.append([name, write_number(found["error"]), ends, *numbers])
         lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
-        if self.comparisons is not None:
-            lines += [*_write_pairs(self.comparisons), ""]
+        if self.comparison is not None:
+            lines += [*_write_pairs(self.comparison), ""]
         for name, report in self.items():
             lines += [f"! {name}: {text} [{text.code}]" for text in report.warnings]
         return "\n".join(lines).rstrip()
@@ -128,63 +127,36 @@ def _read_row(report: EvaluationReport) -> Iterator[tuple[str, Any]]:
         yield each.metric, each.estimate
 
 
-def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:
-    """Return the difference of each pair, with simultaneous intervals."""
-    rows = []
-    for (a, b), (i, j) in zip(pairs, combinations(range(len(pairs.names)), 2), strict=True):
-        row: dict[str, Any] = {"a": a, "b": b, "difference": float(pairs.differences[i, j])}
-        row |= {"low": float(pairs.lows[i, j]), "high": float(pairs.highs[i, j])}
-        rows.append(row | {"pvalue": float(pairs.pvalues[i, j])})
-    return rows
-
-
-def _write_pairs(pairs: ClassifierComparisons) -> list[str]:
+def _write_pairs(found: Comparison) -> list[str]:
     """Return the difference of each pair as lines of text."""
-    level = f"{100 * pairs.confidence_level:g} % interval"
-    rows = [(f"difference of {pairs.scoring}", "", level, "P")]
-    for row in _list_pairs(pairs):
-        ends = write_ends(row["low"], row["high"])
-        name = f"{row['a']} - {row['b']}"
-        rows.append((name, write_number(row["difference"]), ends, write_pvalue(row["pvalue"])))
+    level = f"{100 * found.confidence_level:g} % interval"
+    rows = [(f"difference of {found.scoring}", "", level, "P")]
+    for (a, b), each in found.differences.items():
+        ends = write_ends(each.interval.low, each.interval.high)
+        rows.append((f"{a} - {b}", write_number(each.value), ends, write_pvalue(each.pvalue)))
     return align_rows(rows, left=(0, 2))
 
 
-def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierComparisons | None:
+def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     """Return the comparison of all pairs by the mean losses of the test sets, if there are any."""
     first = next(iter(reports.values()))
     if first.answer is None:
         return None
-    columns = {name: _score_test_sets(report) for name, report in reports.items()}
-    if any(np.isnan(column).any() for column in columns.values()):
+    columns = [_score_test_sets(report) for report in reports.values()]
+    if any(np.isnan(column).any() for column in columns):
         return None
-    names, scores = tuple(columns), np.column_stack(list(columns.values()))
-    ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
-    level, rope = first.confidence_level, default_rope(scoring)
-    comparisons = {}
-    for a, b in combinations(range(len(names)), 2):
-        with warnings.catch_warnings():  # the table shows what is undefined
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            test, details = judge_splits(scores[:, [a, b]], ratio, rope, "two-sided")
-        comparisons[names[a], names[b]] = ClassifierComparison(
-            method="corrected_t",
-            scoring=scoring,
-            name_a=names[a],
-            name_b=names[b],
-            score_a=float(scores[:, a].mean()),
-            score_b=float(scores[:, b].mean()),
-            difference=float(scores[:, a].mean() - scores[:, b].mean()),
-            standard_error=test.standard_error,
-            statistic=test.statistic,
-            pvalue=test.pvalue,
-            limits={"corrected_t": test.limits},
-            n_samples=first.n_samples,
-            confidence_level=level,
-            **details,
-        )
-    means = scores.mean(axis=0)
-    settled = {"confidence_level": level, "rope": rope}
-    return ClassifierComparisons(names, "corrected_t", scoring, means, comparisons, **settled)
+    source = GivenSplits(
+        tuple(reports),
+        np.column_stack(columns),
+        first.out_of_fold.test_train_ratio,
+        scoring,
+        first.n_samples,
+    )
+    rope, level = default_rope(scoring), first.confidence_level
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return compare(source, "corrected_t", Question(rope=rope, confidence_level=level))
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:

@@ -84,21 +84,21 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
 
 def _make_pairs_section(found: EvaluationComparison) -> Iterator[Section]:
     """Yield the differences of all pairs."""
-    if found.comparisons is None:
+    if found.comparison is None:
         return
     rows = [
         (
-            f"{row['a']} − {row['b']}",
-            write_number(row["difference"]),
-            write_range(row["low"], row["high"]),
-            write_pvalue(row["pvalue"]),
+            f"{a} − {b}",
+            write_number(each.value),
+            write_range(each.interval.low, each.interval.high),
+            write_pvalue(each.pvalue),
         )
-        for row in found.to_dict()["comparisons"]
+        for (a, b), each in found.comparison.differences.items()
     ]
-    level = f"{100 * found.comparisons.confidence_level:g} %"
+    level = f"{100 * found.comparison.confidence_level:g} %"
     head = ["pair", "difference", f"{level} interval", "P"]
     caption = (
-        f"Differences of {found.comparisons.scoring} on the same test sets, by the corrected "
+        f"Differences of {found.comparison.scoring} on the same test sets, by the corrected "
         "resampled t; the intervals hold together, P-values are corrected by Holm."
     )
     yield Section("Which is better?", tables=[Table(caption, head, rows)])
