@@ -439,13 +439,10 @@ def judge_datasets(
     ranks = rank_rows(scores)
     mean_ranks = ranks.mean(axis=0)
     weights = dirichlet_weights(n, N_DRAWS, np.random.default_rng(question.root))
-    rows, columns = np.triu_indices(k, 1)
-    distances = np.abs(mean_ranks[rows] - mean_ranks[columns])
-    of_ranks = (
-        {}
-        if of_distances is None
-        else dict(zip(zip(rows, columns, strict=True), of_distances(distances, n, k), strict=True))
-    )
+    pairs = list(combinations(range(k), 2))
+    distances = np.array([abs(mean_ranks[a] - mean_ranks[b]) for a, b in pairs])
+    of_ranks = [] if of_distances is None else of_distances(distances, n, k).tolist()
+    by_pair = dict(zip(pairs, of_ranks, strict=False))
 
     def judge(a: int, b: int) -> Pair:
         differences = scores[:, a] - scores[:, b]
@@ -453,8 +450,8 @@ def judge_datasets(
         regions = largest_fractions(signed_rank_draws(differences, rope, weights))
         said = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
         pvalue, statistic = signed.pvalue, signed.effect_size
-        if of_ranks:
-            pvalue, statistic = float(of_ranks[a, b]), float(mean_ranks[b] - mean_ranks[a])
+        if by_pair:
+            pvalue, statistic = by_pair[a, b], float(mean_ranks[b] - mean_ranks[a])
         test = PairedTest(np.nan, statistic, pvalue, signed.limits)
         return Pair(signed.estimate, test, "wilcoxon", said, allow_point=True)
 
