@@ -375,7 +375,7 @@ class EvaluationReport(Report):
     def _show_subgroups(self) -> Section:
         """Show the error in each subgroup."""
         found = self.subgroups
-        results = {"subgroups": found}
+        results = {"subgroups": found, "largest_difference": found and found.largest_difference}
         if found is None:
             return Section("By subgroup", results=results)
         rows = [
