@@ -33,7 +33,12 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import align_text, write_number
 
-__all__ = ["PerturbationInterval", "perturb", "perturbation_interval"]
+__all__ = [
+    "PerturbationInterval",
+    "make_weighted_plan",
+    "perturb",
+    "perturbation_interval",
+]
 
 STATISTICS = ("resubstitution", "cross_validation")
 

@@ -42,7 +42,7 @@ def nasty_report():
             n_bootstraps=10,
             n_permutations=19,
             n_perturbations=20,
-            include="all",
+            include=["holdout", "bootstrap", "perturbation", "permutation", "selection"],
             random_state=0,
         )
 

@@ -213,7 +213,7 @@ def test_its_call_repeats_it(nasty_report):
     exec(first.call, namespace)
     assert namespace["report"].to_dict() == first.to_dict()
     assert first.settings["n_bootstraps"] == "5"
-    assert "    cv=4,\n    n_bootstraps=10,\n" in nasty_report.call
+    assert "    budget=None,\n    n_bootstraps=10,\n" in nasty_report.call
 
 
 def test_a_command_line_stands_for_the_program(nasty_report):
