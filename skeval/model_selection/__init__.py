@@ -1,8 +1,7 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval.model_selection._bootstrap import (
-    BootstrapErrorEstimate,
     BootstrapSplit,
     bootstrap_error,
     refit_632,
@@ -23,16 +22,13 @@ from skeval.model_selection._datasets import (
     RegionPosterior,
     compare_over_datasets,
 )
-from skeval.model_selection._error_interval import ErrorInterval, error_interval
+from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._estimates import (
-    CrossValErrorEstimate,
-    ErrorEstimate,
     cross_val_error,
     resubstitution_error,
 )
 from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._holdout import (
-    HoldoutErrorEstimate,
     HoldoutSize,
     holdout_error,
     holdout_size,
@@ -44,7 +40,7 @@ from skeval.model_selection._permutation import (
     make_permutation_scorer,
     permutation_test,
 )
-from skeval.model_selection._perturbation import PerturbationInterval, perturbation_interval
+from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
@@ -54,17 +50,15 @@ from skeval.model_selection._plot import (
     SimplexDisplay,
 )
 from skeval.model_selection._run_over_datasets import DatasetScores, run_over_datasets
-from skeval.model_selection._score_interval import ScoreInterval, score_interval
+from skeval.model_selection._score_interval import score_interval
 from skeval.model_selection._subgroups import Subgroups
 from skeval.model_selection._tuning import (
-    TuningOptimism,
     refit_one_se,
     tuning_bias,
     tuning_optimism,
 )
 
 __all__ = [
-    "BootstrapErrorEstimate",
     "BootstrapSplit",
     "ClassifierComparison",
     "ClassifierComparisons",
@@ -72,14 +66,11 @@ __all__ = [
     "ComparisonPower",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
-    "CrossValErrorEstimate",
     "DatasetComparison",
     "DatasetScores",
     "DifferencesDisplay",
-    "ErrorEstimate",
-    "ErrorInterval",
     "ErrorIntervalDisplay",
-    "HoldoutErrorEstimate",
+    "Estimate",
     "HoldoutSize",
     "MetricEstimate",
     "MetricInterval",
@@ -87,12 +78,9 @@ __all__ = [
     "PermutationTest",
     "PermutationTests",
     "PerturbationDisplay",
-    "PerturbationInterval",
     "RegionPosterior",
-    "ScoreInterval",
     "SimplexDisplay",
     "Subgroups",
-    "TuningOptimism",
     "bootstrap_error",
     "cochran_q",
     "compare_bleu",

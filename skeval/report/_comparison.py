@@ -120,8 +120,8 @@ def list_shared_metrics(found: EvaluationComparison) -> list[str]:
 
 def _read_row(report: EvaluationReport) -> Iterator[tuple[str, Any]]:
     """Yield what a report says in one row."""
-    quoted = report.answer or report["cross-validation"]
-    yield "error", quoted.error
+    quoted = report.answer or report["cross_validation"]
+    yield "error", quoted.value
     yield "low", quoted.interval.low
     yield "high", quoted.interval.high
     for each in list_main_metrics(report.metrics):
@@ -159,7 +159,8 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierCompariso
         return None
     names, scores = tuple(columns), np.column_stack(list(columns.values()))
     ratio = first.out_of_fold.test_train_ratio
-    scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
+    loss = first.answer.details["loss"]
+    scoring = SCORES.get(loss, f"minus the mean {loss} loss")
     level, rope = first.confidence_level, default_rope(scoring)
     comparisons = {}
     for a, b in combinations(range(len(names)), 2):
@@ -193,4 +194,4 @@ def _score_test_sets(report: EvaluationReport) -> np.ndarray:
     sizes = np.bincount(found.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.bincount(found.fit, found.loss, minlength=n_fits) / sizes
-    return 1 - means if report.answer and report.answer.loss == "zero_one" else -means
+    return 1 - means if report.answer and report.answer.details["loss"] == "zero_one" else -means

@@ -55,20 +55,20 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
     """Return errors and metrics, a row for each estimator."""
     metrics, rows = list_shared_metrics(found), []
     first = next(iter(found.values()))
-    answers = [report.answer or report["cross-validation"] for report in found.values()]
+    answers = [report.answer or report["cross_validation"] for report in found.values()]
     for (name, report), answer in zip(found.items(), answers, strict=True):
         known = {m.metric: m for m in list_main_metrics(report.metrics)}
         cells = [write_number(known[m].estimate) if m in known else "--" for m in metrics]
         ends = write_range(answer.interval.low, answer.interval.high)
-        rows.append((name, write_number(answer.error), ends, *cells))
+        rows.append((name, write_number(answer.value), ends, *cells))
     level = f"{100 * answers[0].confidence_level:g} %"
     display = ErrorEstimatesDisplay(
         methods=list(found),
-        errors=np.array([answer.error for answer in answers]),
+        errors=np.array([answer.value for answer in answers]),
         low=np.array([answer.interval.low for answer in answers]),
         high=np.array([answer.interval.high for answer in answers]),
         confidence_level=answers[0].confidence_level,
-        loss=answers[0].loss,
+        loss=answers[0].details["loss"],
         guess=first.guess and first.guess.error,
     )
     figure = make_figure(

@@ -12,16 +12,7 @@ import numpy as np
 
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
-from skeval.model_selection import PermutationDisplay, PerturbationDisplay
-from skeval.model_selection._estimates import (
-    BOOTSTRAP_632,
-    BOOTSTRAP_632_PLUS,
-    BOOTSTRAP_OOB,
-    CROSS_VALIDATION,
-    LEAVE_ONE_OUT,
-    RESUBSTITUTION,
-    THIRD_HELD_OUT,
-)
+from skeval.model_selection import Estimate, PermutationDisplay, PerturbationDisplay
 from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.report._metrics_table import (
     group_by_class,
@@ -41,7 +32,7 @@ from skeval.report._page import (
 )
 from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
 from skeval.report._predictions import ConfusionRates, name_columns
-from skeval.report._report import PERTURBED, Estimate, EvaluationReport, name_estimates
+from skeval.report._report import PERTURBED, EvaluationReport, name_estimates
 from skeval.report._sentences import (
     write_guess,
     write_permutation,
@@ -58,13 +49,13 @@ LONGEST_FACT = 300
 MEANINGS = {
     "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
     "answer, given_folds": "the number to quote: the error on the folds that were given",
-    RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
-    THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
-    CROSS_VALIDATION: "every sample predicted by a model trained without it",
-    LEAVE_ONE_OUT: "the same, with as many folds as samples",
-    BOOTSTRAP_OOB: "on what each resample left out; pessimistic",
-    BOOTSTRAP_632: "0.632 of out-of-bag, 0.368 of resubstitution",
-    BOOTSTRAP_632_PLUS: "the same, with a weight that grows with the overfitting",
+    "resubstitution": "on the training samples; optimistic, worth nothing alone",
+    "holdout": "on a third that was not trained on; depends on which third",
+    "cross_validation": "every sample predicted by a model trained without it",
+    "leave_one_out": "the same, with as many folds as samples",
+    "oob": "on what each resample left out; pessimistic",
+    ".632": "0.632 of out-of-bag, 0.368 of resubstitution",
+    ".632+": "the same, with a weight that grows with the overfitting",
     PERTURBED["cross_validation"]: "interval by refitting under random weights",
     PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
 }
@@ -116,16 +107,16 @@ def _make_estimates_section(report: EvaluationReport) -> Section:
     head = ["estimate", "error", f"{level} interval", "standard error", "method"]
     rows = list(starmap(_write_row, named))
     quoted = {name for name, _ in named[:1] if report.answer is not None}
-    table = Table("The same in numbers.", head, rows, MEANINGS, quoted, {RESUBSTITUTION})
+    table = Table("The same in numbers.", head, rows, MEANINGS, quoted, {"resubstitution"})
     sentences = []
     if report.guess and report.guess.better:
-        sentences.append(write_guess(report.guess, report.estimates[0].loss))
+        sentences.append(write_guess(report.guess, report.estimates[0].details["loss"]))
     return Section("Every estimate", sentences=sentences, figures=[figure], tables=[table])
 
 
 def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str, str]:
     """Return the cells of an estimate in the table of the page."""
-    found, error = estimate.interval, write_number(estimate.error)
+    found, error = estimate.interval, write_number(estimate.value)
     ends = write_range(found.low, found.high)
     return name, error, ends, write_spread(estimate.standard_error), found.method
 
@@ -137,7 +128,7 @@ def _make_perturbation_section(report: EvaluationReport) -> Iterator[Section]:
     figures = [
         make_figure(
             partial(PerturbationDisplay.from_result, result),
-            f"{len(result.statistics)} times each sample got a random weight, and the machine was "
+            f"{len(result.replicates)} times each sample got a random weight, and the machine was "
             "trained with these weights. Drawn is the cross-validated error plus what the weighted "
             "mean loss then had more (W*/√n in the paper of the method). So much would the error "
             "vary with other samples; from this spread the interval is made.",
@@ -193,7 +184,7 @@ def _make_selection_section(report: EvaluationReport) -> Iterator[Section]:
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),
                 "How often each feature was selected.",
                 label="How often each feature was selected over the folds.",
-                height=0.8 + 0.22 * min(N_TOP, int((stability.frequency > 0).sum())),
+                height=0.8 + 0.22 * min(N_TOP, stability.details["selected_ever"]),
             )
         )
     sentences = write_selection(bias, stability)
@@ -366,10 +357,11 @@ def _make_tuning_section(report: EvaluationReport) -> Iterator[Section]:
     found = report.tuning
     if found is None:
         return
-    total = int(found.counts.sum())
+    settings, counts = found.details["settings"], found.details["counts"]
+    total = int(counts.sum())
     rows = [
         (", ".join(f"{name}={value!r}" for name, value in setting.items()), f"{count} of {total}")
-        for setting, count in zip(found.settings[:MOST_HARD], found.counts, strict=False)
+        for setting, count in zip(settings[:MOST_HARD], counts, strict=False)
     ]
     yield Section(
         "What did tuning cost?",

@@ -23,7 +23,7 @@ from skeval._resampling.questions import (
     find_response_method,
 )
 from skeval.metrics import get_scorer
-from skeval.model_selection import ErrorInterval, TuningOptimism
+from skeval.model_selection import Estimate
 from skeval.model_selection._error_interval import error_of_some
 from skeval.model_selection._fold_metrics import METRICS, MetricEstimate, measure_metrics
 from skeval.model_selection._subgroups import Subgroups, compare_subgroups, read_subgroups
@@ -68,7 +68,7 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 def summarize_found_searches(
     p: Procedure, found: OutOfFold, confidence_level: float
-) -> TuningOptimism | None:
+) -> Estimate | None:
     """Return what the searches found in the training parts, and on all samples."""
     asked = Questions((), note=note_search)
     _, output = next(fit_plan(p.task, whole_plan(len(p.task.target)), asked))
@@ -92,7 +92,7 @@ class PredictionSummary(NamedTuple):
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Subgroups | None
-    tuning: TuningOptimism | None
+    tuning: Estimate | None
 
 
 def resolve_scorers(scoring: Any) -> Questions:
@@ -161,7 +161,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 def summarize_predictions(
     p: Procedure,
-    answer: ErrorInterval | None,
+    answer: Estimate | None,
     found: OutOfFold,
     questions: Questions,
     names: Sequence[Any] | None,
@@ -170,7 +170,7 @@ def summarize_predictions(
 ) -> PredictionSummary:
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
-    if answer is not None and answer.loss == "zero_one":
+    if answer is not None and answer.details["loss"] == "zero_one":
         metrics = tuple(_mirror(each, answer) for each in metrics)
     return PredictionSummary(
         found,
@@ -182,32 +182,32 @@ def summarize_predictions(
     )
 
 
-def _mirror(estimate: MetricEstimate, answer: ErrorInterval) -> MetricEstimate:
+def _mirror(estimate: MetricEstimate, answer: Estimate) -> MetricEstimate:
     """Return an accuracy with the interval of the error; any other metric as it is."""
     if estimate.metric != "accuracy":
         return estimate
     return replace(
         estimate,
-        estimate=1 - answer.error,
+        estimate=1 - answer.value,
         standard_error=answer.standard_error,
         limits={answer.interval.method: partial(_mirror_limits, answer)},
     )
 
 
-def _mirror_limits(answer: ErrorInterval, confidence_level: float) -> tuple[float, float]:
+def _mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
     """Return the ends of the interval of the accuracy."""
     interval = answer.confidence_interval(confidence_level)
     return 1 - interval.high, 1 - interval.low
 
 
-def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Subgroups:
+def _compare(p: Procedure, answer: Estimate, found: OutOfFold, by: Any) -> Subgroups:
     """Return the error in each subgroup."""
 
-    def measure(chosen: np.ndarray) -> tuple[float, ErrorInterval]:
+    def measure(chosen: np.ndarray) -> tuple[float, Estimate]:
         result = error_of_some(p, found, chosen, answer)
-        return result.error, result
+        return result.value, result
 
-    name, n = mean_loss_name(answer.loss), len(p.task.target)
+    name, n = mean_loss_name(answer.details["loss"]), len(p.task.target)
     return compare_subgroups(name, by, n, measure, answer.confidence_level)
 
 

@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from skeval._resampling.procedure import OutOfFold
-from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
-    ErrorEstimate,
-    ErrorInterval,
+    Estimate,
     PermutationTest,
-    PerturbationInterval,
-    TuningOptimism,
 )
 from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._subgroups import Subgroups
@@ -46,7 +42,7 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["PERTURBED", "Estimate", "EvaluationReport", "name_estimates"]
+__all__ = ["PERTURBED", "EvaluationReport", "name_estimates"]
 
 PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
 
@@ -57,7 +53,7 @@ class EvaluationReport(WritableReport):
 
     Attributes
     ----------
-    answer : ErrorInterval or None
+    answer : Estimate or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
     metrics : tuple of MetricEstimate
@@ -69,21 +65,21 @@ class EvaluationReport(WritableReport):
         The samples that models which did not see them predict wrongly again and again.
     subgroups : Subgroups or None
         The error in each subgroup that `by` names, and the largest difference.
-    tuning : TuningOptimism or None
+    tuning : Estimate or None
         What the best scores of the searches for hyperparameters claimed beside what their models
         score, and what they chose; None where the estimator ends in no search.
     out_of_fold : OutOfFold
         The predictions of every sample by models that did not see it; see `predictions`.
-    estimates : tuple of ErrorEstimate
+    estimates : tuple of Estimate
         From the most optimistic to the most careful.
-    perturbation : tuple of PerturbationInterval or None
+    perturbation : tuple of Estimate or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
     permutation : PermutationTest or None
         The P-value of the whole procedure.
-    selection_bias : SelectionBias or None
+    selection_bias : Estimate or None
         What selecting the features outside the loop would have claimed; None without a selector.
-    selection_stability : SelectionStability or None
+    selection_stability : Estimate or None
         Agreement of the features selected in the folds (Nogueira); None without a selector, or
         where the folds choose from different features that have no names.
     candidate_names : tuple of str or None
@@ -121,18 +117,18 @@ class EvaluationReport(WritableReport):
         The day on which it was made.
     """
 
-    answer: ErrorInterval | None
+    answer: Estimate | None
     metrics: tuple[MetricEstimate, ...]
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Subgroups | None
-    tuning: TuningOptimism | None
+    tuning: Estimate | None
     out_of_fold: OutOfFold
-    estimates: tuple[ErrorEstimate, ...]
-    perturbation: tuple[PerturbationInterval, ...] | None
+    estimates: tuple[Estimate, ...]
+    perturbation: tuple[Estimate, ...] | None
     permutation: PermutationTest | None
-    selection_bias: SelectionBias | None
-    selection_stability: SelectionStability | None
+    selection_bias: Estimate | None
+    selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
     guess: Guess | None
     rare: RareClass | None
@@ -150,7 +146,7 @@ class EvaluationReport(WritableReport):
     call: str
     date: str
 
-    def __getitem__(self, method: str) -> ErrorEstimate:
+    def __getitem__(self, method: str) -> Estimate:
         """Return the estimate of a name."""
         for estimate in self.estimates:
             if estimate.method == method:
@@ -260,7 +256,7 @@ class EvaluationReport(WritableReport):
         if self.subgroups:
             lines += [*str(self.subgroups).splitlines(), ""]
         if self.guess and self.guess.better:
-            lines.append(write_guess(self.guess, self.estimates[0].loss))
+            lines.append(write_guess(self.guess, self.estimates[0].details["loss"]))
         if self.perturbation:
             lines.append(write_perturbation(self.perturbation[1]))
         if self.selection_bias:
@@ -277,10 +273,8 @@ def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
     """Return the cells of an estimate in the table of text."""
     found = estimate.interval
     ends = f"{write_ends(found.low, found.high)}  {found.method}"
-    return name, write_number(estimate.error), write_spread(estimate.standard_error), ends
+    return name, write_number(estimate.value), write_spread(estimate.standard_error), ends
 
-
-Estimate = ErrorEstimate | ErrorInterval | PerturbationInterval
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -290,13 +284,16 @@ PERTURBED = {
 
 
 def name_estimates(
-    answer: ErrorInterval | None,
-    estimates: Iterable[ErrorEstimate],
-    perturbation: Iterable[PerturbationInterval] | None,
+    answer: Estimate | None,
+    estimates: Iterable[Estimate],
+    perturbation: Iterable[Estimate] | None,
 ) -> list[tuple[str, Estimate]]:
     """Return the estimates by name, the answer first, those of perturbation last."""
     named: list[tuple[str, Estimate]] = []
     if answer is not None:
         named.append((f"answer, {answer.method}", answer))
     named += [(estimate.method, estimate) for estimate in estimates]
-    return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]
+    return [
+        *named,
+        *((PERTURBED[result.details["statistic"]], result) for result in perturbation or ()),
+    ]
