@@ -151,7 +151,8 @@ def bootstrap_error(
         `replicates` holds the out-of-bag error of each resample; `details` has "resubstitution"
         (`AE`), "oob" (`BI`), "no_information" (:math:`\gamma`), "relative_overfitting" (`R`, from
         0, none, to 1, no better than no information), "weight" (that of the out-of-bag error),
-        "n_redrawn" (degenerate resamples that were drawn again), "average", "loss" and "n_groups".
+        "n_resamples", "n_redrawn" (degenerate resamples that were drawn again), "average", "loss"
+        and "n_groups".
 
     Raises
     ------
@@ -364,6 +365,7 @@ def combine_estimates(
             no_information=gamma,
             relative_overfitting=combined.relative_overfitting,
             weight=combined.weight,
+            n_resamples=len(bags.errors),
             n_redrawn=bags.n_redrawn,
             average=average,
         )

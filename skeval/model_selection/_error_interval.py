@@ -190,12 +190,13 @@ def error_interval(
         `replicates` holds what was averaged, or whose quantiles make the interval: errors of folds,
         subsamples, repeats or resamples; of "holdout" the losses. `interval` has the form that
         suits the loss and the method; ``confidence_interval(method=)`` takes all of
-        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" where Student's quantile is taken, and
-        "quantile" (of the replicates) for the two bootstraps with quantiles. `details` has
-        "n_fits", "effective_n_samples" (the number of independent samples whose mean loss would
-        have this standard error; None where the method does not tell it), "n_groups" (the units
-        that were counted; None where samples are independent), "degrees_of_freedom" (of Student's
-        quantile; None where it is the normal one), "parameters" (of the method) and "loss".
+        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" where Student's
+        quantile is taken, and "quantile" (of the replicates) for the two bootstraps with
+        quantiles. `details` has "n_fits", "effective_n_samples" (the number of independent samples
+        whose mean loss would have this standard error; None where the method does not tell it),
+        "n_groups" (the units that were counted; None where samples are independent),
+        "degrees_of_freedom" (of Student's quantile; None where it is the normal one), "parameters"
+        (of the method) and "loss".
 
     Raises
     ------

@@ -289,7 +289,9 @@ def perturb(
     deviations = statistics / np.sqrt(n)
     spread = float(np.std(statistics, ddof=1) / np.sqrt(n))
     found = find_error(error, spread, error + deviations, sizes["cross_validation"])
-    drawn = {name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN}
+    drawn: LimitsByMethod = {
+        name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN
+    }
     limits = {**make_limits(found, loss.name), **drawn}
     return make_estimate(
         found,

@@ -37,7 +37,7 @@ class Subgroups(ShownAsText):
     sizes : tuple of int
         Number of samples of each.
     results : tuple
-        The result of each subgroup: a `MetricInterval` or an `ErrorInterval`.
+        The result of each subgroup: a `MetricInterval` or an `Estimate`.
     estimates : tuple of float
         The estimate of each, nan where it is undefined.
     confidence_level : float
