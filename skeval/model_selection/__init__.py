@@ -1,6 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import (
     BootstrapSplit,
     bootstrap_error,
@@ -35,8 +35,6 @@ from skeval.model_selection._holdout import (
 )
 from skeval.model_selection._metric_interval import MetricInterval, metric_interval
 from skeval.model_selection._permutation import (
-    PermutationTest,
-    PermutationTests,
     make_permutation_scorer,
     permutation_test,
 )
@@ -75,12 +73,11 @@ __all__ = [
     "MetricEstimate",
     "MetricInterval",
     "PermutationDisplay",
-    "PermutationTest",
-    "PermutationTests",
     "PerturbationDisplay",
     "RegionPosterior",
     "SimplexDisplay",
     "Subgroups",
+    "Test",
     "bootstrap_error",
     "cochran_q",
     "compare_bleu",

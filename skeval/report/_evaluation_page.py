@@ -155,7 +155,7 @@ def _make_chance_section(report: EvaluationReport) -> Iterator[Section]:
         label="Histogram of the scores of shuffled labels, and the score of the true ones.",
         height=2.8,
     )
-    interval = test.pvalue_interval
+    interval = test.confidence_interval()
     sentences = [
         write_permutation(test),
         f"With endlessly many permutations P would lie between {interval.low:.2g} and "

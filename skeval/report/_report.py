@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.procedure import OutOfFold
-from skeval.model_selection import (
-    Estimate,
-    PermutationTest,
-)
 from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._subgroups import Subgroups
 from skeval.report._metrics_table import write_hard_samples, write_metrics
@@ -75,7 +72,7 @@ class EvaluationReport(WritableReport):
     perturbation : tuple of Estimate or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
-    permutation : PermutationTest or None
+    permutation : Test or None
         The P-value of the whole procedure.
     selection_bias : Estimate or None
         What selecting the features outside the loop would have claimed; None without a selector.
@@ -126,7 +123,7 @@ class EvaluationReport(WritableReport):
     out_of_fold: OutOfFold
     estimates: tuple[Estimate, ...]
     perturbation: tuple[Estimate, ...] | None
-    permutation: PermutationTest | None
+    permutation: Test | None
     selection_bias: Estimate | None
     selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None

@@ -244,7 +244,7 @@ def test_a_rule_that_never_finds_a_case():
     head, tail = report.verdict.split(". ", 1)
     assert head.endswith("; always answering none has 4.0 %, and it never answers case")
     assert tail.startswith("Class case is rare (4.0 %), so what counts is the area under the ROC")
-    assert report.permutation.metric == report.rare.metric == "roc_auc"
+    assert report.permutation.name == report.rare.metric == "roc_auc"
     (area,) = [m for m in report.metrics if m.metric == "roc_auc"]
     assert f"{area.estimate:.2f}, 95 % interval {area.interval.low:.2f}" in tail
     at_another = skeval.evaluate(LogisticRegression(C=0.01), X, y, confidence_level=0.8, **options)
