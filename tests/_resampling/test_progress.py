@@ -35,8 +35,8 @@ class Stopped(ClassifierMixin, BaseEstimator):
 
 STEPS = [
     "resubstitution",
-    "hold-out",
-    "cross-validation",
+    "holdout",
+    "cross_validation",
     "bootstrap",
     "error interval",
     "permutation",

@@ -22,7 +22,6 @@ from skeval.model_selection import (
     cross_val_error,
     holdout_error,
     metric_interval,
-    permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
@@ -150,8 +149,6 @@ RESULTS = {
     "pivotal": partial(
         perturbation_interval, BAYES, X, Y, n_resamples=60, interval="pivotal", **DRAWN
     ),
-    "permutation": partial(permutation_test, BAYES, X, Y, n_permutations=20, **DRAWN),
-    "stopped": partial(permutation_test, BAYES, X, np.tile([0, 1], 20), max_exceedances=3, **DRAWN),
     "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),
     "corrected_t": COMPARE,

@@ -99,7 +99,7 @@ def test_equal_weights_change_nothing_and_losses_go_by_ratios(estimate, loss):
     options = options | {"loss": loss}
     plain = estimate(model, X, y, **options)
     equal = estimate(model, X, y, sample_weight=np.full(60, 7.0), **options)
-    for name in ("error", "standard_error"):
+    for name in ("value", "standard_error"):
         assert getattr(equal, name) == pytest.approx(getattr(plain, name), rel=1e-9)
     assert equal.interval.low == pytest.approx(plain.interval.low, rel=1e-9)
     one, other = (estimate(model, X, y, sample_weight=c * W, **options) for c in (1, 1e6))

@@ -51,7 +51,7 @@ SVM = SVC(kernel="linear")
 
 ESTIMATES = {
     "resubstitution": lambda model, X, y, **loss: resubstitution_error(model, X, y, **loss),
-    "cross-validation": lambda model, X, y, **loss: cross_val_error(
+    "cross_validation": lambda model, X, y, **loss: cross_val_error(
         model, X, y, random_state=0, **loss
     ),
     **{
@@ -80,7 +80,7 @@ def test_no_error_seen_is_no_certainty(name, wrong):
     found = estimate.confidence_interval()
     assert estimate.value == (0.368 + 0.632 * 0.5 if wrong and name == ".632+" else wrong)
     expected = wilson_interval(60 * estimate.value, 60, 0.95)
-    if name == "cross-validation":
+    if name == "cross_validation":
         expected = jeffreys_interval(30 * estimate.value, 30, 0.95)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
 

@@ -38,8 +38,8 @@ def evaluate(*arguments, **options):
 METHODS = [
     "resubstitution",
     "holdout",
-    "cross-validation",
-    "leave-one-out",
+    "cross_validation",
+    "leave_one_out",
     "oob",
     ".632",
     ".632+",
@@ -61,8 +61,8 @@ def test_estimates_are_those_of_the_single_functions(iris, report):
     assert [estimate.method for estimate in report.estimates] == METHODS
     single = {
         "resubstitution": resubstitution_error(GaussianNB(), *iris),
-        "cross-validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
-        "leave-one-out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
+        "cross_validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
+        "leave_one_out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
         ".632+": bootstrap_error(GaussianNB(), *iris, n_resamples=30, random_state=seed),
     }
     for name, expected in single.items():
@@ -115,8 +115,8 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert json.loads(text) == report.to_dict()
     frame = report.to_frame()
     assert list(frame.index) == ["repeated_cv", *METHODS]
-    errors = [row["error"] for row in report.to_dict()["estimates"]]
-    assert [report.answer.value, *errors] == frame["error"].tolist()
+    errors = [row["value"] for row in report.to_dict()["estimates"]]
+    assert [report.answer.value, *errors] == frame["value"].tolist()
     assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
 
 
@@ -143,7 +143,7 @@ def test_regression_and_leave_one_out_switch():
         Ridge(), X[:90], y[:90], n_bootstraps=20, leave_one_out=False, loss="absolute"
     )
     assert report.class_sizes is None
-    assert "leave-one-out" not in [estimate.method for estimate in report.estimates]
+    assert "leave_one_out" not in [estimate.method for estimate in report.estimates]
     assert {estimate.details["loss"] for estimate in report.estimates} == {"absolute"}
     assert report["cross_validation"].value > 10
 
@@ -255,11 +255,11 @@ def test_a_hold_out_fit_that_fails_leaves_the_rest():
     with pytest.raises(ValueError, match="not this many"):
         evaluate(FailsOn((40,)), X, y, random_state=0, **FEW)
     report = evaluate(FailsOn((40,)), X, y, random_state=0, error_score=np.nan, **FEW)
-    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross-validation"]
-    assert any(s.startswith("There is no hold-out estimate: all 1 fits") for s in report.warnings)
-    assert "hold-out" in str(report)
+    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross_validation"]
+    assert any(s.startswith("There is no holdout estimate: all 1 fits") for s in report.warnings)
+    assert "holdout" in str(report)
     report = evaluate(FailsOn((40, 59)), X, y, random_state=0, error_score=np.nan, **FEW)
-    assert not any(e.method in ("holdout", "leave-one-out") for e in report.estimates)
+    assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates)
     assert report._repr_html_()
 
 
@@ -453,7 +453,7 @@ def test_ordered_samples_are_not_exchanged(cv):
     X, walk = (np.cumsum(rng.normal(size=shape), axis=0) for shape in ((200, 3), 200))
     rule, y = make_pipeline(StandardScaler(), SVC(kernel="linear")), walk > np.median(walk)
     report = skeval.evaluate(rule, X, y, cv=cv, leave_one_out=True, random_state=0, **FEW)
-    assert [e.method for e in report.estimates] == ["resubstitution", "cross-validation"]
+    assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
     assert np.isnan(report.guess.low)
