@@ -61,7 +61,7 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     assert edges[-1] == pytest.approx(perturbed.max())
     np.testing.assert_array_equal(counts, np.histogram(perturbed, len(counts))[0])
     span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
-    assert (span.x0, span.x1) == pytest.approx((interval.low, interval.high))
+    assert (span.x0, span.x1) == pytest.approx((interval.interval.low, interval.interval.high))
     assert display.line_.get_xdata()[0] == interval.value
     assert display.ax_.lines[1].get_xdata()[0] == interval.details["resubstitution"]
 
@@ -71,7 +71,7 @@ def test_perturbation_says_what_is_drawn(interval):
     assert display.ax_.get_xlabel() == "error rate"
     assert display.ax_.get_ylabel() == "perturbations"
     assert display.ax_.get_title() == "perturbed statistic: cross-validation"
-    low, high = f"{interval.low:.4f}", f"{interval.high:.4f}"
+    low, high = f"{interval.interval.low:.4f}", f"{interval.interval.high:.4f}"
     assert f"95 % interval {low} to {high} (wilson)" in legend(display.ax_)
     assert f"cross-validated error {interval.value:.3f}" in legend(display.ax_)
 
@@ -191,7 +191,7 @@ def test_intervals_of_scores_and_of_one_result():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["f1_macro", "accuracy"]
     alone = ErrorIntervalDisplay.from_results(results["accuracy"])
     interval = results["accuracy"].interval
-    assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
+    assert bars(alone)[0][0] == pytest.approx([interval.interval.low, interval.interval.high])
     error = error_interval(GaussianNB(), X, y, method="holdout")
     with pytest.raises(ValueError, match="results must be of one loss, or all of them scores"):
         ErrorIntervalDisplay.from_results([error, results["accuracy"]])

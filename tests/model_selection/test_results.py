@@ -44,7 +44,7 @@ def test_an_estimate_prints_aligned():
             "  95 % interval      [0.1419, 0.4019] (wilson)",
             "  samples            40",
             "  loss               zero_one",
-            "  effective samples  40.0000",
+            "  effective samples  40",
         ]
     )
 

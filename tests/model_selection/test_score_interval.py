@@ -159,7 +159,7 @@ def test_solvers_change_nothing():
 
 
 def test_default_scores():
-    assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).scoring == "accuracy"
+    assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).name == "accuracy"
     result = score_interval(Ridge(), X_NUMBERS, NUMBERS, random_state=0)
     assert result.name == "r2"
     assert result.interval.high <= 1
