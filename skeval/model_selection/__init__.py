@@ -27,13 +27,12 @@ from skeval.model_selection._estimates import (
     cross_val_error,
     resubstitution_error,
 )
-from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._holdout import (
     HoldoutSize,
     holdout_error,
     holdout_size,
 )
-from skeval.model_selection._metric_interval import MetricInterval, metric_interval
+from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import (
     make_permutation_scorer,
     permutation_test,
@@ -49,7 +48,6 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._run_over_datasets import DatasetScores, run_over_datasets
 from skeval.model_selection._score_interval import score_interval
-from skeval.model_selection._subgroups import Subgroups
 from skeval.model_selection._tuning import (
     refit_one_se,
     tuning_bias,
@@ -70,13 +68,10 @@ __all__ = [
     "ErrorIntervalDisplay",
     "Estimate",
     "HoldoutSize",
-    "MetricEstimate",
-    "MetricInterval",
     "PermutationDisplay",
     "PerturbationDisplay",
     "RegionPosterior",
     "SimplexDisplay",
-    "Subgroups",
     "Test",
     "bootstrap_error",
     "cochran_q",

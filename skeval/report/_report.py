@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
-from skeval.model_selection._fold_metrics import MetricEstimate
-from skeval.model_selection._subgroups import Subgroups
+from skeval.model_selection._subgroups import write_subgroups
 from skeval.report._metrics_table import write_hard_samples, write_metrics
 from skeval.report._page import WritableReport
 from skeval.report._predictions import ConfusionRates, HardSamples, make_predictions_frame
@@ -53,14 +52,14 @@ class EvaluationReport(WritableReport):
     answer : Estimate or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
-    metrics : tuple of MetricEstimate
+    metrics : dict of str to Estimate
         The usual metrics of out-of-fold predictions, of all samples and of each class, and what
         `scoring` named. Their intervals, too, are for the rule fitted to all samples.
     confusion : ConfusionRates or None
         The confusion matrix with intervals of its rates; None for regression.
     hard_samples : HardSamples
         The samples that models which did not see them predict wrongly again and again.
-    subgroups : Subgroups or None
+    subgroups : dict of Estimate, or None
         The error in each subgroup that `by` names, and the largest difference.
     tuning : Estimate or None
         What the best scores of the searches for hyperparameters claimed beside what their models
@@ -115,10 +114,10 @@ class EvaluationReport(WritableReport):
     """
 
     answer: Estimate | None
-    metrics: tuple[MetricEstimate, ...]
+    metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
-    subgroups: Subgroups | None
+    subgroups: Results | None
     tuning: Estimate | None
     out_of_fold: OutOfFold
     estimates: tuple[Estimate, ...]
@@ -154,7 +153,7 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        explained = [each.estimate for each in self.metrics if each.metric == "r2"]
+        explained = [self.metrics["r2"].value] if "r2" in self.metrics else []
         return write_verdict(
             find_quoted(self.answer, self.estimates),
             warnings=self.warnings,
@@ -184,7 +183,7 @@ class EvaluationReport(WritableReport):
             "class_sizes": classes and {str(name): size for name, size in classes.items()},
             "seed": self.seed,
             "confidence_level": self.confidence_level,
-            "metrics": [each.to_dict() for each in self.metrics],
+            "metrics": self.metrics.to_dict(),
             "confusion": self.confusion and self.confusion.to_dict(),
             "hard_samples": self.hard_samples.to_records(),
             "subgroups": self.subgroups and self.subgroups.to_dict(),
@@ -231,8 +230,6 @@ class EvaluationReport(WritableReport):
         check_option("part", part, PARTS)
         if part == "predictions":
             return self.predictions
-        if part == "metrics":
-            return make_frame([each.to_dict() for each in self.metrics])
         if part != "estimates":
             found = getattr(self, part)
             if found is None:
@@ -251,7 +248,7 @@ class EvaluationReport(WritableReport):
         lines = [self.verdict, *self.basis, "", *table, ""]
         lines += [*write_metrics(self.metrics), ""]
         if self.subgroups:
-            lines += [*str(self.subgroups).splitlines(), ""]
+            lines += [*write_subgroups(self.subgroups), ""]
         if self.guess and self.guess.better:
             lines.append(write_guess(self.guess, self.estimates[0].details["loss"]))
         if self.perturbation:
