@@ -116,7 +116,7 @@ def holdout_error(
       samples            100
       loss               zero_one
       effective samples  100
-      errors             5
+      errors             5.0000
     >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).value
     0.09...
     """

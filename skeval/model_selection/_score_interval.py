@@ -180,7 +180,7 @@ def score_interval(
       samples             569
       fits                50
       undefined           0
-      degrees of freedom  49.0000
+      degrees of freedom  49
     """
     check_confidence_level(confidence_level)
     check_option("method", method, FOLD_METHODS)
