@@ -23,7 +23,7 @@ from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
 from skeval._resampling.units import check_class_sizes
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
-from skeval.report._comparison import EvaluationComparison, compare_reports
+from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
     add_search_question,
@@ -266,7 +266,12 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
             say(f"evaluating {name}")
             reports[str(name)] = evaluate(each, **arguments)
     made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
-    return EvaluationComparison(reports, compare_reports(reports), made["call"])
+    return EvaluationComparison(
+        reports=reports,
+        comparisons=compare_reports(reports),
+        warnings=tuple(collect_cautions(reports)),
+        **made,
+    )
 
 
 def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:

@@ -276,7 +276,7 @@ def test_the_guess_is_compared_on_the_same_samples():
         report = skeval.evaluate(Ridge(), X, y, loss=loss, **FEW)
         own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
         found = report.guess
-        assert found.value == pytest.approx(own.mean(), rel=1e-12)
+        assert found.error == pytest.approx(own.mean(), rel=1e-12)
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
         losses = np.bincount(frame.row, frame.loss) / 10
@@ -362,7 +362,10 @@ SIZES = {"a": 30, "b": 30}
 )
 def test_what_was_not_measured_is_not_promised(options, sizes, words):
     X, y = draw_rare(60, 30)
-    answer = replace(error_interval(NEAREST, X, y, random_state=0), **options)
+    answer = error_interval(NEAREST, X, y, random_state=0)
+    details = {name: value for name, value in options.items() if name in answer.details}
+    others = {name: value for name, value in options.items() if name not in details}
+    answer = replace(answer, details={**answer.details, **details}, **others)
     _, told = write_coverage(answer, sizes, weighted=False)
     assert words in told
     assert ("where 95 % were promised" in told) == told.startswith("In simulations")
