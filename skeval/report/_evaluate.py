@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
@@ -22,10 +22,6 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
 from skeval._resampling.units import check_class_sizes
-from skeval.model_selection import (
-    ErrorEstimate,
-    PerturbationInterval,
-)
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
@@ -223,9 +219,9 @@ def evaluate(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, include=["leave_one_out"], random_state=0)
-    >>> round(report.answer.error, 4)
+    >>> round(report.answer.value, 4)
     0.0193
-    >>> round(report["leave-one-out"].error, 4)
+    >>> round(report["leave_one_out"].value, 4)
     0.02
     """
     arguments = dict(locals())  # first, while the only local variables are the arguments
@@ -523,7 +519,7 @@ class Run:
             n_left -= 0 if served else n_fits
         return granted
 
-    def _estimate_all(self, granted: Collection[str]) -> Iterator[ErrorEstimate]:
+    def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
         """Yield every estimate, from the most optimistic to the most careful."""
         steps = self.steps
         estimators = {
@@ -552,7 +548,7 @@ class Run:
         self.say("bootstrap")
         yield from steps.estimate_bootstrap(self.counts.bootstrap)
 
-    def _perturb(self) -> tuple[PerturbationInterval, ...]:
+    def _perturb(self) -> tuple[Estimate, ...]:
         """Return the perturbation intervals."""
         self.say("perturbation")
         return self.steps.perturb(self.counts.perturbation)
