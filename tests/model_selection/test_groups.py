@@ -171,7 +171,7 @@ def test_tests_of_independent_samples_refuse_groups():
 
 
 def test_reports_of_groups():
-    options = {"n_bootstraps": 20, "n_permutations": 9, "n_resamples": 0, "cv": 4}
+    options = {"include": "all", "n_bootstraps": 20, "n_permutations": 9, "cv": 4}
     with pytest.warns(UserWarning, match="7 of 12 groups hold one label"):
         report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
     for name in ("resubstitution", "cross_validation", "leave_one_out"):
