@@ -22,6 +22,9 @@ __all__ = ["Answers", "ScoreFits", "Scorer", "find_scores"]
 
 Scorer = type(make_scorer(accuracy_score))
 
+ANY_CLASS = ("pos_label", None)
+"""What scorers of the mean over classes are made with."""
+
 METHODS_THAT_RANK = ("decision_function", "predict_proba")
 
 
@@ -305,9 +308,12 @@ def find_scores(scoring: Any, target: Target) -> Callable[[Answers], np.ndarray]
             scoring = get_scorer(scoring)
         except ValueError:
             return None
-    if type(scoring) is not Scorer or scoring._kwargs.keys() - {"average"}:
+    if type(scoring) is not Scorer:
         return None
-    key = scoring._score_func, scoring._kwargs.get("average", "")
+    given = {name: value for name, value in scoring._kwargs.items() if (name, value) != ANY_CLASS}
+    if given.keys() - {"average"}:
+        return None
+    key = scoring._score_func, given.get("average", "")
     row = (SCORES_OF_NUMBERS if target.classes is None else SCORES_OF_CLASSES).get(key)
     if row is None or not (target.classes is None or row.serves(scoring, target.classes)):
         return None
