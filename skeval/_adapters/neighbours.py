@@ -22,6 +22,9 @@ __all__ = ["NeighboursDeletion", "factor_neighbours", "find_neighbours", "learn_
 ROUNDING = 64.0
 """Squared distances may be wrong by so many units in the last place of the largest sample."""
 
+OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
+"""Metrics in which the distance of two samples does not depend on the other samples."""
+
 MOST_PAIRS = 2**24
 """Probabilities are asked of so many pairs of a tested and a training sample at most."""
 
@@ -76,9 +79,11 @@ def factor_neighbours(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> NeighboursDeletion | None:
     """Return the neighbours among any training parts, None where they are not sorted once."""
-    if transformers or estimator.weights != "uniform" or estimator.metric == "precomputed":
+    if transformers or estimator.weights != "uniform":
         return None
-    samples = X if issparse(X) else np.asarray(X)
+    if estimator.metric not in OF_TWO_SAMPLES or estimator.metric_params:
+        return None
+    samples: Any = X if issparse(X) else np.asarray(X)
     if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
         return None
     n = samples.shape[0]

@@ -251,7 +251,8 @@ def score_answers(
             scorer = questions.score_by(left, target)
             rows = part.rows
             codes = target.codes[rows if block.order is None else block.order[fit, rows]]
-            responses = part.responses | {"predict": target.decode(part.responses["predict"])}
+            responses: dict[str, Any] = part.responses
+            responses["predict"] = target.decode(responses["predict"])
             if part.decision is not None:
                 responses["decision_function"] = part.tie_decision()
             replayed = ReplayedEstimator(responses, tags, target.classes)

@@ -36,8 +36,9 @@ _NEGLIGIBLE_IN_KERNEL = 1e-14
 _MOST_KEPT = 2**22
 # Numbers in one stack of small matrices.
 _STACK = 2**19
-# Right-hand sides that show what rounding errors of size 1 would become.
-_N_PROBES = 2
+# Right-hand sides of signs without a pattern, from multiples of irrational numbers, show what
+# rounding errors of size 1 would become.
+_PROBES = (5**0.5, 7**0.5)
 # A variance within a training part below this share of that of all samples is a rounding error.
 _CONSTANT = 1e-10
 
@@ -111,7 +112,8 @@ class PenalisedSquares:
         self.relative = relative
         self.gram = basis.T @ basis
         self.hat = basis @ basis.T if relative is None and n * n <= _MOST_KEPT else None  # (1)
-        self._probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(max(n, q), _N_PROBES))
+        places = np.outer(np.arange(max(n, q)), _PROBES) % 1
+        self._probes = np.where(places < 0.5, 1.0, -1.0)
 
     @cached_property
     def products(self) -> np.ndarray | None:
@@ -235,7 +237,7 @@ class PenalisedSquares:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solutions (F, c, size) for right sides, and those (F, size, 2) of probes."""
         n_targets, size = rights.shape[1:]
-        columns = np.empty((len(matrices), size, n_targets + _N_PROBES))
+        columns = np.empty((len(matrices), size, n_targets + len(_PROBES)))
         columns[..., :n_targets] = rights.swapaxes(1, 2)
         columns[..., n_targets:] = self._probes[:size]
         try:
@@ -365,7 +367,8 @@ class SortedNeighbours:
             if size == self.n_samples:
                 break
             left, size = left[~known], 4 * size
-        return Votes(counts.reshape(-1, *shape), certain.reshape(shape).all(axis=1))
+        sure_fits: np.ndarray = certain.reshape(shape).all(axis=1)
+        return Votes(counts.reshape(-1, *shape), sure_fits)
 
     def _count(
         self,
