@@ -143,9 +143,9 @@ def test_what_is_not_served(model):
 
 
 PLANS = {
-    "resamples": lambda *data: bootstrap_error(*data, n_resamples=20, random_state=0).error,
-    "leave one out": lambda *data: cross_val_error(*data, cv=LeaveOneOut()).error,
-    "interval": lambda *data: error_interval(*data, random_state=0).error,
+    "resamples": lambda *data: bootstrap_error(*data, n_resamples=20, random_state=0).value,
+    "leave one out": lambda *data: cross_val_error(*data, cv=LeaveOneOut()).value,
+    "interval": lambda *data: error_interval(*data, random_state=0).value,
     "permutations": lambda *data: (
         permutation_test(*data, n_permutations=19, random_state=0).null_distribution
     ),
