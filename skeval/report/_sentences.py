@@ -25,6 +25,7 @@ from skeval._inference.estimate import Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
+from skeval.metrics._table import REPORTED
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
@@ -64,26 +65,11 @@ RARE, UNEQUAL = 0.2, 0.5
 """A class is rare with less than a fifth of the samples, and half as many as the largest."""
 FEW, FEW_SAMPLES = 3, 5
 """Classes, and samples, that are named."""
-NAMES = {
-    "balanced_accuracy": "balanced accuracy",
-    "f1_macro": "F1, mean of the classes",
-    "matthews_corrcoef": "Matthews correlation",
-    "cohen_kappa": "Cohen kappa",
-    "log_loss": "log loss",
-    "brier_score": "Brier score",
-    "roc_auc": "area under the ROC curve",
-    "average_precision": "average precision",
-    "r2": "R2, explained share of the variance",
-    "root_mean_squared_error": "root mean squared error",
-    "mean_absolute_error": "mean absolute error",
-    "f1": "F1",
-}
-"""What people call a metric that scikit-learn calls otherwise."""
 
 
 def name_metric(metric: str) -> str:
     """Return what people call a metric."""
-    return NAMES.get(metric, metric)
+    return REPORTED[metric].label if metric in REPORTED else metric
 
 
 @dataclass(frozen=True)
