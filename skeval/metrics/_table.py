@@ -488,6 +488,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.fbeta_score,
+        required=("beta",),
         interval=(OF_F_TABLE,),
         keywords=SKLEARN_F | {"beta"},
         from_table=Averaged("f"),

@@ -18,6 +18,8 @@ CLASS = RNG.integers(0, 2, 60)
 CALLED = np.where(RNG.random(60) < 0.8, CLASS, 1 - CLASS)
 NUMBER = RNG.gamma(3, size=60)
 GUESS = NUMBER * RNG.gamma(9, size=60) / 9
+SCORE = CALLED + RNG.normal(size=60)
+NEEDED = {"cost_matrix": 1 - np.eye(2), "beta": 2.0}
 WITH_INTERVAL = [row for row in METRICS if row.interval]
 
 
@@ -29,8 +31,8 @@ def sample(row):
     """Return data that a metric takes, and the arguments that it needs."""
     if "continuous" in row.targets:
         return (NUMBER, GUESS), {}
-    costs = {"cost_matrix": 1 - np.eye(2)} if row.required else {}
-    return (CLASS, CALLED if row.response == "predict" else CALLED + RNG.random(60)), costs
+    arguments = {"k": 1} if "k" in row.keywords else {key: NEEDED[key] for key in row.required}
+    return (CLASS, CALLED if row.response == "predict" else SCORE), arguments
 
 
 @pytest.mark.parametrize("row", WITH_INTERVAL, ids=name)
