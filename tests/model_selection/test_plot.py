@@ -191,7 +191,7 @@ def test_intervals_of_scores_and_of_one_result():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["f1_macro", "accuracy"]
     alone = ErrorIntervalDisplay.from_results(results["accuracy"])
     interval = results["accuracy"].interval
-    assert bars(alone)[0][0] == pytest.approx([interval.interval.low, interval.interval.high])
+    assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
     error = error_interval(GaussianNB(), X, y, method="holdout")
     with pytest.raises(ValueError, match="results must be of one loss, or all of them scores"):
         ErrorIntervalDisplay.from_results([error, results["accuracy"]])
