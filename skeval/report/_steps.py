@@ -47,12 +47,12 @@ from skeval.feature_selection import (
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._error_interval import AUTO, plan_answer, read_answers
+from skeval.model_selection._error_interval import plan_answer, read_answers
 from skeval.model_selection._estimates import (
     estimate_over_folds,
     estimate_resubstitution,
 )
-from skeval.model_selection._interval_methods import Design
+from skeval.model_selection._interval_methods import AUTO, Design
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
 from skeval.model_selection._perturbation import make_weighted_plan, perturb
 from skeval.report._report import PERTURBED
