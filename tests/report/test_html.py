@@ -87,7 +87,10 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
-        assert f"95 % interval {part.low:.4f} to {part.high:.4f} ({part.method})" in document.text
+        assert (
+            f"95 % interval {part.interval.low:.4f} to {part.interval.high:.4f} ({part.interval.method})"
+            in document.text
+        )
 
 
 def test_ids_are_unique_and_found(html, document):
@@ -185,7 +188,7 @@ def test_verdict(nasty_report):
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
     guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"
-    assert not nasty_report.selection_bias.low > 0  # so that nothing is said of it
+    assert not nasty_report.selection_bias.interval.low > 0  # so that nothing is said of it
     told = " Better than chance: it beats that guess on the same samples"
     assert test.pvalue == 0.05
     assert nasty_report.verdict == (
@@ -199,7 +202,8 @@ def test_verdict(nasty_report):
 
 
 def test_small_errors_are_not_rounded_away(nasty_report):
-    tiny = replace(nasty_report.answer, error=1 / 4000, effective_n_samples=40_000.0)
+    limits = {"jeffreys": lambda level: (0.00012, 0.00045)}
+    tiny = replace(nasty_report.answer, value=1 / 4000, limits=limits)
     report = replace(nasty_report, answer=tiny, permutation=None, selection_bias=None)
     assert report.verdict.startswith("Estimated error 0.025 %, 95 % interval 0.01")
 
