@@ -17,7 +17,6 @@ from skeval._adapters.svc_problems import (
     ColumnSteps,
     are_certain,
     is_served_scaler,
-    take_block,
 )
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
@@ -87,7 +86,7 @@ class SelectedSVCAdapter:
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         values = np.full(block.train.shape, np.nan)
         if solved.any():
-            values[solved] = self._solve(take_block(block, solved), positive[solved])
+            values[solved] = self._solve(block.take(solved), positive[solved])
         return FitOutput.of_decisions(block, values, solved & are_certain(values, block.test))
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:

@@ -46,7 +46,6 @@ __all__ = [
     "is_served_scaler",
     "make_boxes",
     "make_column_steps",
-    "take_block",
 ]
 
 FITS_OF_KERNEL = 4
@@ -305,7 +304,9 @@ class GramPairSolver:
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
-        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K))
+        solutions = batch.solve(
+            kernels, problems.signs, problems.box, len(self._K), patient=False
+        )
         return Solutions(solutions.decision, solutions.alpha[:, rows])
 
 
@@ -348,10 +349,14 @@ class KernelPairSolver:
     @cached_property
     def _near(self) -> GramPairSolver:
         """Return what solves near the Gram matrix of the fit to all samples."""
+        return GramPairSolver(self.gram())
+
+    def gram(self) -> np.ndarray:
+        """Return the Gram matrix (n, n) of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
         maps = None if self._steps is None else self._steps.maps(block)
         kernels = self._kernels(self._gammas(block, maps), maps)
-        return GramPairSolver(kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0])
+        return kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0]
 
     def _kernels(self, gamma: np.ndarray, maps: ColumnMaps | None) -> Kernels:
         """Return the kernels of some fits."""
@@ -455,11 +460,4 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
     block, rows, signs, box = problems
-    part = take_block(block, fits)
-    return PairProblems(part, rows, signs if signs.ndim == 1 else signs[fits], box[fits])
-
-
-def take_block(block: PlanBlock, fits: np.ndarray) -> PlanBlock:
-    """Return some fits of a block."""
-    order = None if block.order is None else block.order[fits]
-    return PlanBlock(block.train[fits], block.test[fits], order)
+    return PairProblems(block.take(fits), rows, signs if signs.ndim == 1 else signs[fits], box[fits])

@@ -20,7 +20,6 @@ from skeval._adapters.svc_problems import (
     is_served_scaler,
     make_boxes,
     make_column_steps,
-    take_block,
 )
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
@@ -134,7 +133,7 @@ def test_a_fit_that_keeps_no_column_has_no_solution():
 
 def test_some_fits_of_a_block():
     _, _, block = some_data()
-    part = take_block(block, np.array([2, 0]))
+    part = block.take(np.array([2, 0]))
     for name in ("train", "test", "order"):
         np.testing.assert_array_equal(getattr(part, name), getattr(block, name)[[2, 0]])
 
