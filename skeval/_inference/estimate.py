@@ -33,6 +33,7 @@ __all__ = [
     "LimitsByMethod",
     "LimitsResult",
     "Result",
+    "Results",
     "Test",
     "WithEnds",
     "require_width",
@@ -179,7 +180,53 @@ Details = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Estimate(Result):
+class ResultWithLimits(Result):
+    """A result whose numbers make an interval at any confidence level, of `value` or of a P-value.
+
+    It is given the ends of its intervals by method, as functions of the level; without any, the
+    ends are nan. No interval ends beyond `bounds`, the smallest and the largest value that there
+    can be.
+    """
+
+    limits: LimitsByMethod = field(default_factory=dict, repr=False)
+    confidence_level: float = field(default=0.95, repr=False)
+    bounds: Limits = field(default=(-np.inf, np.inf), repr=False)
+
+    @property
+    def interval_methods(self) -> tuple[str, ...]:
+        """The names that `confidence_interval` takes, the default first."""
+        return tuple(self.limits)
+
+    def confidence_interval(
+        self, confidence_level: float | None = None, method: str | None = None
+    ) -> ConfidenceInterval:
+        """Read an interval off the numbers of the result, without computing them again.
+
+        Where nothing varies and the interval would have no width, it is nan, with a warning.
+
+        Parameters
+        ----------
+        confidence_level : float, default=None
+            Nominal coverage, between 0 and 1; None keeps that of the result.
+        method : str, default=None
+            One of `interval_methods`; None takes the first. Where there is none the ends are nan.
+
+        Returns
+        -------
+        ConfidenceInterval
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        check_confidence_level(level)
+        methods = self.interval_methods
+        if not methods and method is None:
+            return ConfidenceInterval(np.nan, np.nan, float(level), "none")
+        method = check_option("method", methods[0] if method is None else method, methods)
+        low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
+        return ConfidenceInterval(*require_width((low, high)), float(level), method)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Estimate(ResultWithLimits):
     """A number that was estimated, and how far it is known.
 
     Attributes
@@ -205,7 +252,8 @@ class Estimate(Result):
     confidence_level : float
         Nominal coverage of `interval`.
     limits : mapping of str to callable
-        By the name of each interval method, the function from a confidence level to two ends.
+        By the name of each interval method, the function from a confidence level to two ends;
+        empty where only the data at hand are described.
     bounds : tuple of two floats
         The smallest and the largest value that there can be; no interval ends beyond them.
     """
@@ -214,47 +262,14 @@ class Estimate(Result):
     value: float
     standard_error: float
     method: str
-    limits: LimitsByMethod = field(repr=False)
     n_samples: int | None = None
     n_failed: int = 0
     replicates: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
     details: Details = field(default_factory=dict)
-    confidence_level: float = field(default=0.95, repr=False)
-    bounds: Limits = field(default=(-np.inf, np.inf), repr=False)
     interval: ConfidenceInterval = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interval", self.confidence_interval())
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        return tuple(self.limits)
-
-    def confidence_interval(
-        self, confidence_level: float | None = None, method: str | None = None
-    ) -> ConfidenceInterval:
-        """Read an interval off the numbers of the result, without computing them again.
-
-        Where nothing varies and the interval would have no width, it is nan, with a warning.
-
-        Parameters
-        ----------
-        confidence_level : float, default=None
-            Nominal coverage, between 0 and 1; None keeps that of the result.
-        method : str, default=None
-            One of `interval_methods`; None takes the first.
-
-        Returns
-        -------
-        ConfidenceInterval
-        """
-        level = self.confidence_level if confidence_level is None else confidence_level
-        check_confidence_level(level)
-        methods = self.interval_methods
-        method = check_option("method", methods[0] if method is None else method, methods)
-        low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
-        return ConfidenceInterval(*require_width((low, high)), float(level), method)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and the interval, without arrays, ready for JSON.
@@ -283,8 +298,10 @@ class Estimate(Result):
         rows = [
             ("value", write_number(self.value)),
             ("standard error", write_spread(self.standard_error)),
-            (f"{100 * self.confidence_level:g} % interval", f"{ends} ({self.interval.method})"),
         ]
+        if self.limits:
+            level = f"{100 * self.confidence_level:g} % interval"
+            rows.append((level, f"{ends} ({self.interval.method})"))
         if self.n_samples is not None:
             rows.append(("samples", f"{self.n_samples}"))
         if self.n_failed:
@@ -292,23 +309,25 @@ class Estimate(Result):
         return [*rows, *_list_details(self.details)]
 
     def __str__(self) -> str:
-        return align_text(f"{self.name} ({self.method})", self._lines())
+        named_below = self.method == self.interval.method
+        title = self.name if named_below else f"{self.name} ({self.method})"
+        return _write_result(title, self._lines(), self.details)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Test(Result):
+class Test(ResultWithLimits):
     """A test of a hypothesis by what the statistic is where the hypothesis holds.
 
     Attributes
     ----------
     name : str
-        The statistic, in words: "accuracy", "silhouette".
+        The statistic: "accuracy", "silhouette_score".
     statistic : float
         Its value for the data.
     pvalue : float
         Probability, if the hypothesis holds, of a statistic at least as extreme.
     method : str
-        Which hypothesis was tested, and how its data were made.
+        Which test it is.
     pvalue_interval : ConfidenceInterval or None
         Where the P-value of infinitely many resamples lies; None where `pvalue` is exact.
     null_distribution : ndarray of shape (n_resamples,)
@@ -316,7 +335,10 @@ class Test(Result):
     n_resamples : int
         How many were made.
     details : mapping
-        What else was found, by name.
+        What else was found, by name; a "caution" is a sentence to read before quoting the P-value.
+    limits : mapping of str to callable
+        By the name of each method, the function from a confidence level to the ends of
+        `pvalue_interval`; empty where `pvalue` is exact.
     """
 
     __test__: ClassVar[bool] = False  # pytest takes a class of this name for one of its own
@@ -325,10 +347,14 @@ class Test(Result):
     statistic: float
     pvalue: float
     method: str
-    pvalue_interval: ConfidenceInterval | None = None
     null_distribution: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
     n_resamples: int = 0
     details: Details = field(default_factory=dict)
+
+    @property
+    def pvalue_interval(self) -> ConfidenceInterval | None:
+        """Where the P-value of infinitely many resamples lies; None where `pvalue` is exact."""
+        return self.confidence_interval() if self.limits else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, without arrays, ready for JSON.
@@ -337,37 +363,116 @@ class Test(Result):
         -------
         dict
         """
-        known = self.pvalue_interval
+        known: dict[str, Any] = {}
+        if self.limits:
+            interval = self.confidence_interval()
+            known = {
+                "pvalue_low": interval.low,
+                "pvalue_high": interval.high,
+                "confidence_level": interval.confidence_level,
+            }
         return {
             "name": self.name,
             "method": self.method,
             "statistic": self.statistic,
             "pvalue": self.pvalue,
-            "pvalue_low": None if known is None else known.low,
-            "pvalue_high": None if known is None else known.high,
+            **known,
             "n_resamples": self.n_resamples,
             **_keep_plain(self.details),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return the lines of the printed result below its title."""
-        rows = [
-            (self.name, write_number(self.statistic)),
-            ("P-value", write_pvalue(self.pvalue)),
-        ]
-        if self.pvalue_interval is not None:
-            rows.append(("P-value between", str(self.pvalue_interval)))
+        rows = [("statistic", write_number(self.statistic))]
+        if len(self.null_distribution):
+            null = self.null_distribution[~np.isnan(self.null_distribution)]
+            spread = "undefined"
+            if null.size:
+                spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
+            rows.append(("under the hypothesis", spread))
+        rows.append(("P-value", write_pvalue(self.pvalue, 4)))
+        if self.limits:
+            interval = self.confidence_interval()
+            ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
+            level = f"{100 * self.confidence_level:g} %"
+            rows.append(("its Monte-Carlo interval", f"{ends} ({level})"))
         if self.n_resamples:
             rows.append(("resamples", f"{self.n_resamples}"))
         return [*rows, *_list_details(self.details)]
 
     def __str__(self) -> str:
-        return align_text(self.method, self._lines())
+        return _write_result(f"{self.method} ({self.name})", self._lines(), self.details)
+
+
+class Results(dict[Any, Any], Result):
+    """Results or numbers by name: those of several metrics, or all that one call computes.
+
+    Attributes
+    ----------
+    largest_difference : Estimate or None
+        Of a metric in subgroups of the samples: the largest difference between two of them. Its
+        `details` name the `first`, which has the larger value, the `second`, and the number of
+        pairs, `n_pairs`; its interval holds its level for all pairs at once. None where no two
+        have an interval, and of all else.
+    """
+
+    __repr__ = dict.__repr__
+    largest_difference: Estimate | None = None
+
+    def __missing__(self, name: Any) -> Any:
+        raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what each result is as a dict, and the numbers as they are, without arrays.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            str(key): value.to_dict() if isinstance(value, Result) else value
+            for key, value in self.items()
+            if not isinstance(value, np.ndarray)
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return one row for each result or number; requires pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        rows = self.to_dict()
+        frames = [row if isinstance(row, dict) else {"value": row} for row in rows.values()]
+        return make_frame(frames, list(rows))
+
+    def __str__(self) -> str:
+        lines, blocks = [], []
+        for key, value in self.items():
+            if isinstance(value, Estimate):
+                spread = f"{write_number(value.value)} +/- {write_spread(value.standard_error)}"
+                lines.append((str(key), f"{spread} ({value.method})"))
+            elif isinstance(value, Result):
+                blocks.append(str(value))
+            elif not isinstance(value, np.ndarray):
+                lines.append((str(key), write_number(value)))
+        width = max((len(key) for key, _ in lines), default=0)
+        return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
+
+
+CAUTION = "caution"
+"""The name of a detail that is a sentence of its own below the numbers."""
+
+
+def _write_result(title: str, lines: list[tuple[str, str]], details: Details) -> str:
+    """Return the printed result, with its caution at the end."""
+    text = align_text(title, lines)
+    return f"{text}\n! {details[CAUTION]}" if details.get(CAUTION) else text
 
 
 def _keep_plain(details: Details) -> dict[str, Any]:
     """Return the details that are numbers, words or nothing."""
-    plain = (str, int, float, bool, np.number, type(None))
+    plain = (str, int, float, bool, np.number, np.bool_, type(None))
     return {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in details.items()
@@ -378,9 +483,12 @@ def _keep_plain(details: Details) -> dict[str, Any]:
 def _list_details(details: Details) -> list[tuple[str, str]]:
     """Return the details that are numbers or words as lines."""
     return [
-        (key.replace("_", " "), write_number(value) if isinstance(value, float) else str(value))
+        (
+            key.removeprefix("n_").replace("_", " "),
+            write_number(value) if isinstance(value, float) else str(value),
+        )
         for key, value in _keep_plain(details).items()
-        if value is not None
+        if value is not None and key != CAUTION
     ]
 
 

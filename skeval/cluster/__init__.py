@@ -23,7 +23,7 @@ from skeval.cluster._stability import (
     prediction_strength,
     predictive_power,
 )
-from skeval.cluster._structure import IndexInterval, StructureTest, index_interval, structure_test
+from skeval.cluster._structure import IndexInterval, index_interval, structure_test
 
 __all__ = [
     "ClusterStability",
@@ -38,7 +38,6 @@ __all__ = [
     "ParetoDisplay",
     "PredictivePower",
     "StabilityDisplay",
-    "StructureTest",
     "StructureTestDisplay",
     "choose_n_clusters",
     "cluster_stability",

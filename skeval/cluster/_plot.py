@@ -261,7 +261,7 @@ class StructureTestDisplay(Display):
 
     Parameters
     ----------
-    index : str
+    name : str
         Name of the index.
     statistic : float
         Its value for the data.
@@ -294,7 +294,7 @@ class StructureTestDisplay(Display):
     <...StructureTestDisplay ...>
     """
 
-    index: str
+    name: str
     statistic: float
     null_distribution: np.ndarray
     pvalue: float
@@ -310,7 +310,7 @@ class StructureTestDisplay(Display):
         self.histogram_ = ax.hist(defined, bins=bins, color="grey", alpha=0.6, label=label)[2]
         text = f"data {write_number(self.statistic)}, {say_pvalue(self.pvalue)}"
         self.line_ = ax.axvline(self.statistic, color="C1", label=text)
-        ax.set(xlabel=self.index.replace("_", " "), ylabel="draws")
+        ax.set(xlabel=self.name.replace("_", " "), ylabel="draws")
         mark_integers(ax)
         ax.legend()
 

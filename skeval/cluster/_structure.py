@@ -14,12 +14,11 @@ from numpy.random import Generator
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import IntervalResult, Limits, LimitsResult
+from skeval._inference.estimate import IntervalResult, Limits, Test
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval, normal_interval
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._stability import (
-    REFERENCE_WORDS,
     REFERENCES,
     STABILITY,
     Draws,
@@ -47,7 +46,6 @@ from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
     "IndexInterval",
-    "StructureTest",
     "index_interval",
     "structure_test",
 ]
@@ -56,62 +54,6 @@ __all__ = [
 SMALL = 0.05
 GROWTHS = (MEAN, SUM)
 KNOWN = {row.function_name: row for row in INDICES}
-
-
-@dataclass(frozen=True, eq=False)
-class StructureTest(LimitsResult):
-    """The P-value of an index of clusterings against data without structure.
-
-    Attributes
-    ----------
-    index : str
-        Name of the index.
-    statistic : float
-        Its value for the clusters of the data.
-    pvalue : float
-        Estimated probability of a value at least as good in data without structure; in (0, 1].
-    null_distribution : ndarray of shape (n_references,)
-        The index of the clusters of each draw, nan where it is undefined.
-    n_exceedances : int
-        How many draws were at least as good.
-    reference : {"uniform", "box", "permuted"}
-        The data without structure.
-    pvalue_permuted : float or None
-        The P-value against the columns shuffled by themselves, where `pvalue` is at most 0.05
-        against a box and the columns are not correlated; else None.
-    caution : str
-        What a reader should know before quoting a small `pvalue`; empty if there is nothing.
-    interval : ConfidenceInterval
-        That of the P-value that infinitely many draws would give: Clopper and Pearson's.
-    confidence_level : float
-        Nominal coverage of `interval`.
-    """
-
-    index: str
-    statistic: float
-    pvalue: float
-    null_distribution: np.ndarray = field(repr=False)
-    n_exceedances: int
-    reference: str
-    pvalue_permuted: float | None
-    caution: str
-
-    def __str__(self) -> str:
-        null = self.null_distribution[~np.isnan(self.null_distribution)]
-        spread = "undefined"
-        if null.size:
-            spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
-        ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
-        rows = [
-            (self.index, write_number(self.statistic)),
-            ("without structure", spread),
-            ("reference", REFERENCE_WORDS[self.reference]),
-            ("P-value", f"{self.pvalue:.4g}"),
-            ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
-            ("draws", f"{len(self.null_distribution)}"),
-        ]
-        text = align_text("test of structure", rows)
-        return f"{text}\n! {self.caution}" if self.caution else text
 
 
 class Draw(NamedTuple):
@@ -150,7 +92,7 @@ def structure_test(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> StructureTest:
+) -> Test:
     r"""Test whether an index of the clusters is better than in data without structure.
 
     An algorithm finds clusters in any data, and their index is never that of chance labels. So the
@@ -195,8 +137,11 @@ def structure_test(
 
     Returns
     -------
-    StructureTest
-        The index, its P-value, and its values without structure.
+    Test
+        The index as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval`, the
+        index of each draw as `null_distribution` (nan where undefined). In `details`: the
+        `reference`; `n_exceedances`, how many draws were at least as good; `pvalue_permuted`, the
+        P-value against shuffled columns, where that was computed; and the `caution` of it.
 
     Raises
     ------
@@ -275,15 +220,19 @@ def structure_test(
         pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
         if pvalue_permuted > SMALL:
             caution = explain_by_columns(X, f"as good an index (P = {pvalue_permuted:.2g})")
-    return StructureTest(
-        index=name_index(index),
+    return Test(
+        name=name_index(index),
         statistic=statistic,
         pvalue=pvalue,
+        method="structure test",
         null_distribution=null,
-        n_exceedances=count,
-        reference=kind,
-        pvalue_permuted=pvalue_permuted,
-        caution=caution,
+        n_resamples=n_references,
+        details={
+            "reference": kind,
+            "n_exceedances": count,
+            "pvalue_permuted": pvalue_permuted,
+            "caution": caution,
+        },
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import log10
@@ -15,7 +15,7 @@ from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
 
-from skeval._inference.estimate import ConfidenceInterval, Limits, LimitsResult
+from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan
@@ -34,18 +34,8 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import RoutedScorer
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_text,
-    make_frame,
-    write_number,
-    write_spread,
-)
 
 __all__ = [
-    "PermutationTest",
-    "PermutationTests",
     "make_permutation_scorer",
     "permutation_result",
     "permutation_test",
@@ -54,122 +44,6 @@ __all__ = [
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
-
-
-@dataclass(frozen=True, eq=False)
-class PermutationTest(LimitsResult):
-    """The P-value of a score, by permutation of the labels.
-
-    Attributes
-    ----------
-    metric : str
-        Name of the score.
-    statistic : float
-        The score on the observed labels; larger is better.
-    pvalue : float
-        Estimated probability of a score at least as good if labels and features were
-        independent; in (0, 1].
-    n_permutations : int
-        Number of permutations that were used.
-    n_exceedances : int
-        How many of them scored at least as well as the observed labels.
-    max_exceedances : int or None
-        The number of exceedances that stops a sequential test.
-    null_distribution : ndarray of shape (n_permutations,)
-        The scores on permuted labels.
-    interval : ConfidenceInterval
-        That of the P-value that infinitely many permutations would give: Clopper and Pearson's,
-        of the Monte-Carlo error only; after a sequential stop that of the negative binomial
-        distribution.
-    confidence_level : float
-        Nominal coverage of `interval`.
-    """
-
-    metric: str
-    statistic: float
-    pvalue: float
-    n_permutations: int
-    n_exceedances: int
-    max_exceedances: int | None
-    null_distribution: np.ndarray = field(repr=False)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether a sequential test ended with the last exceedance it waited for."""
-        return self.n_exceedances == self.max_exceedances
-
-    @property
-    def pvalue_interval(self) -> ConfidenceInterval:
-        """The same as `interval`, which is that of the P-value."""
-        return self.interval
-
-    def __str__(self) -> str:
-        null = self.null_distribution
-        ends = f"[{self.interval.low:.4g}, {self.interval.high:.4g}]"
-        rows = [
-            ("score", write_number(self.statistic)),
-            (
-                "score of permuted labels",
-                f"{write_number(null.mean())} (sd {write_spread(null.std())})",
-            ),
-            ("P-value", f"{self.pvalue:.4g}"),
-            ("its Monte-Carlo interval", f"{ends} ({100 * self.confidence_level:g} %)"),
-            ("permutations", f"{self.n_permutations}"),
-            ("at least as good", f"{self.n_exceedances}" + " (stopped)" * self.stopped),
-        ]
-        return align_text(f"permutation test ({self.metric})", rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the null distribution, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "metric": self.metric,
-            "statistic": self.statistic,
-            "pvalue": self.pvalue,
-            "pvalue_low": self.interval.low,
-            "pvalue_high": self.interval.high,
-            "confidence_level": self.interval.confidence_level,
-            "n_permutations": self.n_permutations,
-            "n_exceedances": self.n_exceedances,
-            "stopped": self.stopped,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class PermutationTests(ShownAsText, Mapping):
-    """The tests of several metrics on the same fits, by name.
-
-    Attributes
-    ----------
-    tests : dict of str to PermutationTest
-    """
-
-    tests: dict[str, PermutationTest]
-
-    def __getitem__(self, metric: str) -> PermutationTest:
-        return self.tests[metric]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.tests)
-
-    def __len__(self) -> int:
-        return len(self.tests)
-
-    def __str__(self) -> str:
-        return "\n".join(str(test) for test in self.tests.values())
-
-    def to_frame(self) -> DataFrame:
-        """Return one row for each metric.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        return make_frame([test.to_dict() for test in self.tests.values()]).set_index("metric")
 
 
 def permutation_test(
@@ -191,7 +65,7 @@ def permutation_test(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> PermutationTest | PermutationTests:
+) -> Test | Results:
     r"""Test whether a procedure finds more than chance in the labels.
 
     The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
@@ -259,8 +133,12 @@ def permutation_test(
 
     Returns
     -------
-    PermutationTest or PermutationTests
-        The latter, a mapping from names to tests, where `scoring` asks for several metrics.
+    Test or dict of str to Test
+        The score as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval`
+        (Clopper and Pearson's; after a sequential stop that of the negative binomial
+        distribution), the scores of permuted labels as `null_distribution`; in `details` the
+        number of `n_exceedances`, and whether a sequential test `stopped` with the last that it
+        waited for. A dict by metric where `scoring` asks for several.
 
     Raises
     ------
@@ -349,7 +227,7 @@ def permute(
     max_exceedances: int | None = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PermutationTest | PermutationTests:
+) -> Test | Results:
     """Return the test of a task, of several metrics where `scoring` names them."""
     target, root = task.target, root_seed(random_state)
     if permutations is None:
@@ -373,12 +251,14 @@ def permute(
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break
-    settings = max_exceedances, confidence_level
+
+    def test(name: str) -> Test:
+        values = select_metric(scores, name)
+        return evaluate_metric(name, values, max_exceedances, confidence_level)
+
     if not isinstance(scores[0], dict):
-        return evaluate_metric(name_metric(scoring), np.array(scores), *settings)
-    return PermutationTests(
-        {name: evaluate_metric(name, select_metric(scores, name), *settings) for name in scores[0]}
-    )
+        return test(name_metric(scoring))
+    return Results({name: test(name) for name in scores[0]})
 
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
@@ -489,7 +369,7 @@ def name_metric(scoring: Any) -> str:
 
 def evaluate_metric(
     name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
-) -> PermutationTest:
+) -> Test:
     """Return the test of one metric: the observed score first, then the null distribution."""
     statistic, null = float(scores[0]), scores[1:]
     if np.isnan(statistic):
@@ -509,7 +389,7 @@ def permutation_result(
     null: np.ndarray,
     max_exceedances: int | None,
     confidence_level: float = 0.95,
-) -> PermutationTest:
+) -> Test:
     """Return the P-value of Phipson and Smyth (2010), or of Besag and Clifford (1991).
 
     A sequential test that met its last exceedance at permutation L has P-value h/L; every other
@@ -522,9 +402,18 @@ def permutation_result(
     else:
         count = int(exceeding.sum())
         pvalue = (1 + count) / (1 + len(null))
-    found = metric, float(statistic), float(pvalue), len(null), count, max_exceedances, null
-    limits = {"exact": partial(_pvalue_limits, count, len(null), count == max_exceedances)}
-    return PermutationTest(*found, limits=limits, confidence_level=confidence_level)
+    stopped = count == max_exceedances
+    return Test(
+        name=metric,
+        statistic=float(statistic),
+        pvalue=float(pvalue),
+        method="permutation test",
+        null_distribution=null,
+        n_resamples=len(null),
+        details={"n_exceedances": count, "stopped": stopped},
+        limits={"exact": partial(_pvalue_limits, count, len(null), stopped)},
+        confidence_level=confidence_level,
+    )
 
 
 def _pvalue_limits(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Test
 from skeval._inference.paired import RegionProbabilities
 from skeval.model_selection._comparison_result import ClassifierComparisons
 from skeval.model_selection._datasets import DatasetComparison, RegionPosterior
 from skeval.model_selection._error_interval import ErrorInterval
-from skeval.model_selection._permutation import PermutationTest, PermutationTests
 from skeval.model_selection._score_interval import ScoreInterval
 from skeval.utils._plotting import (
     Display,
@@ -522,13 +521,13 @@ class PermutationDisplay(Display):
 
     @classmethod
     def from_result(
-        cls, result: PermutationTest | PermutationTests, *, ax: Any = None
+        cls, result: Test | Mapping[str, Test], *, ax: Any = None
     ) -> PermutationDisplay:
         """Draw the result of `permutation_test`.
 
         Parameters
         ----------
-        result : PermutationTest or PermutationTests
+        result : Test or dict of str to Test
             The result, of one metric or of several.
         ax : matplotlib Axes or array-like of them, default=None
             Where to draw, one for each metric; None makes a figure.
@@ -537,9 +536,9 @@ class PermutationDisplay(Display):
         -------
         PermutationDisplay
         """
-        tests = [result] if isinstance(result, PermutationTest) else list(result.values())
+        tests = [result] if isinstance(result, Test) else list(result.values())
         return cls(
-            metrics=[test.metric for test in tests],
+            metrics=[test.name for test in tests],
             statistics=[test.statistic for test in tests],
             null_distributions=[test.null_distribution for test in tests],
             pvalues=[test.pvalue for test in tests],

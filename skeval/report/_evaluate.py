@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from skeval._inference.estimate import Test
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
@@ -23,7 +24,6 @@ from skeval._resampling.task import read_task
 from skeval._resampling.units import check_class_sizes
 from skeval.model_selection import (
     ErrorEstimate,
-    PermutationTest,
     PerturbationInterval,
 )
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
@@ -527,7 +527,7 @@ def _run_permutation(
     rare: RareClass | None,
     say: Callable[[str], None],
     notes: list[Caution],
-) -> PermutationTest | None:
+) -> Test | None:
     """Return the permutation test if it is wanted; a note where a fit of it fails."""
     if not n_permutations:
         return None

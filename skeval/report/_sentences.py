@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skeval._inference.estimate import Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
-    PermutationTest,
     PerturbationInterval,
     TuningOptimism,
 )
@@ -175,7 +175,7 @@ def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
 
 
 def find_rare_class(
-    sizes: Mapping[Any, float] | None, metrics: Iterable[Any], loss: str
+    sizes: Mapping[Any, float] | None, metrics: Mapping[str, Any], loss: str
 ) -> RareClass | None:
     """Return the rarest class where it is rare, with the statistic that counts there.
 
@@ -187,13 +187,12 @@ def find_rare_class(
     share = smallest / sum(sizes.values())
     if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
         return None
-    known = {one.metric: one for one in metrics if one.label is None}
     for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
-        if name in known and np.isfinite(known[name].estimate):
-            one = known[name]
+        if name in metrics and np.isfinite(metrics[name].value):
+            one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
             ends = interval.low, interval.high
-            return RareClass(str(label), share, name, one.estimate, *ends, chance)
+            return RareClass(str(label), share, name, one.value, *ends, chance)
     return None
 
 
@@ -215,7 +214,7 @@ def write_verdict(
     rare: RareClass | None = None,
     unanswered: tuple[str, ...] = (),
     explained: float | None = None,
-    permutation: PermutationTest | None = None,
+    permutation: Test | None = None,
     selection_bias: SelectionBias | None = None,
 ) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
@@ -272,7 +271,7 @@ def write_amount(value: float, loss: str) -> str:
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationTest | None) -> str:
+def write_chance(guess: Guess | None, rare: RareClass | None, test: Test | None) -> str:
     """Say whether the rule is better than chance, by what the two witnesses say."""
     if rare is not None:
         start = (
@@ -301,7 +300,7 @@ def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationT
     }.get(read, "" if guess is None else "Whether it is better than that guess is not tested.")
 
 
-def _join_witnesses(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
+def _join_witnesses(better: bool, shown: str, doubt: str, test: Test | None) -> str:
     """Return one sentence of what the interval and the permutation test say."""
     read, counted = _read_permutation(test)
     if better and read == "denied":
@@ -326,7 +325,7 @@ def _join_witnesses(better: bool, shown: str, doubt: str, test: PermutationTest 
     return f"not shown to be better than chance: {doubt}{more.get(read, '')}."
 
 
-def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
+def _read_permutation(test: Test | None) -> tuple[str, str]:
     """Return what a permutation test says at 5 %, and its P-value in words.
 
     It is "shown" or "denied" where endlessly many permutations would say so, too, as far as the
@@ -334,9 +333,9 @@ def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
     """
     if test is None:
         return "", ""
-    n = test.n_permutations
+    n = test.n_resamples
     smallest = 1 / (1 + n)
-    if smallest > ALPHA and not test.stopped:
+    if smallest > ALPHA and not test.details["stopped"]:
         return "powerless", f"{n} permutations (the smallest possible P is {smallest:.2g})"
     interval = test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
@@ -439,11 +438,11 @@ def _list_unmeasured(
         yield "sample weights"
 
 
-def write_permutation(test: PermutationTest) -> str:
+def write_permutation(test: Test) -> str:
     """Say what the permutation test found."""
     return (
-        f"P = {test.pvalue:.4g}: of {count(test.n_permutations, 'run')} of the whole procedure on "
-        f"shuffled labels, {test.n_exceedances} did as well as on the true ones."
+        f"P = {test.pvalue:.4g}: of {count(test.n_resamples, 'run')} of the whole procedure on "
+        f"shuffled labels, {test.details['n_exceedances']} did as well as on the true ones."
     )
 
 

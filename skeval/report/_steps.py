@@ -28,6 +28,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
+from skeval._inference.estimate import Test
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
@@ -47,7 +48,6 @@ from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
-    PermutationTest,
     PerturbationInterval,
 )
 from skeval.model_selection._bootstrap import bootstrap_estimates
@@ -227,7 +227,7 @@ class Steps:
                 for statistic in PERTURBED
             )
 
-    def permute(self, n_permutations: int, metric: str | None) -> PermutationTest:
+    def permute(self, n_permutations: int, metric: str | None) -> Test:
         """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
         loss = self.task.loss
         scoring: Any = SCORINGS.get(loss.name)
@@ -243,7 +243,7 @@ class Steps:
             confidence_level=self.confidence_level,
             random_state=self.seed,
         )
-        return found if metric is None else replace(found, metric=metric)
+        return found if metric is None else replace(found, name=metric)
 
     def select(self, feature_names: tuple[str, ...] | None) -> Selection:
         """Return the bias of selecting outside the loop and the stability of the selection.

@@ -299,7 +299,7 @@ def test_groups_of_blocks_do_not_matter():
     options = {"cv": KFold(3), "n_permutations": 60, "random_state": 0}
     whole = permutation_test(RidgeClassifier(), X, y, **options)
     parts = permutation_test(RidgeClassifier(), X, y, max_exceedances=50, **options)
-    n = parts.n_permutations
+    n = parts.n_resamples
     assert_array_equal(parts.null_distribution, whole.null_distribution[:n])
 
 

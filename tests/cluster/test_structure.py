@@ -56,7 +56,7 @@ def test_structure_is_found_by_either_direction():
         options = {"index": index, "greater_is_better": greater, "random_state": 0}
         found = structure_test(WARD, X, n_references=19, **options)
         assert found.pvalue == 0.05
-        assert found.n_exceedances == 0
+        assert found.details["n_exceedances"] == 0
     found = structure_test(WARD, X, index=davies_bouldin_score, n_references=19, random_state=0)
     assert found.pvalue == 1.0
 
@@ -118,34 +118,34 @@ def test_skewness_explains_what_it_does(name):
     ]
     small = [each for each in found if each.pvalue <= 0.05]
     assert len(small) > 2
-    explained = [each for each in small if "skewness or heavy tails" in each.caution]
+    explained = [each for each in small if "skewness or heavy tails" in each.details["caution"]]
     # A caution is missing where shuffled columns or their correlation reject, 1 in 20 each.
     assert binomtest(len(explained), len(small), 0.9, alternative="less").pvalue > 0.001
     for each in found:
-        if each.caution:
-            assert each.pvalue <= 0.05 < each.pvalue_permuted
-            assert f"! {each.caution}" in str(each)
+        if each.details["caution"]:
+            assert each.pvalue <= 0.05 < each.details["pvalue_permuted"]
+            assert "! " + each.details["caution"] in str(each)
         else:
-            assert each.pvalue > 0.05 or (each.pvalue_permuted or 0) <= 0.05
+            assert each.pvalue > 0.05 or (each.details["pvalue_permuted"] or 0) <= 0.05
 
 
 def test_clusters_carry_no_caution():
     three = blobs()
     found = structure_test(KMEANS, three, n_references=19, random_state=0)
     assert found.pvalue == 0.05
-    assert not found.caution
-    assert (found.pvalue_permuted or 0) <= 0.05
+    assert not found.details["caution"]
+    assert (found.details["pvalue_permuted"] or 0) <= 0.05
     # Groups along single columns are what shuffled columns show as well: it is not called skewness.
     rng = np.random.default_rng(0)
     grid = np.array(np.meshgrid([0, 9], [0, 9])).reshape(2, 4).T.repeat(15, axis=0)
     grid = grid + rng.normal(size=(60, 2))
     found = structure_test(KMeans(4, n_init=2), grid, n_references=19, random_state=0)
-    assert "such as groups along one, explains it" in found.caution
+    assert "such as groups along one, explains it" in found.details["caution"]
     # A single column can only be reordered, and the columns are already shuffled in "permuted".
     for X, kind in ((rng.exponential(size=(60, 1)), "uniform"), (three, "permuted")):
         found = structure_test(KMEANS, X, reference=kind, n_references=19, random_state=0)
-        assert found.pvalue_permuted is None
-        assert not found.caution
+        assert found.details["pvalue_permuted"] is None
+        assert not found.details["caution"]
 
 
 def test_correlated_columns_are_found():
@@ -165,13 +165,13 @@ def test_undefined_draws_err_on_the_safe_side():
     found = structure_test(DBSCAN(eps=4.0), X, index=index, n_references=9, random_state=0)
     undefined = np.isnan(found.null_distribution)
     assert undefined.any()
-    assert found.n_exceedances >= undefined.sum()
-    assert found.index == "silhouette_score"
+    assert found.details["n_exceedances"] >= undefined.sum()
+    assert found.name == "silhouette_score"
     never = structure_test(
         DBSCAN(eps=4.0), X, index=lambda data, _: 0.5 if data is X else np.nan, n_references=3
     )
     assert never.pvalue == 1.0
-    assert "without structure         undefined" in str(never)
+    assert "under the hypothesis      undefined" in str(never)
 
 
 def test_seeds_and_jobs():
@@ -188,8 +188,8 @@ def test_seeds_and_jobs():
 
 def test_result_and_display():
     found = structure_test(WARD, blobs(), n_references=9, random_state=0)
-    assert "principal box" in str(found)
-    assert 0 <= found.interval.low <= found.interval.high <= 1
+    assert "reference                 uniform" in str(found)
+    assert 0 <= found.pvalue_interval.low <= found.pvalue_interval.high <= 1
     display = StructureTestDisplay.from_result(found)
     assert display.line_.get_xdata()[0] == found.statistic
     assert display.plot(ax=display.ax_) is display

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
@@ -329,16 +330,8 @@ def test_what_is_no_table_of_a_search_or_no_scores():
 def test_two_samples_have_an_interval_or_none():
     with pytest.warns(UndefinedMetricWarning):
         found = metric_interval(r2_score, [1.0, 2.0], [1.0, 2.5], random_state=0)
-    assert found.estimate == 0.5
+    assert found.value == 0.5
     assert not found.interval.high < found.interval.low
-
-
-class Complaining(GaussianNB):
-    """A classifier that warns in each fit, of another number each time."""
-
-    def fit(self, X, y):
-        warnings.warn(f"tolerance {X[0, 0]:.3g} is not met", ConvergenceWarning, stacklevel=2)
-        return super().fit(X, y)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -346,15 +339,15 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count(n_jobs):
     options = {"random_state": 0, "n_jobs": n_jobs}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        cross_val_error(Complaining(), X, Y, cv=10, **options)
+        cross_val_error(jobs.Complaining(), X, Y, cv=10, **options)
     (told,) = caught
     assert told.category is ConvergenceWarning
     assert str(told.message).startswith("10 times in fits: tolerance ")
-    assert told.filename == __file__
+    assert told.filename == jobs.__file__
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         sizes = {"n_bootstraps": 5, "n_permutations": 4, "leave_one_out": False}
-        evaluate(Complaining(), X, Y, **sizes, **options)
+        evaluate(jobs.Complaining(), X, Y, **sizes, **options)
     told = [each for each in caught if each.category is ConvergenceWarning]
     assert [str(each.message).partition(" in")[0] for each in told] == ["168 times"]
 
@@ -363,7 +356,7 @@ def test_a_warning_that_is_an_error_stops_the_fits():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ConvergenceWarning, match=r"^tolerance"):
-            cross_val_error(Complaining(), X, Y, cv=10)
+            cross_val_error(jobs.Complaining(), X, Y, cv=10)
 
 
 def test_the_column_of_groups_is_no_feature():

@@ -138,7 +138,7 @@ def test_several_metrics_from_one_set_of_fits():
     assert CountingNB.fits == 3 * 11
     for name in ("accuracy", "roc_auc"):
         one = permutation_test(GaussianNB(), X, y, scoring=name, **options)
-        assert both[name].metric == one.metric == name
+        assert both[name].name == one.name == name
         assert both[name].statistic == one.statistic
         assert both[name].null_distribution.tolist() == one.null_distribution.tolist()
         assert both[name].pvalue == one.pvalue
@@ -253,10 +253,10 @@ def test_sequential_stop_against_its_definition(h):
     early = permutation_test(NearestCentroid(), X, y, max_exceedances=h, **options)
     pvalue, used = reference.sequential_pvalue(whole.statistic, whole.null_distribution, h)
     assert used < 60
-    assert (early.pvalue, early.n_permutations, early.n_exceedances) == (pvalue, used, h)
-    assert early.stopped
+    assert (early.pvalue, early.n_resamples, early.details["n_exceedances"]) == (pvalue, used, h)
+    assert early.details["stopped"]
     assert early.null_distribution.tolist() == whole.null_distribution[:used].tolist()
-    assert "(stopped)" in str(early)
+    assert "stopped                   True" in str(early)
 
 
 def test_sequential_without_a_stop_is_the_plain_test():
@@ -264,7 +264,7 @@ def test_sequential_without_a_stop_is_the_plain_test():
     options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 40)}
     whole = permutation_test(NearestCentroid(), X, y, **options)
     early = permutation_test(NearestCentroid(), X, y, max_exceedances=5, **options)
-    assert not early.stopped
+    assert not early.details["stopped"]
     assert early.pvalue == whole.pvalue == 1 / 41
     assert early.pvalue_interval == whole.pvalue_interval
 
@@ -282,11 +282,11 @@ def test_sequential_saves_fits_and_each_metric_stops_by_itself():
         max_exceedances=4,
         random_state=0,
     )
-    longest = max(test.n_permutations for test in tests.values())
+    longest = max(test.n_resamples for test in tests.values())
     assert CountingNB.fits <= 2 * 2 * (2 + longest)  # the stages double
     for test in tests.values():
-        assert test.stopped
-        assert test.pvalue == 4 / test.n_permutations
+        assert test.details["stopped"]
+        assert test.pvalue == 4 / test.n_resamples
 
 
 def test_randomness():
@@ -360,7 +360,7 @@ def test_undefined_scores():
     options = {"cv": everything, "scoring": sometimes_nan, "n_permutations": 19, "random_state": 0}
     with pytest.warns(UndefinedMetricWarning, match="of 2 of 19 permutations is undefined"):
         result = permutation_test(GaussianNB(), X, y, **options)
-    assert result.n_exceedances == 2
+    assert result.details["n_exceedances"] == 2
     calls[:] = [0, 0]
     with pytest.raises(ValueError, match="sometimes_nan of the observed labels must be defined"):
         permutation_test(GaussianNB(), X, y, **options)
@@ -419,7 +419,7 @@ def test_pvalue_against_its_definition(null, h):
     assert whole.pvalue == reference.pvalue(0.3, null)
     assert 1 / (len(null) + 1) <= whole.pvalue <= 1
     early = permutation_result("score", statistic, null, h)
-    assert (early.pvalue, early.n_permutations) == reference.sequential_pvalue(0.3, null, h)
+    assert (early.pvalue, early.n_resamples) == reference.sequential_pvalue(0.3, null, h)
 
 
 def test_ties_that_rounding_breaks_are_ties():
@@ -458,15 +458,20 @@ def test_ties_near_zero(metric, seed):
 def test_ties_do_not_depend_on_the_unit(scale):
     null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
     for statistic in (0.0, 1e-17, -1e-17):
-        assert permutation_result("score", scale * statistic, null, None).n_exceedances == 5
+        assert (
+            permutation_result("score", scale * statistic, null, None).details["n_exceedances"] == 5
+        )
     near = permutation_result("score", scale * 1e-9, null, None)
-    assert near.n_exceedances == 2
+    assert near.details["n_exceedances"] == 2
 
 
 def test_a_score_that_explodes_ties_with_nothing():
     null = np.array([-1e20, -3.0, -2.0, -1.5, -np.inf])
-    assert permutation_result("score", -1.0, null, None).n_exceedances == 0
-    assert permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).n_exceedances == 1
+    assert permutation_result("score", -1.0, null, None).details["n_exceedances"] == 0
+    assert (
+        permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).details["n_exceedances"]
+        == 1
+    )
 
 
 def test_interval_of_the_pvalue():
@@ -487,7 +492,7 @@ def test_interval_of_the_pvalue():
 def test_interval_after_a_stop(h, used):
     null = np.r_[np.ones(h - 1), np.zeros(used - h), 1.0, np.zeros(5)]
     result = permutation_result("score", 1.0, null, h)
-    assert result.n_permutations == used
+    assert result.n_resamples == used
     interval = result.confidence_interval(0.9)
     expected = reference.negative_binomial_interval(h, used, 0.9)
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-5)
@@ -534,4 +539,4 @@ def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
         permutation_test(NearestCentroid(), X, y, cv=cv, n_permutations=19)
     turned = (np.arange(60) + rng.integers(60, size=(19, 1))) % 60
     found = permutation_test(NearestCentroid(), X, y, cv=cv, permutations=turned)
-    assert found.n_permutations == 19
+    assert found.n_resamples == 19

@@ -108,7 +108,7 @@ def test_permutation_draws_a_panel_for_each_metric(tests):
         middle = np.average(left + width / 2, weights=heights)
         assert middle == pytest.approx(test.null_distribution.mean(), abs=width / 2)
         assert line.get_xdata()[0] == test.statistic
-        name = test.metric.replace("_", " ")
+        name = test.name.replace("_", " ")
         assert ax.get_xlabel() == f"{name} (larger is better)"
         assert legend(ax) == [
             "labels shuffled 20 times",

@@ -321,7 +321,7 @@ def test_permutation_is_the_single_function(two_classes):
     X, y = two_classes
     report = evaluate(GaussianNB(), X, y, n_bootstraps=5, n_permutations=30, random_state=0)
     cv = StratifiedKFold(10, shuffle=True, random_state=0)
-    assert report.permutation.n_permutations == 30
+    assert report.permutation.n_resamples == 30
     assert report.permutation.statistic == pytest.approx(
         1 - report["cross-validation"].fold_mean, abs=1e-12
     )
