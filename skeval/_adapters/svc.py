@@ -56,7 +56,7 @@ def svc_adapter(
         return Unserved("max_iter may end a fit before the optimum")
     if estimator.probability is True:  # Newer versions have the default "deprecated".
         return Unserved("probability=True cross-validates every fit")
-    boxes = make_boxes(estimator, target)
+    boxes = make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return Unserved("class_weight does not give every class a positive weight")
     pipeline = make_pipeline(*transformers, estimator)

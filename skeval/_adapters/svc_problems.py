@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._resampling.plan import PlanBlock, whole_plan
@@ -60,29 +59,34 @@ TIED = 1e-8
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-def make_boxes(classifier: SVC, target: Target) -> Boxes | None:
+def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
     """Return the boxes of a classifier, None where its `class_weight` leaves a class no room."""
-    if classifier.class_weight == "balanced":
-        return Boxes(classifier, target, None)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return Boxes(C, target, None)
     try:
-        of_class = compute_class_weight(classifier.class_weight, classes=target.classes, y=target.y)
-    except (TypeError, ValueError):  # SVC itself will raise it, too.
+        of_class = compute_class_weight(class_weight, classes=target.classes, y=target.y)
+    except (TypeError, ValueError):  # The classifier itself will raise it, too.
         return None
     room = np.all(np.isfinite(of_class) & (of_class > 0))
-    return Boxes(classifier, target, of_class) if room else None
+    return Boxes(C, target, of_class) if room else None
 
 
 class Boxes:
     """The boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
 
-    "balanced" weighs a class by the training samples of a fit, as scikit-learn does it: a sample
-    that is repeated counts as often, one that is weighted counts once.
+    "balanced" weighs a class by the training samples of a fit, as an SVC does it: a sample that is
+    repeated counts as often, one that is weighted counts once. In a logistic regression they are
+    the weights of the samples.
     """
 
-    def __init__(self, classifier: SVC, target: Target, of_class: np.ndarray | None) -> None:
-        self._C = float(classifier.C)
+    def __init__(self, C: float, target: Target, of_class: np.ndarray | None) -> None:
+        self._C = float(C)
         self._codes, self._n_classes = target.codes, int(target.codes.max()) + 1
         self._of_class = of_class  # (n_classes,), or None where class weights depend on the fit.
+
+    def serves_logistic(self, block: PlanBlock) -> bool:
+        """Whether a LogisticRegression weighs classes so: versions differ in weighted samples."""
+        return self._of_class is not None or block.train.dtype.kind in "iu"
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """Return the fits (n_fits,) of which libsvm finds the same intercept.
@@ -304,9 +308,7 @@ class GramPairSolver:
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
-        solutions = batch.solve(
-            kernels, problems.signs, problems.box, len(self._K), patient=False
-        )
+        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K), patient=False)
         return Solutions(solutions.decision, solutions.alpha[:, rows])
 
 
@@ -460,4 +462,6 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
     block, rows, signs, box = problems
-    return PairProblems(block.take(fits), rows, signs if signs.ndim == 1 else signs[fits], box[fits])
+    return PairProblems(
+        block.take(fits), rows, signs if signs.ndim == 1 else signs[fits], box[fits]
+    )

@@ -296,10 +296,9 @@ class Solver:
         """
         fitter, adapter = self.fitter, self.adapter
         if isinstance(adapter, CostedAdapter) and len(block) >= FEWEST_TRIED * N_PILOTS:
-            pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
-            if np.mean(solve_block(adapter, block.take(pilots)).failed) > MOST_LEFT:
-                return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        output = solve_block(adapter, block)
+            output = solve_after_pilots(adapter, block)
+        else:
+            output = solve_block(adapter, block)
         if output.failed.all():
             return FitOutput(block.test, output.failed)
         return fitter.questions.keep(output, block, fitter.estimator, fitter.target)
@@ -310,6 +309,19 @@ class Solver:
 def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
     """Return what an adapter answers."""
     return adapter(block)
+
+
+def solve_after_pilots(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers, which solves no other fits unless it solves most of a few."""
+    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
+    first = solve_block(adapter, block.take(pilots))
+    if np.mean(first.failed) > MOST_LEFT:
+        return FitOutput(block.test, np.ones(len(block), dtype=bool))
+    others = np.setdiff1d(np.arange(len(block)), pilots)
+    rest = solve_block(adapter, block.take(others))
+    numbers = np.concatenate([pilots, others]).tolist()
+    found = dict(zip(numbers, [*first, *rest], strict=True))
+    return join_outputs([found[number] for number in range(len(block))])
 
 
 def complete(

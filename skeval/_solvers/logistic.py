@@ -31,12 +31,16 @@ from skeval._solvers.optimum import divide
 __all__ = ["LogisticBatch", "LogisticSolution", "solve_selected_logistic"]
 
 # Numbers in one (problems, samples) array, and in one stack of matrices, of a block of problems.
-_BLOCK, _MATRIX_BLOCK = 2**16, 2**18
+_BLOCK, _MATRIX_BLOCK, _GRAM_BLOCK = 2**16, 2**18, 2**20
 # A problem takes so many Newton steps at most, and a step is halved so many times.
-_MAX_ITER, _HALVINGS = 40, 25
+_MAX_ITER, _HALVINGS, _MARGIN_STEPS = 40, 25, 4
 # The last step changes decision values by less than this share of 1 and the largest of them, and
 # leaves a gradient below this share of the sum of weights (7).
-_LAST_STEP, _GRADIENT = 1e-6, 1e-9
+_LAST_STEP, _GRADIENT = 1e-6, 1e-10
+# Products of rows are worth their time for so many Gram matrices.
+_MANY_GRAMS = 64
+# Columns depend on each other where the matrix of their products has such eigenvalues.
+_DEPENDENT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,8 @@ class LogisticBatch:
         """
         columns, system = self._columns, self._system
         ridge = None if scales is None else columns.ridge_of(scales)
+        if not self.uses_features and ridge is not None and len(ridge) >= _MANY_GRAMS:
+            columns.keep_row_products()
         if not penalised and isinstance(system, FeatureSystem):
             ridge, system = None, system.with_ridge(np.zeros_like(columns.scale))
 
@@ -102,8 +108,13 @@ class LogisticBatch:
             return GramSystem(columns.gram(mean))
 
         n = weights.shape[1]
-        size = _BLOCK // n if self.uses_features else _MATRIX_BLOCK // n**2
-        return _solve_blocks(system_of, codes, weights, max(8, size), mean_system)
+        size = _BLOCK // n if self.uses_features else _GRAM_BLOCK // n**2
+        solution = _solve_blocks(system_of, codes, weights, max(8, size), mean_system)
+        if not penalised and isinstance(system, FeatureSystem):
+            # Without a penalty columns that depend on each other leave predictions open.
+            eigenvalues = np.linalg.eigvalsh(system.weighted_products((weights > 0).astype(float)))
+            solution.converged[eigenvalues[:, 0] <= _DEPENDENT * eigenvalues[:, -1]] = False
+        return solution
 
 
 @np.errstate(all="ignore")
@@ -216,12 +227,12 @@ def solve_newton(problems: LogisticProblems, point: Point) -> tuple[Point, np.nd
         axes = tuple(range(1, step.f.ndim))
         size = np.abs(step.f).max(axis=axes)
         point, value = moved, after
-        last = (size <= _LAST_STEP * (1.0 + np.abs(point.f).max(axis=axes))) & (length == 1.0)  # (7)
+        largest = np.abs(point.f).max(axis=axes)
+        last = (size <= _LAST_STEP * (1.0 + largest)) & (length == 1.0)  # (7)
         if last.any():
-            done = left[last]
-            ended = point.take(last)
-            result.put(done, ended)
-            settled[done] = problems.take(last).gradient(ended) <= _GRADIENT
+            last[last] = problems.take(last).gradient(point.take(last)) <= _GRADIENT
+            result.put(left[last], point.take(last))
+            settled[left[last]] = True
         keep = ~last & np.isfinite(size) & np.isfinite(value)
         if not keep.any():
             break
@@ -243,8 +254,18 @@ class TwoClasses:
         return TwoClasses(self.system.take(problems), self.t[problems], self.s[problems])
 
     def start(self) -> Point:
-        zeros = np.zeros(self.s.shape)
-        return Point(self.system.zeros(len(self.s)), zeros[:, 0].copy(), zeros)
+        v, b = self.system.zeros(len(self.s)), np.zeros(len(self.s))
+        if not isinstance(self.system, GramSystem):
+            return Point(v, b, np.zeros(self.s.shape))
+        # Where features abound the kernel is nearly a multiple of the identity, for which each
+        # sample has the margin f = k s (1 - expit(f)).
+        k = np.maximum(self.s * np.reshape(self.system.kernel_scale(), (-1, 1)), 1e-300)
+        margin = np.minimum(np.log1p(k), 0.5 * k)
+        for _ in range(_MARGIN_STEPS):
+            rest = k * expit(-margin)
+            margin -= (margin - rest) / (1.0 + rest * expit(margin))  # (8)
+        v = np.where(self.t > 0, 1.0, -1.0) * self.s * expit(-margin)
+        return Point(v, b, self.system.scores(v))
 
     def start_from(self, point: Point) -> Point:
         v, b = (np.repeat(part, len(self.s), axis=0) for part in (point.v, point.b))
@@ -339,8 +360,8 @@ class ManyClasses:
         q = parts.shape[-1]
         parts = parts.reshape(B, len(first), q, q)
         H = np.empty((B, K, q, K, q))
-        for number, (k, l) in enumerate(zip(first, second, strict=True)):
-            H[:, k, :, l] = H[:, l, :, k] = parts[:, number]
+        for number, (k, m) in enumerate(zip(first, second, strict=True)):
+            H[:, k, :, m] = H[:, m, :, k] = parts[:, number]
         j = np.arange(q)
         # A change of all classes alike changes nothing but the penalty, which is least where
         # coefficients sum to 0: a stiffness against it moves no optimum and makes H regular (5).

@@ -79,7 +79,7 @@ def test_boxes_are_c_times_both_weights(class_weight):
     X, y, block = some_data()
     svc = SVC(C=3.0, class_weight=class_weight)
     _, target, _ = check_task(svc, X, y)
-    boxes = make_boxes(svc, target)(block)
+    boxes = make_boxes(svc.C, svc.class_weight, target)(block)
     for box, counts, order in zip(boxes, block.train, block.order, strict=True):
         labels = y[order]
         drawn = np.repeat(labels, counts)
@@ -91,7 +91,7 @@ def test_a_class_without_room_has_no_boxes():
     X, y, _ = some_data()
     for class_weight in ({"a": 0.0}, {"c": 1.0}):
         svc = SVC(class_weight=class_weight)
-        assert make_boxes(svc, check_task(svc, X, y)[1]) is None
+        assert make_boxes(svc.C, svc.class_weight, check_task(svc, X, y)[1]) is None
 
 
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.2])
