@@ -305,7 +305,7 @@ def several(estimator, X, y):
     [
         lambda: evaluate(GaussianNB(), X, Y, scoring=several),
         lambda: score_interval(GaussianNB(), X, Y, scoring=several),
-        lambda: compare_classifiers(GaussianNB(), DummyClassifier(), X, Y, scoring=several),
+        lambda: compare_classifiers([GaussianNB(), DummyClassifier()], X, Y, scoring=several),
         lambda: run_over_datasets(
             {"a": GaussianNB(), "b": DummyClassifier()}, {"d": (X, Y), "e": (X, Y)}, scoring=several
         ),

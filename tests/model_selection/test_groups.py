@@ -165,9 +165,9 @@ def test_intervals_cover(n_groups):
 
 
 def test_tests_of_independent_samples_refuse_groups():
-    for method in ("mcnemar", "delong"):
+    for method in ("mcnemar", "cochran_q", "delong"):
         with pytest.raises(ValueError, match=f"groups must be None for method='{method}'"):
-            compare_classifiers(LOGISTIC, Sign(), X, Y, groups=GROUPS, method=method)
+            compare_classifiers([LOGISTIC, Sign()], X, Y, groups=GROUPS, method=method)
 
 
 def test_reports_of_groups():
@@ -212,7 +212,7 @@ def fit_all(estimator, **given):
             "score_interval": (score_interval, task, {"n_repeats": 3} | groups),
             "compare_classifiers": (
                 compare_classifiers,
-                (estimator, model, *task[1:]),
+                ([estimator, model], *task[1:]),
                 FEW | groups,
             ),
             "selection_bias": (
@@ -253,7 +253,7 @@ def take_groups():
         ),
         "compare_predictions": (
             compare_predictions,
-            (TRUTH, LABELS, 1 - TRUTH),
+            (TRUTH, [LABELS, 1 - TRUTH]),
             {"method": "permutation", "n_resamples": 9, "metric": error_rate, "random_state": 0},
         ),
         "roc_curve_band": (roc_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
@@ -266,7 +266,6 @@ def take_groups():
     }
     for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
         name = display.__name__
-        cases[f"{name}.from_predictions"] = display.from_predictions, pair, {}
         cases[f"{name}.from_cv_results"] = display.from_cv_results, (found, TABLE, LABELS), {}
     return cases
 
@@ -284,8 +283,7 @@ def test_every_public_function_with_groups_has_a_case():
                 if inspect.isroutine(part) and not helper:
                     names |= {key} if "groups" in inspect.signature(part).parameters else set()
     # these hand groups on to a band, or refuse them
-    bandless = {f"{name}Display.from_cv_results" for name in ("BreakEven", "CostCurve")}
-    assert names - bandless == set(take_groups())
+    assert names - {"CostCurveDisplay.from_cv_results"} == set(take_groups())
 
 
 BAD_GROUPS = {

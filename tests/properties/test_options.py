@@ -18,7 +18,7 @@ from skeval.datasets import load_table, make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
 from skeval.model_selection import (
     BootstrapSplit,
-    compare_over_datasets,
+    compare_scores,
     comparison_power,
     holdout_size,
 )
@@ -176,7 +176,7 @@ CALLS = {
     "comparison_power": (
         comparison_power,
         {
-            "comparison": compare_over_datasets([[1.0, 3], [2, 5], [3, 7]] * 3, random_state=0),
+            "comparison": compare_scores([[1.0, 3], [2, 5], [3, 7]] * 3, over="datasets"),
             "n_simulations": 20,
         },
     ),

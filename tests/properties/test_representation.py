@@ -29,7 +29,7 @@ SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32
 STRICT = {"make_permutation_scorer", "CV2FeatureSelectionPipeline", "PerturbationResamplingSVC"}
 # Data that the docstrings say must be dense.
 DENSE = {"selection_stability", "pareto_dominance", "evaluate_clusterer", "choose_n_clusters"}
-DENSE |= {"compare_clusterings", "internal_indices", "compare_over_datasets"}
+DENSE |= {"compare_clusterings", "internal_indices", "compare_scores"}
 
 
 def ours(family):
