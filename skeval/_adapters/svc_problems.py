@@ -34,6 +34,7 @@ from skeval._solvers.kernel_svm import (
 from skeval._solvers.linear_svm import LinearSVMBatch
 
 __all__ = [
+    "TIED",
     "Boxes",
     "ColumnSteps",
     "GramPairSolver",
