@@ -368,6 +368,6 @@ class ManyClasses:
         stiff = np.einsum("bkjkj->bj", H) / K**2
         stiff[stiff == 0] = 1.0
         H[:, :, j, :, j] += stiff.T[:, :, None, None]
-        for k in range(K):
-            H[:, k, j[:-1], k, j[:-1]] += self._ridge()
+        for code in range(K):
+            H[:, code, j[:-1], code, j[:-1]] += self._ridge()
         return H.reshape(B, K * q, K * q)
