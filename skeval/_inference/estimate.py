@@ -7,7 +7,7 @@ score, a difference or an index, and what only some methods find stands in `deta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,7 +164,11 @@ class Result(ShownAsText):
         -------
         dict
         """
-        raise NotImplementedError
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in shown.items()
+        }
 
     def to_frame(self) -> DataFrame:
         """Return the numbers of `to_dict` as a frame of one row; requires pandas.

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
+from skeval._inference.estimate import Results
 from skeval.cluster import (
     ClusteringComparison,
     NClustersChoice,
@@ -30,7 +31,7 @@ from skeval.cluster._stability import (
     check_points,
     seed_clusterer,
 )
-from skeval.metrics.cluster import ExternalIndices, external_indices, silhouette_samples
+from skeval.metrics.cluster import external_indices, silhouette_samples
 from skeval.report._evaluate import make_announcer
 from skeval.report._page import WritableReport
 from skeval.report._source import describe_run, write_estimator
@@ -199,7 +200,7 @@ def _compare_partitions(
 
 def _compare_with_classes(
     labels_true: Any, partitions: dict[int, np.ndarray]
-) -> tuple[ExternalIndices, ...] | None:
+) -> tuple[Results, ...] | None:
     """Return how well each clustering agrees with known classes; None without such classes."""
     if labels_true is None:
         return None
@@ -287,7 +288,7 @@ class ClusteringReport(WritableReport):
         Pareto front over these indices.
     stability : NClustersChoice
         How well random halves predict each other's clusters, and the choice by that rule.
-    external : tuple of ExternalIndices, or None
+    external : tuple of dict of str to float, or None
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
@@ -314,7 +315,7 @@ class ClusteringReport(WritableReport):
 
     comparison: ClusteringComparison
     stability: NClustersChoice
-    external: tuple[ExternalIndices, ...] | None
+    external: tuple[Results, ...] | None
     partitions: dict[int, np.ndarray]
     shown: ShownClusters | None
     warnings: tuple[str, ...]
@@ -505,7 +506,7 @@ class Column:
 def make_columns(
     comparison: ClusteringComparison,
     stability: NClustersChoice,
-    external: Iterable[ExternalIndices] | None,
+    external: Iterable[Results] | None,
 ) -> list[Column]:
     """Return the columns, the numbers of clusters first."""
     columns = [Column(("k",), stability.candidates, str)]
@@ -520,7 +521,7 @@ def make_columns(
         Column(("Pareto", "front"), comparison.front, _write_flag),
     ]
     if external is not None:
-        values = np.array([indices.adjusted_rand for indices in external])
+        values = np.array([indices["adjusted_rand"] for indices in external])
         heading = ("adjusted", "Rand with", "classes")
         columns.append(Column(heading, values, _choose_format(values)))
     return columns

@@ -96,7 +96,7 @@ INTERNAL = {
     "neg_connectivity": ({"n_neighbors": 3}, SPLIT),
     "neg_davies_bouldin_centroid": ({}, SPLIT),
     "neg_davies_bouldin_pairwise": ({}, SPLIT),
-    "neg_within_cluster_sse": ({}, MERGED),
+    "neg_sse": ({}, MERGED),
     "neg_within_cluster_variance": ({}, MERGED),
     "silhouette": ({}, SPLIT),
 }
@@ -233,7 +233,7 @@ def test_bad_names():
         ("davies_bouldin", "'neg_davies_bouldin_centroid' or 'neg_davies_bouldin_pairwise'"),
         ("dunn_score", "'dunn'"),
         ("silhouette_score", "'silhouette'"),
-        ("within_cluster_sse", "'neg_within_cluster_sse'"),
+        ("sse", "'neg_sse'"),
         ("acuracy", "'accuracy'"),
     ],
 )

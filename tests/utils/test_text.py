@@ -97,7 +97,6 @@ def test_every_public_result_is_shown_in_notebooks_and_has_a_short_repr(result):
     assert callable(result._repr_html_)
     assert result.__repr__.__qualname__ in (
         "write_fields",
-        "InternalIndices.__repr__",
         "WritableReport.__repr__",
     )
 
