@@ -10,6 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
+    normal_interval,
     stratified_wilson_interval,
     wilson_interval,
 )
@@ -72,3 +73,10 @@ def test_stratified_wilson_without_any_variance(wrong):
     assert high - low > 0.02
     mirrored = stratified_wilson_interval(sizes - wrong, sizes, weights, 0.95)
     assert mirrored == pytest.approx((1 - high, 1 - low))
+
+
+def test_normal_interval_is_clipped_to_the_range_of_the_quantity():
+    z = norm.ppf(0.975)
+    assert normal_interval(0.5, 0.1, 0.95) == pytest.approx((0.5 - z / 10, 0.5 + z / 10))
+    assert normal_interval(0.1, 0.1, 0.95, (0, 1)) == pytest.approx((0, 0.1 + z / 10))
+    assert normal_interval(0.9, 0.1, 0.95, (0, 1)) == pytest.approx((0.9 - z / 10, 1))

@@ -1,6 +1,8 @@
 """Finished work outlives the run: interrupted, killed, corrupted, changed."""
 
+import functools
 import importlib
+import linecache
 import logging
 import os
 import pathlib
@@ -8,10 +10,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import ModuleType
 
 import joblib
 import numpy as np
 import pytest
+import sklearn.svm
 from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
@@ -19,6 +24,7 @@ from sklearn.svm import SVC
 from skeval._resampling import adapters as _adapters
 from skeval._resampling import fits as _predict
 from skeval._resampling import jobs as _jobs
+from skeval._resampling.cache import describe_code, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -263,3 +269,293 @@ def test_scoring_that_cannot_be_pickled_is_refused(memory):
 def test_memory_must_be_one(wrong):
     with pytest.raises(ValueError, match="memory"):
         estimate(wrong)
+
+
+BASE = """
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+class Base(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = [0, 1]
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > {cut}).astype(int)
+
+class A(Base):
+    pass
+
+def rate(y_true, y_pred, penalty={penalty}):
+    return float((y_true != y_pred).mean()) + penalty
+"""
+RUN = """
+import sys
+import numpy as np
+from sklearn.metrics import make_scorer
+from skeval.model_selection import bootstrap_error, permutation_test
+X = np.linspace(-1, 1, 20).reshape(-1, 1)
+y = np.arange(20) // 10
+
+def measure():
+    options = {"random_state": 0, "memory": sys.argv[1]}
+    error = bootstrap_error(A(), X, y, n_resamples=20, **options).error
+    scoring = make_scorer(rate)
+    test = permutation_test(A(), X, y, cv=2, scoring=scoring, n_permutations=3, **options)
+    return f"{error:.6f} {test.statistic:.6f}"
+
+"""
+ONCE = """
+with open(sys.argv[2], "a") as lines:
+    print(measure(), file=lines)
+"""
+
+
+def written(cut=0.0, penalty=0):
+    return BASE.format(cut=cut, penalty=penalty)
+
+
+def executed(**changes):
+    return f"exec({written(**changes)!r})\n"
+
+
+@pytest.fixture
+def outputs(tmp_path, monkeypatch):
+    """Run texts as programs that share a memory; return the lines each of them measured."""
+    program, lines = tmp_path / "program.py", tmp_path / "lines"
+    monkeypatch.setattr(sys, "argv", ["-", str(tmp_path / "kept"), str(lines)])
+
+    def run(*texts, by):
+        for text in texts:
+            main = ModuleType("__main__")
+            monkeypatch.setitem(sys.modules, "__main__", main)
+            if by == "file":
+                program.write_text(text)
+                linecache.clearcache()  # two writes within one tick of the clock
+                main.__file__ = str(program)
+            exec(compile(text, program if by == "file" else "<stdin>", "exec"), vars(main))
+        return lines.read_text().splitlines()
+
+    return run
+
+
+def n_kept(tmp_path):
+    return len([*(tmp_path / "kept").rglob("output.pkl")])
+
+
+@pytest.mark.parametrize("by", ["file", "-"])
+@pytest.mark.parametrize("code", [written, executed])
+def test_a_base_class_and_a_default_are_in_the_key(outputs, tmp_path, by, code):
+    programs = [code(**change) + RUN + ONCE for change in ({}, {"cut": 0.5}, {"penalty": 1})]
+    first, cut, penalty = outputs(*programs, by=by)
+    assert float(first.split()[0]) == 0 < float(cut.split()[0])
+    assert float(penalty.split()[1]) == pytest.approx(float(first.split()[1]) + 1)
+    kept = n_kept(tmp_path)
+    assert outputs(*programs[::-1], by=by)[3:] == [penalty, cut, first]
+    assert n_kept(tmp_path) == kept
+
+
+@pytest.mark.parametrize("by", ["file", "-"])
+def test_redefined_in_one_program(outputs, by):
+    redefined = written() + RUN + ONCE + executed(cut=0.5) + ONCE
+    first, second = outputs(redefined, by=by)
+    assert first.split()[0] == "0.000000" != second.split()[0]
+
+
+CHANGES = {
+    "class attribute": "Base.cut = 0.5",
+    "default": "rate.__defaults__ = (1,)",
+    "default by keyword": "rate.__kwdefaults__ = {'penalty': 1}",
+}
+CUT_IN_CLASS = (
+    BASE.replace("class Base(", "class Base(", 1)
+    .replace("    def fit(", "    cut = {cut}\n\n    def fit(")
+    .replace("X[:, 0] > {cut}", "X[:, 0] > self.cut")
+)
+BY_KEYWORD = CUT_IN_CLASS.replace("y_pred, penalty", "y_pred, *, penalty")
+
+
+@pytest.mark.parametrize("by", ["file", "-"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_while_a_program_runs_is_in_the_key(outputs, by, change):
+    """The source says what it said before; its text alone would find the older result."""
+    text = BY_KEYWORD if change == "default by keyword" else CUT_IN_CLASS
+    program = text.format(cut=0.0, penalty=0) + RUN + ONCE + CHANGES[change] + "\n" + ONCE
+    first, second = outputs(program, by=by)
+    assert first != second
+
+
+def test_a_method_put_into_a_class_is_in_the_key(outputs):
+    patch = "def predict(self, X):\n    return (X[:, 0] > 0.5).astype(int)\nA.predict = predict\n"
+    first, second = outputs(written() + RUN + ONCE + patch + ONCE, by="file")
+    assert first != second
+
+
+def test_a_module_that_says_its_version_may_be_edited_all_the_same(outputs, tmp_path, monkeypatch):
+    version = '__version__ = "1"\n'
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for cut in (0.0, 0.55):
+        (tmp_path / "own.py").write_text(version + written(cut=cut))
+        sys.modules.pop("own", None)
+        lines = outputs("from own import A, rate\n" + RUN + ONCE, by="file")
+    assert lines[0] != lines[1]
+
+
+def test_a_program_from_standard_input_finds_its_results_in_another_process(tmp_path):
+    kept = []
+    for seed in "12":
+        subprocess.run(
+            [sys.executable, "-", tmp_path / "kept", tmp_path / "lines"],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            input=written() + RUN + ONCE,
+            text=True,
+            check=True,
+        )
+        kept.append(n_kept(tmp_path))
+    assert kept[0] == kept[1] > 0
+
+
+PARTS = """
+import functools
+import numpy as np
+
+def plain(a, b=(1, {value}), *, c="x"):
+    return [a in {{"one", "two", "three", "four"}} for _ in range(2)]
+
+def factory(value, array):
+    def inner(a):
+        return inner(a - 1) if a else (value, array)
+    return inner
+
+closure = factory({value}, np.arange(3))
+
+class Whole:
+    attribute = [{value}, {{"b", "a", "c", "d"}}, object(), np]
+
+    def __call__(self):
+        return (lambda: {value})()
+
+    @staticmethod
+    def static():
+        return {value}
+
+    @classmethod
+    def of_class(cls):
+        return {value}
+
+    @property
+    def computed(self):
+        return {value}
+
+    @functools.cached_property
+    def once(self):
+        return {value}
+
+    @functools.lru_cache
+    def many(self):
+        return {value}
+
+    class Inner:
+        def method(self):
+            return {value}
+"""
+NAMES = ["plain", "closure", "Whole"]
+
+
+def namespace(text, **names):
+    exec(text, names := {"__name__": "__main__"} | names)
+    return names
+
+
+def test_the_same_under_every_hash_seed():
+    program = PARTS.format(value=1) + (
+        "from skeval._resampling.cache import describe_code\n"
+        f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", "\n" * int(seed) + program],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(texts) == 1
+    assert " at 0x" not in texts.pop()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_value_is_another_text(name):
+    first, again, other = (
+        describe_code(namespace(PARTS.format(value=value))[name]) for value in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+MEMBERS = {
+    "method": "def f(self):\n  return {value}",
+    "static": "@staticmethod\n def f():\n  return {value}",
+    "class": "@classmethod\n def f(cls):\n  return {value}",
+    "property": "@property\n def f(self):\n  return {value}",
+    "lambda": "f = lambda self: (lambda: {value})",
+    "cached": "@functools.cached_property\n def f(self):\n  return {value}",
+    "lru_cache": "@functools.lru_cache\n def f(self):\n  return {value}",
+    "partial": "f = functools.partial(lambda a: {value}, 1)",
+    "nested": "class Inner:\n  def f(self):\n   return {value}",
+}
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_every_kind_of_member(member):
+    body = f"import functools\nclass Whole:\n {MEMBERS[member]}\n"
+    first, again, other = (
+        describe_code(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("return a - b", "return b - a"),
+        ("return 1", "return 1.0"),
+        ("return 1", "return True"),
+        ("return a.mean()", "return a.sum()"),
+        ("return a in {1, 2}", "return a in {1, 3}"),
+        ("try:\n  return a\n except ValueError:\n  return b", "return a"),
+    ],
+)
+def test_other_code_is_another_text(pair):
+    first, second = (namespace(f"def f(a, b):\n {body}")["f"] for body in pair)
+    assert describe_code(first) != describe_code(second)
+
+
+def test_names_of_parameters_count():
+    first, second = (namespace(f"def f({given}):\n return 1")["f"] for given in ("a, b", "b, a"))
+    assert describe_code(first) != describe_code(second)
+
+
+def test_what_a_program_changes_is_in_it():
+    Counter = namespace("class Counter:\n n = 0\n def f(self):\n  return 1")["Counter"]
+    before = describe_code(Counter)
+    Counter.n += 1
+    assert describe_code(Counter) != before
+    Counter.n -= 1
+    assert describe_code(Counter) == before
+    f = namespace("def f(a, b=1, *, c=2):\n return a")["f"]
+    before = describe_code(f)
+    f.__defaults__ = (3,)
+    assert describe_code(f) != before
+    f.__defaults__, f.__kwdefaults__ = (1,), {"c": 3}
+    assert describe_code(f) != before
+
+
+def test_only_installed_packages_are_known_by_their_versions():
+    assert find_version(sklearn.svm.SVC) == ("sklearn", sklearn.__version__)
+    assert find_version(np.mean) == ("numpy", np.__version__)
+    assert find_version(namespace) is None
+    assert find_version(Path) is None  # no version
+    assert find_version(functools.partial(namespace)) is None

@@ -1,0 +1,194 @@
+"""Areas under the ROC curve and bands of curves against their definitions."""
+
+import numpy as np
+import pytest
+from helpers.coverage import consistent_with
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from reference import curves, metric_intervals
+from scipy.stats import beta, norm
+from sklearn.metrics import roc_auc_score
+
+from skeval._inference.areas import (
+    Steps,
+    _draw_curve,
+    _smooth_curve,
+    area_error,
+    class_size,
+    curve_distances,
+    curve_limits,
+    delong,
+    independent_size,
+)
+from skeval._inference.proportions import binomial_limits
+from skeval.model_selection import metric_interval
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_delong_equals_the_u_statistic(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.repeat([True, False], [7, 11]))
+    scores = rng.integers(0, 8, size=(3, 18)).astype(float)  # ties within and between classes
+    areas, covariance = delong(positive, scores)
+    expected = metric_intervals.delong(scores[:, positive].tolist(), scores[:, ~positive].tolist())
+    assert_allclose(areas, expected[0], rtol=1e-12)
+    assert_allclose(covariance, expected[1], rtol=1e-10, atol=1e-15)
+    assert_allclose(areas, [roc_auc_score(positive, s) for s in scores])
+
+
+def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
+    truth = norm.cdf(shift / np.sqrt(2))
+    y = np.repeat([0, 1], n_each)
+    rng = np.random.default_rng(0)
+    return sum(
+        truth
+        in metric_interval(
+            roc_auc_score, y, rng.normal(size=2 * n_each) + shift * y, method="delong"
+        ).interval
+        for _ in range(n_data_sets)
+    )
+
+
+def test_delong_coverage():
+    assert consistent_with(coverage_of_delong(200), 200)
+
+
+@pytest.mark.slow
+def test_delong_coverage_long():
+    hits = coverage_of_delong(3000)
+    print(f"DeLong: {hits / 3000:.4f}")
+    assert consistent_with(hits, 3000)
+
+
+RNG = np.random.default_rng(0)
+POSITIVE = np.arange(80) % 4 == 0
+SCORE = RNG.normal(size=80).round(1) + POSITIVE
+ONES = np.ones(80)
+
+
+def test_the_error_of_an_area_is_delongs():
+    expected = np.sqrt(delong(POSITIVE, SCORE[None])[1][0, 0])
+    assert_allclose(area_error(POSITIVE, SCORE, ONES, None), expected)
+    assert_allclose(area_error(POSITIVE, SCORE, 3 * ONES, None), expected)
+    assert_allclose(area_error(~POSITIVE, -SCORE, ONES, None), expected)
+
+
+def test_groups_of_one_are_samples():
+    found = area_error(POSITIVE, SCORE, ONES, np.arange(80))
+    assert_allclose(found, area_error(POSITIVE, SCORE, ONES, None), rtol=0.03)
+    assert_allclose(class_size(SCORE, ONES, np.arange(80)), 79, rtol=1e-9)
+    assert class_size(SCORE, ONES, None) == 80
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_copies_in_a_group_say_nothing_new(copies):
+    positive, score, groups = (np.repeat(v, copies) for v in (POSITIVE, SCORE, np.arange(80)))
+    ones = np.ones(80 * copies)
+    expected = area_error(POSITIVE, SCORE, ONES, np.arange(80))
+    assert_allclose(area_error(positive, score, ones, groups), expected)
+    assert_allclose(class_size(score, ones, groups), 79, rtol=0.03)
+
+
+def test_groups_that_hold_every_score_are_worth_their_samples():
+    """Where each group holds the same scores nothing varies between groups."""
+    score = np.tile(np.arange(4.0), 10)
+    assert class_size(score, np.ones(40), np.repeat(np.arange(10), 4)) == 40
+    assert class_size(score, np.ones(40), np.zeros(40, dtype=int)) == 1
+    assert class_size(np.zeros(40), np.ones(40), np.repeat(np.arange(10), 4)) == 10
+
+
+def test_weights_count_by_their_ratios():
+    weight = RNG.random(80)
+    assert_allclose(independent_size(weight), weight.sum() ** 2 / (weight**2).sum())
+    assert_allclose(independent_size(weight), independent_size(7 * weight))
+    half = np.r_[np.ones(40), np.zeros(40) + 1e-9]
+    assert_allclose(independent_size(half), 40)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
+    rng = np.random.default_rng(seed)
+    positive = rng.permutation(np.repeat([True, False], [9, 16]))
+    score, weight = rng.integers(0, 6, 25).astype(float), rng.exponential(size=25)
+    for group in (rng.integers(0, 7, 25), np.arange(25)):
+        sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
+        area, variance = metric_intervals.clustered_area_variance(*sample)
+        assert_allclose(area_error(positive, score, weight, group) ** 2, variance, rtol=1e-10)
+        assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
+
+
+def test_a_class_of_one_has_no_error():
+    assert np.isnan(area_error(np.arange(80) == 3, SCORE, ONES, None))
+
+
+def random_steps(seed, n=(9, 6), ties=False):
+    rng = np.random.default_rng(seed)
+    scores = [rng.normal(size=n[0]), rng.normal(size=n[1]) + 1]
+    scores = [s.round(0) if ties else s for s in scores]
+    cuts = np.concatenate([[np.inf], np.unique(np.concatenate(scores))[::-1]])
+    x, y = (np.array([np.mean(s >= t) for t in cuts]) for s in scores)
+    return Steps(x, y, float(n[0]), float(n[1]))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("size", [3.7, 30.0, 1e6])
+def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
+    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
+    rates = np.array([0.0, 1e-5, 0.1, 0.5, 0.93, 1.0])
+    low, high = binomial_limits(rates, size, norm.ppf(0.975), exact=exact)
+    for rate, lower, upper in zip(rates, low, high, strict=True):
+        hits, misses = rate * size, size - rate * size
+        lowest = beta.ppf(0.025, hits + own, misses + other) if rate else 0
+        highest = beta.isf(0.025, hits + other, misses + own) if rate < 1 else 1
+        assert lower == pytest.approx(min(lowest, rate), rel=1e-9)
+        assert upper == pytest.approx(max(highest, rate), rel=1e-9)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("ties", [False, True])
+@given(seed=st.integers(0, 10**6), z=st.floats(0.1, 4))
+@settings(max_examples=15)
+def test_limits_of_curves_are_those_of_their_definition(exact, ties, seed, z):
+    steps = random_steps(seed, ties=ties)
+    at = np.array([0.0, 0.03, 0.25, 1 / 3, 0.8, 1.0])
+    points = list(zip(steps.x, steps.y, strict=True))
+    sizes = steps.n_x, steps.n_y
+    expected = [curves.curve_limits(points, sizes, x, z, exact) for x in at]
+    assert_allclose(np.transpose(curve_limits(steps, at, z, exact)), expected, atol=1e-9)
+
+
+def test_the_distance_is_that_to_the_next_point():
+    class Drawn:
+        """A generator that draws the expected counts of the first class, all last of the other."""
+
+        def multinomial(self, size, share):
+            counts = np.floor(size * np.cumsum(share)).astype(int)
+            return np.diff(counts, prepend=0)
+
+    steps = random_steps(3)
+    true = _smooth_curve(steps)
+    sizes = np.array([9, 6])
+    drawn = _draw_curve(true, sizes, Drawn())
+    expected = curves.distance(true.T, drawn.T, sizes)
+    assert_allclose(curve_distances(steps, [Drawn()]), [expected], rtol=1e-3)
+
+
+def test_distances_do_not_depend_on_the_number_of_generators():
+    steps = random_steps(1)
+    rngs = [np.random.default_rng(i) for i in range(30)]
+    first = curve_distances(steps, rngs[:11])
+    again = curve_distances(steps, [np.random.default_rng(i) for i in range(30)])
+    assert_allclose(again[:11], first, rtol=0)
+    assert np.ptp(again) > 0.5
+
+
+def test_curves_drawn_from_the_curve_lie_as_far_as_the_quantile_says():
+    """The distances of one curve are those of curves drawn anew: they are a pivot."""
+    of_few = np.quantile(
+        curve_distances(random_steps(0), map(np.random.default_rng, range(300))), 0.95
+    )
+    of_many = np.quantile(
+        curve_distances(random_steps(0, (90, 60)), map(np.random.default_rng, range(300))), 0.95
+    )
+    assert 1.8 < of_few < of_many < 3.2

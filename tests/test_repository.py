@@ -1,0 +1,68 @@
+"""What stands beside the package says the same as the package."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from skeval import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def read(name):
+    return (ROOT / name).read_text()
+
+
+def test_the_version_is_one():
+    assert f"version: {__version__}\n" in read("CITATION.cff")
+    assert json.loads(read("codemeta.json"))["version"] == __version__
+    assert f'set version = "{__version__}"' in read(".ci/recipe/meta.yaml")
+
+
+def test_the_dependencies_are_those_of_the_project():
+    assert json.loads(read("codemeta.json"))["softwareRequirements"] == PROJECT["dependencies"]
+    needed = [f"python {PROJECT['requires-python']}"]
+    needed += [re.sub(r"(>=)", r" \1", each) for each in PROJECT["dependencies"]]
+    run = read(".ci/recipe/meta.yaml").partition("  run:\n")[2].partition("\n\n")[0]
+    assert [line.strip("- ") for line in run.splitlines()] == needed
+
+
+def test_the_licence_is_one():
+    assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
+    assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])
+    assert f"license: {PROJECT['license']}\n" in read(".ci/recipe/meta.yaml")
+    assert read("LICENSE").startswith("BSD 3-Clause License")
+
+
+def test_what_the_paper_cites_is_listed_and_nothing_else():
+    cited = set(re.findall(r"@(\w+)", read("paper/paper.md")))
+    listed = set(re.findall(r"^@\w+\{(\w+),", read("paper/paper.bib"), re.M))
+    assert cited == listed
+
+
+@pytest.mark.parametrize(
+    "section",
+    ["Summary", "Statement of need", "State of the field", "Functionality", "Quality control"],
+)
+def test_the_paper_has_the_sections_of_its_journal(section):
+    body = read("paper/paper.md").partition(f"# {section}\n")[2].partition("\n# ")[0]
+    assert len(body.split()) >= 40
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.rst", "LICENSE", "CHANGELOG.rst", "CONTRIBUTING.rst", "CODE_OF_CONDUCT.md",
+        "SECURITY.md", "SUPPORT.md", ".ci/run", ".github/workflows/tests.yml",
+    ],
+)  # fmt: skip
+def test_a_stranger_finds_what_a_project_has(name):
+    assert read(name).strip()
+
+
+def test_the_workflow_runs_the_one_command():
+    assert "run: .ci/run" in read(".github/workflows/tests.yml")
