@@ -238,7 +238,7 @@ def find_row(index: Index) -> Row | None:
 
     Of the forms of one function it is that of the bound arguments, else the first.
     """
-    function, bound = index, {}
+    function, bound = index, dict[str, Any]()
     while isinstance(function, partial):
         bound, function = function.keywords | bound, function.func
     package = str(getattr(function, "__module__", "")).split(".")[0]

@@ -337,7 +337,9 @@ def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Genera
         drawn[rng.choice(len(drawn), m, replace=False)] = True
         order[rows] = rows.start + np.argsort(~drawn, kind="stable")
     again = replace(partition, order=partition.order[order])
-    return Samples(points[order] if samples.has_points else points, again, samples.metric)
+    return Samples(
+        points[order] if samples.metric != "precomputed" else points, again, samples.metric
+    )
 
 
 def stratified_mean(
