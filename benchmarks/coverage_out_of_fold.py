@@ -93,7 +93,7 @@ def truth(estimator, X, y, test):
     predicted = target.encode(model.predict(test[0]), n)
     data = target, cases_of(target), np.ones(n), np.arange(n), zeros, zeros
     found = OutOfFold(*data, predicted, np.zeros(n), answered, {}, [], 2, 1.0, 1.0, 2)
-    return {each.name: each.estimate for each in measure_metrics(found, 0.95)}
+    return {each.name: each.value for each in measure_metrics(found, 0.95).values()}
 
 
 def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
@@ -106,13 +106,13 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
     for repetition in range(n_sets):
         X, y = make[0](rng, n, *make[1])
         true = truth(ESTIMATORS[name], X, y, test)
-        for each in measure(ESTIMATORS[name], X, y, repetition):
+        for each in measure(ESTIMATORS[name], X, y, repetition).values():
             if np.isnan(true[each.name]):
                 continue
             interval = each.interval
             held[each.name].append(interval.low <= true[each.name] <= interval.high)
             widths[each.name].append(interval.high - interval.low)
-            errors[each.name].append(each.estimate - true[each.name])
+            errors[each.name].append(each.value - true[each.name])
     for metric, hits in held.items():
         yield {
             "estimator": name,

@@ -29,7 +29,7 @@ evaluate(object(), X, y, n_bootstraps="many")
 SEEN = [
     "skeval.report._report.EvaluationReport",
     "float",
-    "skeval.model_selection._metric_interval.MetricInterval",
+    "skeval._inference.estimate.Estimate",
     "float",
     "float",
 ]

@@ -57,7 +57,7 @@ rows = np.arange(len(intervals))[::-1]
 for row, result in zip(rows, intervals.values(), strict=True):
     interval = result.interval
     ax.plot([interval.low, interval.high], [row, row], color="tab:blue", lw=2)
-    ax.plot(result.estimate, row, "o", color="tab:blue")
+    ax.plot(result.value, row, "o", color="tab:blue")
     ax.annotate(
         interval.method,
         (interval.low, row),

@@ -69,7 +69,7 @@ print(
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 for name, interval in intervals.items():
     left.hist(interval.replicates, 30, alpha=0.6, label=name)
-    left.axvline(interval.estimate, color="black", lw=1)
+    left.axvline(interval.value, color="black", lw=1)
 left.set(xlabel="BLEU of a resampled corpus", ylabel="resamples")
 left.legend()
 for name, hypotheses in systems.items():

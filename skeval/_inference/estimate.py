@@ -313,7 +313,9 @@ class Estimate(ResultWithLimits):
         return [*rows, *_list_details(self.details)]
 
     def __str__(self) -> str:
-        return _write_result(f"{self.name} ({self.method})", self._lines(), self.details)
+        named_below = self.method == self.interval.method
+        title = self.name if named_below else f"{self.name} ({self.method})"
+        return _write_result(title, self._lines(), self.details)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -406,10 +408,23 @@ class Test(ResultWithLimits):
         return _write_result(f"{self.method} ({self.name})", self._lines(), self.details)
 
 
-class Results(dict[str, Any], Result):
-    """Results or numbers by name: those of several metrics, or all that one call computes."""
+class Results(dict[Any, Any], Result):
+    """Results or numbers by name: those of several metrics, or all that one call computes.
+
+    Attributes
+    ----------
+    largest_difference : Estimate or None
+        Of a metric in subgroups of the samples: the largest difference between two of them. Its
+        `details` name the `first`, which has the larger value, the `second`, and the number of
+        pairs, `n_pairs`; its interval holds its level for all pairs at once. None where no two
+        have an interval, and of all else.
+    """
 
     __repr__ = dict.__repr__
+    largest_difference: Estimate | None = None
+
+    def __missing__(self, name: Any) -> Any:
+        raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what each result is as a dict, and the numbers as they are, without arrays.
@@ -419,7 +434,7 @@ class Results(dict[str, Any], Result):
         dict
         """
         return {
-            key: value.to_dict() if isinstance(value, Result) else value
+            str(key): value.to_dict() if isinstance(value, Result) else value
             for key, value in self.items()
             if not isinstance(value, np.ndarray)
         }
@@ -440,11 +455,11 @@ class Results(dict[str, Any], Result):
         for key, value in self.items():
             if isinstance(value, Estimate):
                 spread = f"{write_number(value.value)} +/- {write_spread(value.standard_error)}"
-                lines.append((key, f"{spread} ({value.method})"))
+                lines.append((str(key), f"{spread} ({value.method})"))
             elif isinstance(value, Result):
                 blocks.append(str(value))
             elif not isinstance(value, np.ndarray):
-                lines.append((key, write_number(value)))
+                lines.append((str(key), write_number(value)))
         width = max((len(key) for key, _ in lines), default=0)
         return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
 
@@ -472,7 +487,10 @@ def _keep_plain(details: Details) -> dict[str, Any]:
 def _list_details(details: Details) -> list[tuple[str, str]]:
     """Return the details that are numbers or words as lines."""
     return [
-        (key.replace("_", " "), write_number(value) if isinstance(value, float) else str(value))
+        (
+            key.removeprefix("n_").replace("_", " "),
+            write_number(value) if isinstance(value, float) else str(value),
+        )
         for key, value in _keep_plain(details).items()
         if value is not None and key != CAUTION
     ]

@@ -54,7 +54,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
     "y_true": ["array-like"],
-    "y_prob": ["array-like"],
+    "y_proba": ["array-like"],
     "pos_label": [Real, str, "boolean", None],
     "labels": ["array-like", None],
     "sample_weight": ["array-like", None],
@@ -86,25 +86,25 @@ class Events(NamedTuple):
 
 def check_events(
     y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_proba: ArrayLike,
     pos_label: object,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Events:
     """Return the event that the probabilities are of; samples of weight 0 are left out."""
-    given = check_data("y_prob", y_prob, ensure_2d=False, dtype=np.float64)
+    given = check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     if given.ndim == 2 and given.shape[1] > 1:
         found = _check_columns(y_true, given, pos_label, labels, sample_weight)
     else:
         if labels is not None:
-            raise ValueError("labels must be None where y_prob has one column, got some.")
-        checked = check_binary_scores(y_true, given, pos_label, sample_weight, "y_prob")
+            raise ValueError("labels must be None where y_proba has one column, got some.")
+        checked = check_binary_scores(y_true, given, pos_label, sample_weight, "y_proba")
         classes = np.unique(check_y("y_true", y_true)).tolist()
         found = Events(*checked, positive_label(classes, pos_label))
     probability = found.probability
     if probability.min() < 0 or probability.max() > 1:
         outside = probability[(probability < 0) | (probability > 1)][0]
-        raise ValueError(f"y_prob must lie between 0 and 1, got {outside:g}.")
+        raise ValueError(f"y_proba must lie between 0 and 1, got {outside:g}.")
     seen = found.weight > 0
     return Events(found.happened[seen], probability[seen], found.weight[seen], found.pos_label)
 
@@ -117,14 +117,14 @@ def _check_columns(
     sample_weight: ArrayLike | None,
 ) -> Events:
     """Return one class against the rest, or whether the likeliest class is the true one."""
-    with naming("y_true", "y_prob"):
+    with naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
     y = check_y("y_true", y_true)
     classes = np.unique(y) if labels is None else check_y("labels", labels)
     if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
         raise ValueError(
-            f"labels must name the class of each of the {columns.shape[1]} columns of y_prob once, "
-            f"got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
+            f"labels must name the class of each of the {columns.shape[1]} columns of y_proba "
+            f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
         )
     if not set(y.tolist()) <= set(classes.tolist()):
         raise ValueError(f"y_true must hold labels alone, {classes.tolist()[:10]}, got others.")
@@ -224,7 +224,7 @@ class CalibrationCurve(ShownAsText):
     pos_label : object
         The class whose probability was predicted; None where the event is that the class of the
         largest probability is the true one.
-    y_prob : ndarray of shape (n_samples,)
+    y_proba : ndarray of shape (n_samples,)
         The probabilities of the event, without samples of weight 0.
     sample_weight : ndarray of shape (n_samples,)
         Their weights, relative to the largest.
@@ -242,7 +242,7 @@ class CalibrationCurve(ShownAsText):
     method: str
     strategy: str
     pos_label: object
-    y_prob: Floats = field(repr=False)
+    y_proba: Floats = field(repr=False)
     sample_weight: Floats = field(repr=False)
 
     @property
@@ -279,7 +279,7 @@ class CalibrationCurve(ShownAsText):
 )
 def calibration_curve(
     y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_proba: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
@@ -303,7 +303,7 @@ def calibration_curve(
     ----------
     y_true : array-like of shape (n_samples,)
         True classes.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probability of the positive class, or of each class.
     n_bins : int, default=10
         Number of bins; those without samples are left out.
@@ -316,11 +316,11 @@ def calibration_curve(
     confidence_level : float, default=0.95
         Nominal coverage in each bin by itself, of the interval and of the band.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_prob` has one column and `y_true` takes values in
+        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
         {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
         probability is the true one (top label).
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says. A bin counts as
         :math:`(\sum w)^2 / \sum w^2` samples, so that only the ratios of weights matter.
@@ -386,7 +386,7 @@ def calibration_curve(
        0.1750    0.2500  [0.0063, 0.8059]  [0.0000, 0.5000]        4
        0.7250    0.7500  [0.1941, 0.9937]  [0.2500, 1.0000]        4
     """
-    events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
+    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     bins = bin_events(events, n_bins, strategy)
     limits = [
         INTERVALS[method](share * size, size, confidence_level)
@@ -473,7 +473,7 @@ class CalibrationError(WithEnds, LimitsResult):
 )
 def expected_calibration_error(
     y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_proba: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
@@ -496,7 +496,7 @@ def expected_calibration_error(
     ----------
     y_true : array-like of shape (n_samples,)
         True classes.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probability of the positive class, or of each class.
     n_bins : int, default=10
         Number of bins.
@@ -505,11 +505,11 @@ def expected_calibration_error(
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_prob` has one column and `y_true` takes values in
+        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
         {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
         probability is the true one (top label).
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says; only the ratios of weights matter.
 
@@ -582,7 +582,7 @@ def expected_calibration_error(
       bins           10 (quantile)
       samples        200
     """
-    events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
+    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)
     bins = Bins(found.share, found.effective, found.predicted, found.observed)
     distances = shrink_distances(bins)
@@ -659,7 +659,7 @@ class ScoreDecomposition(ShownAsText):
 )
 def score_decomposition(
     y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_proba: ArrayLike,
     *,
     loss: str = "brier",
     method: str = "corp",
@@ -683,7 +683,7 @@ def score_decomposition(
     ----------
     y_true : array-like of shape (n_samples,)
         True classes.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+    y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probability of the positive class, or of each class.
     loss : {"brier", "log_loss"}, default="brier"
         The score: :math:`(p - y)^2`, or :math:`-\log` of the probability of what happened, of
@@ -696,11 +696,11 @@ def score_decomposition(
     strategy : {"quantile", "uniform"}, default="quantile"
         Its bins: of equally many samples, or of equal width.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_prob` has one column and `y_true` takes values in
+        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
         {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
         probability is the true one (top label).
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says; only the ratios of weights matter.
 
@@ -752,7 +752,7 @@ def score_decomposition(
       discrimination  0.1875
       uncertainty     0.2500
     """
-    events = check_events(y_true, y_prob, pos_label, labels, sample_weight)
+    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     given = recalibrated = events.probability
     if method == "corp":
         recalibrated = _isotonic(events)

@@ -825,7 +825,7 @@ class CalibrationDisplay(Display):
     def from_predictions(
         cls,
         y_true: ArrayLike,
-        y_prob: ArrayLike,
+        y_proba: ArrayLike,
         *,
         n_bins: int = 10,
         strategy: str = "quantile",
@@ -846,7 +846,7 @@ class CalibrationDisplay(Display):
         ----------
         y_true : array-like of shape (n_samples,)
             True classes.
-        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+        y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
             Predicted probability of the positive class, or of each class.
         n_bins : int, default=10
             Number of bins.
@@ -860,7 +860,7 @@ class CalibrationDisplay(Display):
             The positive class, as in `calibration_curve`; of several columns, None draws how often
             the class of the largest probability is the true one.
         labels : array-like of shape (n_classes,), default=None
-            The class of each column of `y_prob`; None is the sorted classes of `y_true`.
+            The class of each column of `y_proba`; None is the sorted classes of `y_true`.
         sample_weight : array-like of shape (n_samples,), default=None
             Each sample counts as often as its weight says.
         name : str, default=None
@@ -880,7 +880,7 @@ class CalibrationDisplay(Display):
         """
         curve = calibration_curve(
             y_true,
-            y_prob,
+            y_proba,
             n_bins=n_bins,
             strategy=strategy,
             method=method,
@@ -1016,7 +1016,7 @@ class CalibrationDisplay(Display):
         foot = self.ax_.twinx()
         cells = np.linspace(0, 1, _CELLS + 1)
         heights, _, bars = foot.hist(
-            self.curve.y_prob, cells, weights=self.curve.sample_weight, color="C0", alpha=0.3
+            self.curve.y_proba, cells, weights=self.curve.sample_weight, color="C0", alpha=0.3
         )
         foot.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
         self.ax_.set_zorder(foot.get_zorder() + 1)

@@ -1,6 +1,6 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval, Test
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import (
     BootstrapErrorEstimate,
     BootstrapSplit,
@@ -30,14 +30,13 @@ from skeval.model_selection._estimates import (
     cross_val_error,
     resubstitution_error,
 )
-from skeval.model_selection._fold_metrics import MetricEstimate
 from skeval.model_selection._holdout import (
     HoldoutErrorEstimate,
     HoldoutSize,
     holdout_error,
     holdout_size,
 )
-from skeval.model_selection._metric_interval import MetricInterval, metric_interval
+from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import (
     make_permutation_scorer,
     permutation_test,
@@ -53,7 +52,6 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._run_over_datasets import DatasetScores, run_over_datasets
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
-from skeval.model_selection._subgroups import Subgroups
 from skeval.model_selection._tuning import (
     TuningOptimism,
     refit_one_se,
@@ -77,17 +75,15 @@ __all__ = [
     "ErrorEstimate",
     "ErrorInterval",
     "ErrorIntervalDisplay",
+    "Estimate",
     "HoldoutErrorEstimate",
     "HoldoutSize",
-    "MetricEstimate",
-    "MetricInterval",
     "PermutationDisplay",
     "PerturbationDisplay",
     "PerturbationInterval",
     "RegionPosterior",
     "ScoreInterval",
     "SimplexDisplay",
-    "Subgroups",
     "Test",
     "TuningOptimism",
     "bootstrap_error",

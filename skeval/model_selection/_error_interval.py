@@ -239,7 +239,7 @@ def error_interval(
     For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's [1]_ of
     ``error (1 - error) / se^2`` samples, of `n` at most and of `n` (or `n / f`) where no error was
     seen; for squared and absolute loss it is taken of the logarithm. What is printed above is
-    ``result.confidence_interval(method="normal")`` (or "t"). Estimates outside of the range of the
+    ``result.confidence_interval(method="normal")`` (or "t"). Results outside of the range of the
     loss are moved to its end.
 
     Parameters

@@ -6,21 +6,20 @@ once of each sample, or counted once of each text, is selected instead of found 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.random import PCG64, Generator, SeedSequence
+from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
-from skeval._inference.estimate import Limits, LimitsByMethod, LimitsResult, require_width
+from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
 from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,
@@ -40,7 +39,7 @@ from skeval.model_selection._closed_forms import (
     make_closed_forms,
     unwrap,
 )
-from skeval.model_selection._subgroups import Subgroups, compare_subgroups
+from skeval.model_selection._subgroups import compare_subgroups
 from skeval.utils._checks import (
     check_complete,
     check_confidence_level,
@@ -59,9 +58,8 @@ from skeval.utils._compat import (
     validate_params,
 )
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import align_text, write_number, write_spread
 
-__all__ = ["MetricInterval", "find_sample_values", "metric_interval"]
+__all__ = ["find_sample_values", "metric_interval"]
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -73,7 +71,7 @@ _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BC
 
 
 class Options(TypedDict, total=False):
-    """The keywords of `metric_interval` but for `by`, for the types of its two forms."""
+    """The keywords of `metric_interval` but for `by`, for the types of its forms."""
 
     confidence_level: float
     method: str
@@ -85,27 +83,30 @@ class Options(TypedDict, total=False):
     n_jobs: int | None
 
 
+Metric = Callable[..., float] | str
+Several = Sequence[Metric] | Mapping[str, Metric]
+
+
 @overload
 def metric_interval(
-    metric: Callable[..., float] | str,
+    metric: Metric, y_true: Any, y_pred: Any, *, by: None = None, **options: Unpack[Options]
+) -> Estimate: ...
+@overload
+def metric_interval(
+    metric: Metric, y_true: Any, y_pred: Any, *, by: ArrayLike, **options: Unpack[Options]
+) -> Results: ...
+@overload
+def metric_interval(
+    metric: Several,
     y_true: Any,
     y_pred: Any,
     *,
-    by: None = None,
+    by: ArrayLike | None = None,
     **options: Unpack[Options],
-) -> MetricInterval: ...
-@overload
-def metric_interval(
-    metric: Callable[..., float] | str,
-    y_true: Any,
-    y_pred: Any,
-    *,
-    by: ArrayLike,
-    **options: Unpack[Options],
-) -> Subgroups: ...
+) -> Results: ...
 @validate_params(
     {
-        "metric": [callable, str],
+        "metric": [callable, str, list, tuple, dict],
         "stratify": ["boolean"],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
@@ -114,7 +115,7 @@ def metric_interval(
     prefer_skip_nested_validation=True,
 )
 def metric_interval(
-    metric: Callable[..., float] | str,
+    metric: Metric | Several,
     y_true: Any,
     y_pred: Any,
     *,
@@ -127,7 +128,7 @@ def metric_interval(
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-) -> MetricInterval | Subgroups:
+) -> Estimate | Results:
     r"""Confidence interval of any metric of predictions or scores.
 
     The uncertainty is that of the test samples, for the fitted classifier as it is: how the metric
@@ -135,10 +136,11 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : callable or str
+    metric : callable, str, or list or dict of them
         ``metric(y_true, y_pred) -> float``, or of scores. Fix its arguments with
         `functools.partial`, as in ``partial(f1_score, average="macro")``. A name is that of a
-        scorer, such as "roc_auc" or "f1_macro"; `y_pred` is what its metric takes.
+        scorer, such as "roc_auc" or "f1_macro"; `y_pred` is what its metric takes. All of several
+        metrics take the same `y_pred`.
     y_true : array-like of length n_samples
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
@@ -186,10 +188,13 @@ def metric_interval(
 
     Returns
     -------
-    interval : MetricInterval
-        With `estimate`, `interval`, the `method` used and the `replicates`; its
-        `confidence_interval` reads the same numbers at another level. With `by`, `Subgroups`,
-        which holds one for each.
+    interval : Estimate, or dict of them
+        With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
+        undefined; none for a formula); its `confidence_interval` reads the same numbers at another
+        level. With `by`, a dict of the estimate in each subgroup, by its name, with an attribute
+        `largest_difference`: an `Estimate` whose `details` name the `first`, which has the larger
+        value, and the `second`, and whose interval holds its level for all pairs at once. Of
+        several metrics, a dict of what there is of each, by its name.
 
     Raises
     ------
@@ -200,8 +205,9 @@ def metric_interval(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is nan or raises `ValueError` on some resamples, which are counted in
-        `n_undefined` and left out; or the interval is undefined (nan), as where nothing varies.
+        If the metric is nan or raises `ValueError` on some resamples, which are left out and
+        counted in ``details["n_undefined"]``; or the interval is undefined (nan), as where nothing
+        varies.
     UserWarning
         If there are fewer than 10 groups.
 
@@ -306,51 +312,111 @@ def metric_interval(
     >>> y_pred = ["a"] * 45 + ["b"] * 30 + ["c"] * 25
     >>> print(metric_interval(partial(f1_score, average="macro"), y_true, y_pred))
     f1_score(average='macro')
-      estimate        0.8899
+      value           0.8899
       standard error  0.0330
-      95 % interval   [0.8087, 0.9394]
-      method          score
+      95 % interval   [0.8087, 0.9394] (score)
       samples         100
     """
     check_confidence_level(confidence_level)
     check_option("method", method, _METHODS)
-    metric = find_metric(metric) if isinstance(metric, str) else metric
     n = _check_lengths(y_true, y_pred, sample_weight)
-    groups = check_groups(groups, n)
-    if by is not None:
-        entries = {"groups": groups, "sample_weight": sample_weight}
-        options = {"confidence_level": confidence_level, "method": method, "stratify": stratify}
-        options |= {"n_resamples": n_resamples, "n_jobs": n_jobs}
-        task = metric, (y_true, y_pred), entries, options, by, root_seed(random_state)
-        return _measure_subgroups(*task)
-    y_true, y_pred = make_plain(y_true), make_plain(y_pred)
+    settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
+    data = Data(y_true, y_pred, check_groups(groups, n), sample_weight)
+
+    def measure(one: Metric) -> Any:
+        function = find_metric(one) if isinstance(one, str) else one
+        if by is None:
+            return _estimate_metric(function, data, settings, random_state)
+        root = root_seed(random_state)
+
+        def measure_some(chosen: NDArray[np.bool_]) -> Estimate:
+            rows = np.flatnonzero(chosen)
+            seed = Generator(PCG64(child_seed(root, int(rows[0]))))
+            return _estimate_metric(function, data.select(rows), settings, seed)
+
+        return compare_subgroups(by, n, measure_some, confidence_level)
+
+    if isinstance(metric, str) or callable(metric):
+        return measure(metric)
+    named = metric if isinstance(metric, Mapping) else {_name_metric(one): one for one in metric}
+    found = {name: measure(one) for name, one in named.items()}
+    return Results(found)
+
+
+class Settings(NamedTuple):
+    """How an interval is made."""
+
+    confidence_level: float
+    method: str
+    n_resamples: int
+    stratify: bool
+    n_jobs: int | None
+
+
+class Data(NamedTuple):
+    """What is judged, with the group and the weight of each sample."""
+
+    y_true: Any
+    y_pred: Any
+    groups: Any
+    weight: Any
+
+    def select(self, rows: NDArray[np.intp]) -> Data:
+        """Return the rows of all that there is."""
+        return Data(*(None if each is None else safe_indexing(each, rows) for each in self))
+
+
+def _estimate_metric(
+    metric: Callable[..., float], data: Data, settings: Settings, random_state: RandomStateLike
+) -> Estimate:
+    """Return one metric of some samples."""
+    y_true, y_pred = make_plain(data.y_true), make_plain(data.y_pred)
+    n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
-    weight = None if sample_weight is None else check_weights("sample_weight", sample_weight, n)
+    weight = None if data.weight is None else check_weights("sample_weight", data.weight, n)
     statistic = _make_statistic(metric, y_true, y_pred, weight)
-    estimate = statistic(np.arange(n))
-    units = drawing_units(n, encode_classes(y_true) if stratify else None, groups)
+    value = statistic(np.arange(n))
+    units = drawing_units(n, encode_classes(y_true) if settings.stratify else None, groups)
     _warn_of_few_groups(None if groups is None else units.n_units)
-    sample = Sample(make_column(y_true), make_column(y_pred), estimate, weight, groups)
-    replicates = None
-    methods = _choose_methods(metric, sample, method, stratify)
+    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, groups)
+    replicates, details = np.empty(0), {}
+    methods = _choose_methods(metric, sample, method, settings.stratify)
     if methods:
         limits, error = make_closed_forms(metric, sample, methods)
     else:
         again = None
         if method == "auto":
             method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-            if groups is None and not stratify and has_classes(y_true):
+            if groups is None and not settings.stratify and has_classes(y_true):
                 again = drawing_units(n, encode_classes(y_true), None)
-        plan = n_resamples, root_seed(random_state), n_jobs
+        plan = settings.n_resamples, root_seed(random_state), settings.n_jobs
         units, replicates = _draw_replicates(statistic, units, again, *plan)
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-        limits = _make_bootstrap_forms(statistic, units, finite, estimate, method)
-    found = next(iter(limits)), _name_metric(metric), estimate, error, n, replicates
+        limits = _make_bootstrap_forms(statistic, units, finite, value, method)
+        details = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1  # one for each class
-    bounds = range_of_metric(metric, max(2, columns))
-    return MetricInterval(*found, limits=limits, bounds=bounds, confidence_level=confidence_level)
+    return Estimate(
+        name=_name_metric(metric),
+        value=value,
+        standard_error=error,
+        method=next(iter(limits)),
+        limits={name: partial(_warn_if_undefined, form) for name, form in limits.items()},
+        n_samples=n,
+        replicates=replicates,
+        details=details,
+        confidence_level=settings.confidence_level,
+        bounds=range_of_metric(metric, max(2, columns)),
+    )
+
+
+def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of an interval; warn where it has none."""
+    limits = form(confidence_level)
+    if np.isnan(limits).any():
+        warn_undefined("The interval of the metric is undefined on these data: nan.")
+    return limits
 
 
 def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
@@ -363,32 +429,6 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
         check_consistent_length(y_true, y_pred, *others)
         n: int = num_samples(y_true)
     return n
-
-
-def _measure_subgroups(
-    metric: Callable[..., float],
-    pairs: tuple[Any, Any],
-    entries: dict[str, Any],
-    options: dict[str, Any],
-    by: Any,
-    root: SeedSequence,
-) -> Subgroups:
-    """Return the metric of each subgroup; `entries` are arguments that hold one for each sample."""
-    run: Any = metric_interval
-
-    def measure(chosen: NDArray[np.bool_]) -> tuple[float, MetricInterval]:
-        rows = np.flatnonzero(chosen)
-        own = {
-            name: None if each is None else safe_indexing(each, rows)
-            for name, each in entries.items()
-        }
-        parts = (safe_indexing(each, rows) for each in pairs)
-        seed = Generator(PCG64(child_seed(root, int(rows[0]))))
-        found = run(metric, *parts, **own, **options, random_state=seed)
-        return found.estimate, found
-
-    level = options["confidence_level"]
-    return compare_subgroups(_name_metric(metric), by, num_samples(pairs[0]), measure, level)
 
 
 def _make_bootstrap_forms(
@@ -446,7 +486,10 @@ def _choose_methods(
     )
 
 
-def _name_metric(metric: Callable[..., float]) -> str:
+def _name_metric(metric: Metric) -> str:
+    """Return the name of a metric, with the arguments that are fixed."""
+    if isinstance(metric, str):
+        return metric
     function, arguments = unwrap(metric)
     name = getattr(function, "__name__", repr(function))
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
@@ -477,67 +520,6 @@ def _warn_of_few_groups(n_groups: int | None) -> None:
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
             "documentation of metric_interval says how often it covers."
         )
-
-
-@dataclass(frozen=True, eq=False)
-class MetricInterval(LimitsResult):
-    """A metric and its confidence interval.
-
-    Attributes
-    ----------
-    method : str
-        The method that was used: "wilson", "exact", "jeffreys", "wald", "score", "delong",
-        "delta", "normal", "hall", "t", "bca", "percentile" or "basic".
-    metric : str
-        Name of the metric.
-    estimate : float
-        Its value on the data.
-    standard_error : float
-        Standard error of the estimate: of the formula, or the spread of the replicates.
-    n_samples : int
-        Number of samples.
-    limits : dict of str to callable
-        The ends of the interval by confidence level, for each method that these numbers allow.
-    replicates : ndarray of shape (n_resamples,) or None
-        Values on the resamples, nan where undefined; None for a formula.
-    interval : ConfidenceInterval
-        That of the metric, by the method that was used; nan where it is undefined.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    method: str
-    metric: str
-    estimate: float
-    standard_error: float
-    n_samples: int
-    replicates: Floats | None = field(default=None, repr=False)
-
-    @property
-    def n_undefined(self) -> int:
-        """Number of replicates on which the metric is undefined, and which are left out."""
-        return 0 if self.replicates is None else int(np.isnan(self.replicates).sum())
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        limits = super()._limits_at(confidence_level, method)
-        if np.isnan(limits).any():
-            warn_undefined("The interval of the metric is undefined on these data: nan.")
-            return limits
-        return require_width(limits)
-
-    def __str__(self) -> str:
-        rows = [
-            ("estimate", write_number(self.estimate)),
-            ("standard error", write_spread(self.standard_error)),
-            self._interval_row(),
-            ("method", self.method),
-            ("samples", f"{self.n_samples}"),
-        ]
-        if self.replicates is not None:
-            rows.append(("resamples", f"{len(self.replicates)}"))
-            if self.n_undefined:
-                rows.append(("undefined", f"{self.n_undefined} of them"))
-        return align_text(self.metric, rows)
 
 
 AGREEMENT = 1e-10

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Limits
+from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.utils._checks import is_missing
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_text,
-    make_frame,
-    write_ends,
-    write_estimate,
-    write_number,
-)
+from skeval.utils._text import align_text, count, write_ends, write_estimate, write_number
 
-__all__ = ["Subgroups", "compare_subgroups", "read_subgroups"]
+__all__ = ["compare_subgroups", "describe_difference", "read_subgroups", "write_subgroups"]
 
 
-@dataclass(frozen=True, eq=False)
-class Subgroups(ShownAsText):
-    """An estimate with its interval in each subgroup of the samples.
+def compare_subgroups(
+    by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
+) -> Results:
+    """Return what is measured of the samples of each subgroup: ``measure(chosen)``.
 
-    Attributes
-    ----------
-    metric : str
-        What is estimated.
-    names : tuple
-        The subgroups, sorted.
-    sizes : tuple of int
-        Number of samples of each.
-    results : tuple
-        The result of each subgroup: a `MetricInterval` or an `ErrorInterval`.
-    estimates : tuple of float
-        The estimate of each, nan where it is undefined.
-    confidence_level : float
-        Nominal coverage of the interval of each subgroup, and of all differences at once.
-
-    Notes
-    -----
     The interval of the largest difference is made of those of the two subgroups (the method of
     variance estimates recovery [1]_) at the level that Bonferroni's correction for all pairs asks
     for, since it was chosen among them. It takes the subgroups for independent: where groups of
@@ -56,105 +32,11 @@ class Subgroups(ShownAsText):
        measures: a general approach. Statistics in Medicine 27, 1693-1702.
        :doi:`10.1002/sim.3095`
     """
-
-    metric: str
-    names: tuple[Any, ...]
-    sizes: tuple[int, ...]
-    results: tuple[Any, ...] = field(repr=False)
-    estimates: tuple[float, ...]
-    confidence_level: float
-
-    def __getitem__(self, name: Any) -> Any:
-        """Return the result of a subgroup."""
-        if name not in self.names:
-            raise KeyError(f"no subgroup {name!r}; there are {', '.join(map(repr, self.names))}")
-        return self.results[self.names.index(name)]
-
-    @property
-    def largest_difference(self) -> LargestDifference | None:
-        """The largest difference between two subgroups, with an interval; None without two."""
-        limits = [_limits_of(result) for result in self.results]
-        return find_largest_difference(self.estimates, limits, self.confidence_level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        found = self.largest_difference
-        return {
-            "metric": self.metric,
-            "confidence_level": self.confidence_level,
-            "subgroups": [
-                {
-                    "subgroup": str(name),
-                    "n_samples": size,
-                    "estimate": estimate,
-                    "low": result.interval.low,
-                    "high": result.interval.high,
-                    "interval": result.interval.method,
-                }
-                for name, size, estimate, result in self._rows()
-            ],
-            "largest_difference": found
-            and {
-                "first": str(self.names[found.first]),
-                "second": str(self.names[found.second]),
-                "difference": found.difference,
-                "low": found.low,
-                "high": found.high,
-                "n_pairs": found.n_pairs,
-            },
-        }
-
-    def to_frame(self) -> DataFrame:
-        """Return a row for each subgroup; needs pandas."""
-        return make_frame(self.to_dict()["subgroups"]).set_index("subgroup")
-
-    def describe_difference(self) -> str:
-        """Say between which subgroups the difference is largest, and whether it may be none."""
-        found = self.largest_difference
-        if found is None:
-            return "There are no two subgroups to compare."
-        a, b = self.names[found.first], self.names[found.second]
-        width = (found.high - found.low) / 4
-        difference, low, high = (
-            write_estimate(number, width) for number in (found.difference, found.low, found.high)
-        )
-        start = (
-            f"The largest difference is that of {a} over {b}: {difference}, "
-            f"{100 * self.confidence_level:g} % interval {low} to {high}, corrected for "
-            f"{found.n_pairs} pair{'s' * (found.n_pairs > 1)} of subgroups"
-        )
-        if found.low > 0:
-            return f"{start}: it is more than chance explains."
-        return f"{start}: there may be none."
-
-    def __str__(self) -> str:
-        rows = [
-            (
-                str(name),
-                f"{write_number(estimate)}  {write_ends(found.low, found.high)}  {size} sample"
-                + "s" * (size != 1),
-            )
-            for name, size, estimate, found in ((*row[:3], row[3].interval) for row in self._rows())
-        ]
-        return align_text(f"{self.metric} by subgroup", rows) + f"\n{self.describe_difference()}"
-
-    def _rows(self) -> list[tuple[Any, int, float, Any]]:
-        return list(zip(self.names, self.sizes, self.estimates, self.results, strict=True))
-
-
-def _limits_of(result: Any) -> Callable[[float], Limits]:
-    """Return the ends of the interval of a result, by confidence level."""
-
-    def limits(confidence_level: float) -> Limits:
-        interval = result.confidence_interval(confidence_level)
-        return interval.low, interval.high
-
-    return limits
+    names, chosen = read_subgroups(by, n_samples)
+    found = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
+    results = Results(found)
+    results.largest_difference = find_largest_difference(found, confidence_level)
+    return results
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
@@ -172,81 +54,73 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     return names.tolist(), [codes == code for code in range(len(names))]
 
 
-def compare_subgroups(
-    metric: str,
-    by: Any,
-    n_samples: int,
-    measure: Callable[[np.ndarray], tuple[float, Any]],
-    confidence_level: float,
-) -> Subgroups:
-    """Return what is measured in each subgroup: ``measure(chosen)`` gives estimate and result."""
-    names, chosen = read_subgroups(by, n_samples)
-    found: Sequence[tuple[float, Any]] = [measure(each) for each in chosen]
-    return Subgroups(
-        metric=metric,
-        names=tuple(names),
-        sizes=tuple(int(each.sum()) for each in chosen),
-        results=tuple(result for _, result in found),
-        estimates=tuple(float(estimate) for estimate, _ in found),
-        confidence_level=confidence_level,
-    )
-
-
-class LargestDifference(NamedTuple):
-    """The largest of all differences of two estimates, that of the first less the second.
-
-    Attributes
-    ----------
-    first, second : int
-        Which two; the first has the larger estimate.
-    difference : float
-    low, high : float
-        Ends of its interval, which holds at the level for all differences at once.
-    n_pairs : int
-        Number of differences.
-    """
-
-    first: int
-    second: int
-    difference: float
-    low: float
-    high: float
-    n_pairs: int
-
-
-def subtract_limits(a: float, b: float, of_a: Limits, of_b: Limits) -> Limits:
-    r"""Return the interval of ``a - b`` from those of two independent estimates.
+def subtract_limits(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Limits:
+    r"""Return the interval of ``a - b``, for as many pairs at once, from those of both.
 
     The method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998 for Wilson's):
     :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
     """
-    low = a - b - np.hypot(a - of_a[0], of_b[1] - b)
-    high = a - b + np.hypot(of_a[1] - a, b - of_b[0])
+    level = 1 - (1 - confidence_level) / n_pairs
+    of_a, of_b = a.confidence_interval(level), b.confidence_interval(level)
+    difference = a.value - b.value
+    low = difference - np.hypot(a.value - of_a.low, of_b.high - b.value)
+    high = difference + np.hypot(of_a.high - a.value, b.value - of_b.low)
     return float(low), float(high)
 
 
 def find_largest_difference(
-    estimates: Sequence[float],
-    limits: Sequence[Callable[[float], Limits]],
-    confidence_level: float,
-) -> LargestDifference | None:
-    """Return the largest difference of two estimates; None where fewer than two are defined,
-    with an interval.
+    estimates: dict[Any, Estimate], confidence_level: float
+) -> Estimate | None:
+    """Return the largest difference of two estimates; None unless two have a value and an interval.
 
     The level is Bonferroni's for all pairs, since the largest is chosen among them.
     """
     known = [
-        k
-        for k, estimate in enumerate(estimates)
-        if np.isfinite([estimate, *limits[k](confidence_level)]).all()
+        name
+        for name, each in estimates.items()
+        if np.isfinite([each.value, each.interval.low, each.interval.high]).all()
     ]
-    if len(known) < 2:
-        return None
     pairs = list(combinations(known, 2))
-    level = 1 - (1 - confidence_level) / len(pairs)
-    first, second = max(pairs, key=lambda pair: abs(estimates[pair[0]] - estimates[pair[1]]))
-    if estimates[first] < estimates[second]:
-        first, second = second, first
+    if not pairs:
+        return None
+    pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
+    first, second = sorted(pair, key=lambda name: -estimates[name].value)
     a, b = estimates[first], estimates[second]
-    low, high = subtract_limits(a, b, limits[first](level), limits[second](level))
-    return LargestDifference(first, second, a - b, low, high, len(pairs))
+    return Estimate(
+        name=f"{a.name}, {first} less {second}",
+        value=a.value - b.value,
+        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
+        method="recovery",
+        limits={"recovery": partial(subtract_limits, a, b, len(pairs))},
+        details={"first": first, "second": second, "n_pairs": len(pairs)},
+        confidence_level=confidence_level,
+    )
+
+
+def describe_difference(found: Estimate | None) -> str:
+    """Say between which subgroups the difference is largest, and whether it may be none."""
+    if found is None:
+        return "There are no two subgroups to compare."
+    low, high, n_pairs = found.interval.low, found.interval.high, found.details["n_pairs"]
+    difference, low_end, high_end = (
+        write_estimate(number, (high - low) / 4) for number in (found.value, low, high)
+    )
+    start = (
+        f"The largest difference is that of {found.details['first']} over "
+        f"{found.details['second']}: {difference}, "
+        f"{100 * found.confidence_level:g} % interval {low_end} to {high_end}, corrected for "
+        f"{n_pairs} pair{'s' * (n_pairs > 1)} of subgroups"
+    )
+    return f"{start}: {'it is more than chance explains' if low > 0 else 'there may be none'}."
+
+
+def write_subgroups(found: Results) -> list[str]:
+    """Return what was found in each subgroup as lines, and how far they differ."""
+    rows = []
+    for name, each in found.items():
+        ends = write_ends(each.interval.low, each.interval.high)
+        text = f"{write_number(each.value)}  {ends}  {count(each.n_samples, 'sample')}"
+        rows.append((str(name), text))
+    (title, *_) = (f"{each.name} by subgroup" for each in found.values())
+    lines = align_text(title, rows).splitlines()
+    return [*lines, describe_difference(found.largest_difference)]

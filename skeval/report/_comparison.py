@@ -114,7 +114,7 @@ def list_shared_metrics(found: EvaluationComparison) -> list[str]:
     """Return the metrics of all samples that any report has, the most usual ones."""
     usual = ["balanced_accuracy", "matthews_corrcoef", "roc_auc", "log_loss", "r2"]
     usual += ["root_mean_squared_error", "mean_absolute_error"]
-    known = {m.metric for report in found.values() for m in list_main_metrics(report.metrics)}
+    known = {m.name for report in found.values() for m in list_main_metrics(report.metrics)}
     return [name for name in usual if name in known]
 
 
@@ -125,7 +125,7 @@ def _read_row(report: EvaluationReport) -> Iterator[tuple[str, Any]]:
     yield "low", quoted.interval.low
     yield "high", quoted.interval.high
     for each in list_main_metrics(report.metrics):
-        yield each.metric, each.estimate
+        yield each.name, each.value
 
 
 def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:

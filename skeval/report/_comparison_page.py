@@ -57,8 +57,8 @@ def _make_side_by_side(found: EvaluationComparison) -> Section:
     first = next(iter(found.values()))
     answers = [report.answer or report["cross-validation"] for report in found.values()]
     for (name, report), answer in zip(found.items(), answers, strict=True):
-        known = {m.metric: m for m in list_main_metrics(report.metrics)}
-        cells = [write_number(known[m].estimate) if m in known else "--" for m in metrics]
+        known = {m.name: m for m in list_main_metrics(report.metrics)}
+        cells = [write_number(known[m].value) if m in known else "--" for m in metrics]
         ends = write_range(answer.interval.low, answer.interval.high)
         rows.append((name, write_number(answer.error), ends, *cells))
     level = f"{100 * answers[0].confidence_level:g} %"

@@ -22,7 +22,7 @@ from skeval.model_selection._estimates import (
     RESUBSTITUTION,
     THIRD_HELD_OUT,
 )
-from skeval.model_selection._fold_metrics import MetricEstimate
+from skeval.model_selection._subgroups import describe_difference
 from skeval.report._metrics_table import (
     group_by_class,
     list_main_metrics,
@@ -249,8 +249,8 @@ def _make_metrics_table(report: EvaluationReport) -> Table:
     """Return the metrics of all samples."""
     rows = [
         (
-            name_metric(each.metric),
-            write_number(each.estimate),
+            name_metric(each.name),
+            write_number(each.value),
             write_range(each.interval.low, each.interval.high),
         )
         for each in list_main_metrics(report.metrics)
@@ -264,20 +264,20 @@ def _make_class_tables(report: EvaluationReport) -> Iterator[Table]:
     by_class = group_by_class(report.metrics)
     if not by_class:
         return
-    metrics = list(dict.fromkeys(m.metric for found in by_class.values() for m in found))
+    metrics = list(dict.fromkeys(m.details["metric"] for found in by_class.values() for m in found))
     rows = []
     for label, found in by_class.items():
-        known = {each.metric: each for each in found}
+        known = {each.details["metric"]: each for each in found}
         cells = [_write_shortly(known[m]) if m in known else "" for m in metrics]
         rows.append((label, *cells))
     yield Table("By class.", ["class", *map(name_metric, metrics)], rows)
 
 
-def _write_shortly(each: MetricEstimate) -> str:
+def _write_shortly(each: Any) -> str:
     """Return an estimate with its interval below it."""
     if np.isnan(each.interval.low):
-        return write_number(each.estimate)
-    return f"{each.estimate:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
+        return write_number(each.value)
+    return f"{each.value:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
 
 
 def _make_confusion_table(confusion: ConfusionRates, confidence_level: float) -> Table:
@@ -346,17 +346,18 @@ def _make_subgroup_section(report: EvaluationReport) -> Iterator[Section]:
         return
     rows = [
         (
-            str(row["subgroup"]),
-            str(row["n_samples"]),
-            write_number(row["estimate"]),
-            write_range(row["low"], row["high"]),
+            str(name),
+            str(each.n_samples),
+            write_number(each.value),
+            write_range(each.interval.low, each.interval.high),
         )
-        for row in found.to_dict()["subgroups"]
+        for name, each in found.items()
     ]
-    head = ["subgroup", "samples", found.metric, f"{100 * found.confidence_level:g} % interval"]
+    one = next(iter(found.values()))
+    head = ["subgroup", "samples", one.name, f"{100 * one.confidence_level:g} % interval"]
     yield Section(
         "By subgroup",
-        sentences=[found.describe_difference()],
+        sentences=[describe_difference(found.largest_difference)],
         tables=[Table("The error in each subgroup.", head, rows)],
     )
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from skeval.model_selection._fold_metrics import MetricEstimate
+from skeval._inference.estimate import Estimate, Results
 from skeval.report._predictions import HardSamples
 from skeval.utils._text import align_rows, write_ends, write_number
 
@@ -44,21 +42,21 @@ def name_metric(metric: str) -> str:
     return NAMES.get(metric, metric)
 
 
-def list_main_metrics(metrics: Sequence[MetricEstimate]) -> list[MetricEstimate]:
+def list_main_metrics(metrics: Results) -> list[Estimate]:
     """Return the metrics of all samples, and what was asked for."""
-    return [each for each in metrics if each.label is None]
+    return [each for each in metrics.values() if each.details["label"] is None]
 
 
-def group_by_class(metrics: Sequence[MetricEstimate]) -> dict[str, list[MetricEstimate]]:
+def group_by_class(metrics: Results) -> dict[str, list[Estimate]]:
     """Return the metrics of each class."""
-    found: dict[str, list[MetricEstimate]] = {}
-    for each in metrics:
-        if each.label is not None:
-            found.setdefault(each.label, []).append(each)
+    found: dict[str, list[Estimate]] = {}
+    for each in metrics.values():
+        if each.details["label"] is not None:
+            found.setdefault(each.details["label"], []).append(each)
     return found
 
 
-def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
+def write_metrics(metrics: Results) -> list[str]:
     """Return the metrics of all samples as lines of text."""
     shown = list_main_metrics(metrics)
     if not shown:
@@ -67,7 +65,7 @@ def write_metrics(metrics: Sequence[MetricEstimate]) -> list[str]:
     rows = [("metric of new samples", "estimate", level)]
     for each in shown[:MOST]:
         ends = write_ends(each.interval.low, each.interval.high)
-        rows.append((name_metric(each.metric), write_number(each.estimate), ends))
+        rows.append((name_metric(each.name), write_number(each.value), ends))
     return align_rows(rows, left=(0, 2))
 
 

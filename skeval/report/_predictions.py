@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.plan import whole_plan
@@ -25,8 +26,8 @@ from skeval._resampling.questions import (
 from skeval.metrics import get_scorer
 from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
-from skeval.model_selection._fold_metrics import METRICS, MetricEstimate, measure_metrics
-from skeval.model_selection._subgroups import Subgroups, compare_subgroups, read_subgroups
+from skeval.model_selection._fold_metrics import METRICS, measure_metrics
+from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._warnings import Caution
 from skeval.utils._checks import naming
@@ -88,10 +89,10 @@ class PredictionSummary(NamedTuple):
     """What a report has from predictions; see `EvaluationReport`."""
 
     out_of_fold: OutOfFold
-    metrics: tuple[MetricEstimate, ...]
+    metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
-    subgroups: Subgroups | None
+    subgroups: Results | None
     tuning: TuningOptimism | None
 
 
@@ -171,7 +172,7 @@ def summarize_predictions(
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
     if answer is not None and answer.loss == "zero_one":
-        metrics = tuple(_mirror(each, answer) for each in metrics)
+        metrics["accuracy"] = _mirror(metrics["accuracy"], answer)
     return PredictionSummary(
         found,
         metrics,
@@ -182,13 +183,11 @@ def summarize_predictions(
     )
 
 
-def _mirror(estimate: MetricEstimate, answer: ErrorInterval) -> MetricEstimate:
-    """Return an accuracy with the interval of the error; any other metric as it is."""
-    if estimate.metric != "accuracy":
-        return estimate
+def _mirror(estimate: Estimate, answer: ErrorInterval) -> Estimate:
+    """Return an accuracy with the interval of the error."""
     return replace(
         estimate,
-        estimate=1 - answer.error,
+        value=1 - answer.error,
         standard_error=answer.standard_error,
         limits={answer.interval.method: partial(_mirror_limits, answer)},
     )
@@ -200,15 +199,30 @@ def _mirror_limits(answer: ErrorInterval, confidence_level: float) -> tuple[floa
     return 1 - interval.high, 1 - interval.low
 
 
-def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Subgroups:
+def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Results:
     """Return the error in each subgroup."""
 
-    def measure(chosen: np.ndarray) -> tuple[float, ErrorInterval]:
+    def measure(chosen: np.ndarray) -> Estimate:
         result = error_of_some(p, found, chosen, answer)
-        return result.error, result
+        return Estimate(
+            name=mean_loss_name(answer.loss),
+            value=result.error,
+            standard_error=result.standard_error,
+            method=answer.method,
+            limits={name: partial(_read_limits, result, name) for name in result.interval_methods},
+            n_samples=result.n_samples,
+            confidence_level=answer.confidence_level,
+        )
 
-    name, n = mean_loss_name(answer.loss), len(p.task.target)
-    return compare_subgroups(name, by, n, measure, answer.confidence_level)
+    return compare_subgroups(by, len(p.task.target), measure, answer.confidence_level)
+
+
+def _read_limits(
+    result: ErrorInterval, method: str, confidence_level: float
+) -> tuple[float, float]:
+    """Return the ends of the interval of an error."""
+    interval = result.confidence_interval(confidence_level, method)
+    return interval.low, interval.high
 
 
 def warn_of_scores(
@@ -216,7 +230,7 @@ def warn_of_scores(
 ) -> list[Caution]:
     """Say which metrics are undefined, and what could not be told."""
     notes, found = [], summary.out_of_fold
-    undefined = [each.name for each in summary.metrics if np.isnan(each.estimate)]
+    undefined = [each.name for each in summary.metrics.values() if np.isnan(each.value)]
     if undefined:
         text = (
             f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
@@ -225,8 +239,8 @@ def warn_of_scores(
         notes.append(Caution("undefined", text))
     unvaried = [
         each.name
-        for each in summary.metrics
-        if np.isfinite(each.estimate) and np.isnan(each.interval.low)
+        for each in summary.metrics.values()
+        if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
     if unvaried and ordered:
         text = "Metrics have no intervals: samples in order are not independent."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Results, Test
 from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.model_selection import (
@@ -18,8 +18,7 @@ from skeval.model_selection import (
     PerturbationInterval,
     TuningOptimism,
 )
-from skeval.model_selection._fold_metrics import MetricEstimate
-from skeval.model_selection._subgroups import Subgroups
+from skeval.model_selection._subgroups import write_subgroups
 from skeval.report._metrics_table import write_hard_samples, write_metrics
 from skeval.report._page import WritableReport
 from skeval.report._predictions import ConfusionRates, HardSamples, make_predictions_frame
@@ -60,14 +59,14 @@ class EvaluationReport(WritableReport):
     answer : ErrorInterval or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
-    metrics : tuple of MetricEstimate
+    metrics : dict of str to Estimate
         The usual metrics of out-of-fold predictions, of all samples and of each class, and what
         `scoring` named. Their intervals, too, are for the rule fitted to all samples.
     confusion : ConfusionRates or None
         The confusion matrix with intervals of its rates; None for regression.
     hard_samples : HardSamples
         The samples that models which did not see them predict wrongly again and again.
-    subgroups : Subgroups or None
+    subgroups : dict of Estimate, or None
         The error in each subgroup that `by` names, and the largest difference.
     tuning : TuningOptimism or None
         What the best scores of the searches for hyperparameters claimed beside what their models
@@ -122,10 +121,10 @@ class EvaluationReport(WritableReport):
     """
 
     answer: ErrorInterval | None
-    metrics: tuple[MetricEstimate, ...]
+    metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
-    subgroups: Subgroups | None
+    subgroups: Results | None
     tuning: TuningOptimism | None
     out_of_fold: OutOfFold
     estimates: tuple[ErrorEstimate, ...]
@@ -161,7 +160,7 @@ class EvaluationReport(WritableReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        explained = [each.estimate for each in self.metrics if each.metric == "r2"]
+        explained = [self.metrics["r2"].value] if "r2" in self.metrics else []
         return write_verdict(
             find_quoted(self.answer, self.estimates),
             warnings=self.warnings,
@@ -191,7 +190,7 @@ class EvaluationReport(WritableReport):
             "class_sizes": classes and {str(name): size for name, size in classes.items()},
             "seed": self.seed,
             "confidence_level": self.confidence_level,
-            "metrics": [each.to_dict() for each in self.metrics],
+            "metrics": self.metrics.to_dict(),
             "confusion": self.confusion and self.confusion.to_dict(),
             "hard_samples": self.hard_samples.to_records(),
             "subgroups": self.subgroups and self.subgroups.to_dict(),
@@ -238,8 +237,6 @@ class EvaluationReport(WritableReport):
         check_option("part", part, PARTS)
         if part == "predictions":
             return self.predictions
-        if part == "metrics":
-            return make_frame([each.to_dict() for each in self.metrics])
         if part != "estimates":
             found = getattr(self, part)
             if found is None:
@@ -258,7 +255,7 @@ class EvaluationReport(WritableReport):
         lines = [self.verdict, *self.basis, "", *table, ""]
         lines += [*write_metrics(self.metrics), ""]
         if self.subgroups:
-            lines += [*str(self.subgroups).splitlines(), ""]
+            lines += [*write_subgroups(self.subgroups), ""]
         if self.guess and self.guess.better:
             lines.append(write_guess(self.guess, self.estimates[0].loss))
         if self.perturbation:

@@ -175,7 +175,7 @@ def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
 
 
 def find_rare_class(
-    sizes: Mapping[Any, float] | None, metrics: Iterable[Any], loss: str
+    sizes: Mapping[Any, float] | None, metrics: Mapping[str, Any], loss: str
 ) -> RareClass | None:
     """Return the rarest class where it is rare, with the statistic that counts there.
 
@@ -187,13 +187,12 @@ def find_rare_class(
     share = smallest / sum(sizes.values())
     if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
         return None
-    known = {one.metric: one for one in metrics if one.label is None}
     for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
-        if name in known and np.isfinite(known[name].estimate):
-            one = known[name]
+        if name in metrics and np.isfinite(metrics[name].value):
+            one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
             ends = interval.low, interval.high
-            return RareClass(str(label), share, name, one.estimate, *ends, chance)
+            return RareClass(str(label), share, name, one.value, *ends, chance)
     return None
 
 

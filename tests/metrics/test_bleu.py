@@ -198,7 +198,7 @@ def test_metric_interval_hands_the_effective_order_on():
     metric = partial(bleu_score, effective_order=True, smoothing="exp")
     wrapped = [[r] for r in references]
     result = metric_interval(metric, wrapped, hypotheses, n_resamples=100, random_state=0)
-    assert_allclose(result.estimate, metric(wrapped, hypotheses), rtol=1e-12)
+    assert_allclose(result.value, metric(wrapped, hypotheses), rtol=1e-12)
 
 
 def test_nltk_agrees_where_every_order_has_a_match():

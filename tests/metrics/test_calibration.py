@@ -154,13 +154,13 @@ def test_names_of_two_classes():
 @pytest.mark.parametrize(
     ("y", "p", "options", "message"),
     [
-        ([0, 1], [0.5, 1.5], {}, "y_prob must lie between 0 and 1, got 1.5"),
-        ([0, 1], [-0.1, 0.5], {}, "y_prob must lie between 0 and 1, got -0.1"),
+        ([0, 1], [0.5, 1.5], {}, "y_proba must lie between 0 and 1, got 1.5"),
+        ([0, 1], [-0.1, 0.5], {}, "y_proba must lie between 0 and 1, got -0.1"),
         ([0, 1, 2], [0.1, 0.2, 0.3], {}, "y_true must hold two classes"),
         (["a", "b"], [0.1, 0.2], {}, "pos_label must be given"),
         ([0, 1], [0.1, 0.2], {"labels": [0, 1]}, "labels must be None"),
         ([0, 1], np.full((2, 3), 1 / 3), {}, "each of the 3 columns .* got .0, 1. from y_true"),
-        ([0, 1], np.full((2, 3), 1 / 3), {"labels": [0, 1, 1]}, "columns of y_prob once"),
+        ([0, 1], np.full((2, 3), 1 / 3), {"labels": [0, 1, 1]}, "columns of y_proba once"),
         ([0, 3], np.full((2, 3), 1 / 3), {"labels": [0, 1, 2]}, "y_true must hold labels alone"),
         ([0, 1], np.full((2, 2), 0.5), {"pos_label": 2}, "pos_label must be one of"),
         ([0, 1], [0.1, 0.2, 0.3], {}, "inconsistent numbers"),

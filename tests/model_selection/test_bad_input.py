@@ -330,7 +330,7 @@ def test_what_is_no_table_of_a_search_or_no_scores():
 def test_two_samples_have_an_interval_or_none():
     with pytest.warns(UndefinedMetricWarning):
         found = metric_interval(r2_score, [1.0, 2.0], [1.0, 2.5], random_state=0)
-    assert found.estimate == 0.5
+    assert found.value == 0.5
     assert not found.interval.high < found.interval.low
 
 

@@ -90,10 +90,10 @@ def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     result = metric_interval(metric, y, p, n_resamples=50, random_state=0)
     assert result.method == METHODS[metric]
-    assert result.estimate == pytest.approx(metric(y, p))
-    assert result.interval.low < result.estimate < result.interval.high
+    assert result.value == pytest.approx(metric(y, p))
+    assert result.interval.low < result.value < result.interval.high
     assert isinstance(result.interval, ConfidenceInterval)
-    assert (result.replicates is None) == (result.method != "bca")
+    assert (len(result.replicates) == 0) == (result.method != "bca")
 
 
 def test_proportions():
@@ -162,7 +162,7 @@ def test_mean_losses():
     assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-10)
     root = metric_interval(root_mean_squared_error, y, p, method="t")
     assert_allclose([root.interval.low, root.interval.high], np.sqrt([low, high]), rtol=1e-10)
-    assert_allclose(root.standard_error, result.standard_error / (2 * root.estimate))
+    assert_allclose(root.standard_error, result.standard_error / (2 * root.value))
     low, high = DescrStatsW(np.abs(y - p)).tconfint_mean(alpha=0.2)
     result = metric_interval(mean_absolute_error, y, p, confidence_level=0.8, method="t")
     assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-10)
@@ -261,7 +261,7 @@ def test_weights_and_groups_of_an_area_take_the_closed_form():
     assert_allclose(ends(alike), ends(plain), rtol=1e-9)
     for options in ({"sample_weight": weight}, {"groups": groups}):
         found = metric_interval(roc_auc_score, y, score, **options)
-        assert found.replicates is None
+        assert not len(found.replicates)
         loss = metric_interval(ranking_loss, y, score, **options)
         assert_allclose([1 - found.interval.high, 1 - found.interval.low], ends(loss), rtol=1e-8)
     given = np.concatenate([weight, np.zeros(5)])  # what weighs nothing is not there
@@ -334,7 +334,7 @@ def test_bleu_resamples_sentence_statistics():
     result = metric_interval(metric, references, hypotheses, n_resamples=40, random_state=3)
     assert len(calls) == 60  # each text once, whatever the number of resamples
     assert result.method == "bca"
-    assert result.estimate == metric(references, hypotheses)
+    assert result.value == metric(references, hypotheses)
 
     def by_text(references, hypotheses):
         return metric(references, hypotheses)
@@ -347,7 +347,7 @@ def test_bleu_resamples_sentence_statistics():
         rtol=1e-12,
     )
     logarithm = metric_interval(log_bleu_score, references, hypotheses, n_resamples=40)
-    assert_allclose(logarithm.estimate, log_bleu_score(references, hypotheses))
+    assert_allclose(logarithm.value, log_bleu_score(references, hypotheses))
     with pytest.raises(ValueError, match="sample_weight has no meaning for BLEU"):
         metric_interval(bleu_score, references, hypotheses, sample_weight=np.ones(30))
 
@@ -371,7 +371,7 @@ def test_sample_weight_travels_with_its_sample():
     weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     options = {"method": "bca", "n_resamples": 50, "random_state": 0}
     result = metric_interval(error_rate, y, p, sample_weight=weight, **options)
-    assert result.estimate == error_rate(y, p, sample_weight=weight)
+    assert result.value == error_rate(y, p, sample_weight=weight)
     wrong, total = weight * (y != p), weight
 
     def ratio(index):
@@ -482,7 +482,7 @@ def test_undefined_and_degenerate_intervals_warn():
     assert np.isnan([result.interval.low, result.interval.high]).all()
     with pytest.warns(UndefinedMetricWarning, match="undefined on these data"):
         nan = metric_interval(partial(precision_score, zero_division=np.nan), [0, 1], [0, 0])
-    assert np.isnan([nan.estimate, nan.interval.low, nan.interval.high]).all()
+    assert np.isnan([nan.value, nan.interval.low, nan.interval.high]).all()
 
     def jump(y, p):  # below the value on the data for every proper resample
         return float(len(set(p.tolist())))
@@ -527,12 +527,30 @@ def test_result_reads_and_pickles():
     result = metric_interval(r2_score, y, p, n_resamples=30, random_state=0)
     lines = str(result).splitlines()
     assert lines[0] == "r2_score"
-    assert lines[-1].split() == ["resamples", "30"]
-    assert result.estimate in result.interval
+    assert [line.split() for line in lines[-2:]] == [["resamples", "30"], ["undefined", "0"]]
+    assert result.value in result.interval
     again = pickle.loads(pickle.dumps(result))
     assert (again.interval.low, again.interval.high) == (result.interval.low, result.interval.high)
     with pytest.raises(AttributeError):
         result.interval.low = 0.0
+
+
+def test_several_metrics_give_one_estimate_for_each():
+    y, p = classes()
+    alone = metric_interval("f1_macro", y, p)
+    several = metric_interval(["f1_macro", error_rate], y, p)
+    assert list(several) == ["f1_macro", "error_rate"]
+    assert several["f1_macro"].interval == alone.interval
+    assert metric_interval({"mine": "f1_macro"}, y, p)["mine"].value == alone.value
+    with pytest.raises(KeyError, match="no 'f1'; there are 'f1_macro', 'error_rate'"):
+        several["f1"]
+    by = np.arange(len(y)) % 2
+    parts = metric_interval({"mine": "f1_macro"}, y, p, by=by)["mine"]
+    assert parts[1].value == metric_interval("f1_macro", y, p, by=by)[1].value
+    again = pickle.loads(pickle.dumps(parts))
+    assert str(again) == str(parts)
+    assert again.largest_difference.value == abs(parts[0].value - parts[1].value)
+    assert list(parts.to_frame()["value"]) == [each["value"] for each in parts.to_dict().values()]
 
 
 @pytest.mark.parametrize(
@@ -589,7 +607,7 @@ def test_sentences_of_several_lengths_and_references():
     found = metric_interval(bleu_score, references, hypotheses, n_resamples=50, random_state=0)
     assert (
         found.interval.low
-        <= found.estimate
+        <= found.value
         == bleu_score(references, hypotheses)
         <= found.interval.high
     )
@@ -602,8 +620,8 @@ def test_the_basic_bootstrap_mirrors_the_percentiles():
     options = {"n_resamples": 200, "random_state": 0}
     basic = metric_interval(median_absolute_error, y, p, method="basic", **options)
     percentile = metric_interval(median_absolute_error, y, p, method="percentile", **options)
-    mirrored = [2 * basic.estimate - percentile.interval.high]
-    mirrored.append(2 * basic.estimate - percentile.interval.low)
+    mirrored = [2 * basic.value - percentile.interval.high]
+    mirrored.append(2 * basic.value - percentile.interval.low)
     assert_allclose([basic.interval.low, basic.interval.high], mirrored)
     assert basic.method == basic.interval.method == "basic"
     assert percentile.confidence_interval(method="basic").low == basic.interval.low

@@ -66,13 +66,13 @@ def columns(table):
 def test_has_width_lies_in_the_range_and_holds_the_estimate(metric, table):
     smallest, largest = RANGES[metric]
     found = metric_interval(metric, *columns(TABLES[table]), n_resamples=2)
-    if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
+    if not np.isfinite(found.value):  # kappa or adjusted accuracy of one class
         assert np.isnan([found.interval.low, found.interval.high]).all()
         return
     assert (
         smallest - 1e-9
         <= found.interval.low
-        <= found.estimate
+        <= found.value
         <= found.interval.high
         <= largest + 1e-9
     )
@@ -91,13 +91,13 @@ def test_of_any_table(cells, metric, order):
     smallest, largest = RANGES[metric]
     y, p = columns(table)
     found = metric_interval(metric, y, p, n_resamples=2)
-    if not np.isfinite(found.estimate):  # kappa or adjusted accuracy of one class
+    if not np.isfinite(found.value):  # kappa or adjusted accuracy of one class
         assert np.isnan([found.interval.low, found.interval.high]).all()
         return
     assert (
         smallest - 1e-9
         <= found.interval.low
-        <= found.estimate
+        <= found.value
         <= found.interval.high
         <= largest + 1e-9
     )
@@ -211,7 +211,7 @@ def test_weights_and_groups():
         )
     repeated = metric_interval(sk.f1_score, [0, 1, 1, 1], [0, 1, 1, 0])
     weighted = metric_interval(sk.f1_score, [0, 1, 1], [0, 1, 0], sample_weight=[1, 2, 1])
-    assert weighted.estimate == repeated.estimate
+    assert weighted.value == repeated.value
     perfect = metric_interval(sk.f1_score, y > 0, y > 0, groups=np.arange(45) % 15)
     assert perfect.interval.low < 0.8
     assert perfect.interval.high == 1
@@ -227,12 +227,12 @@ def test_auto_draws_within_classes_where_one_would_be_missing():
 
     with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 200 resamples, .* again"):
         found = metric_interval(metric, y, np.roll(p, 2), n_resamples=200, random_state=0)
-    assert found.n_undefined == 0
+    assert found.details["n_undefined"] == 0
     with pytest.warns(UndefinedMetricWarning, match="left out"):
         found = metric_interval(
             metric, y, np.roll(p, 2), method="percentile", n_resamples=200, random_state=0
         )
-    assert found.n_undefined == np.isnan(found.replicates).sum() > 0
+    assert found.details["n_undefined"] == np.isnan(found.replicates).sum() > 0
     assert "undefined" in str(found)
 
 
@@ -329,7 +329,7 @@ def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_i
         for method in hits:
             found = metric_interval(sk.mean_squared_error, 0 * errors, errors, method=method)
             hits[method] += 1.0 in found.interval
-            assert 0 <= found.interval.low < found.estimate < found.interval.high
+            assert 0 <= found.interval.low < found.value < found.interval.high
     assert binom.cdf(hits["hall"], 400, 0.95) > 0.001
     assert hits["t"] < hits["hall"]
 

@@ -76,7 +76,7 @@ def test_what_differs_from_the_metric_is_left_to_it(monkeypatch):
     monkeypatch.setitem(VALUES, metrics.zero_one_loss, VALUES[metrics.log_loss])
     assert find_sample_values(metrics.zero_one_loss, y == "a", y == "b", None) is None
     certain = np.where(shares > 0.5, 1.0, 0.0)
-    assert np.isfinite(metric_interval(metrics.log_loss, y, certain, n_resamples=20).estimate)
+    assert np.isfinite(metric_interval(metrics.log_loss, y, certain, n_resamples=20).value)
 
 
 def test_a_metric_by_the_name_of_its_scorer():
@@ -84,10 +84,10 @@ def test_a_metric_by_the_name_of_its_scorer():
     y = y == "b"
     by_name = metric_interval("roc_auc", y, shares[:, 1])
     by_hand = metric_interval(metrics.roc_auc_score, y, shares[:, 1])
-    assert (by_name.interval, by_name.metric) == (by_hand.interval, by_hand.metric)
+    assert (by_name.interval, by_name.name) == (by_hand.interval, by_hand.name)
     labels = shares[:, 1] > 0.5
     macro = partial(metrics.f1_score, average="macro")
-    assert metric_interval("f1_macro", y, labels).estimate == macro(y, labels)
+    assert metric_interval("f1_macro", y, labels).value == macro(y, labels)
     with pytest.raises(ValueError, match=r"a loss under the other sign; .* log_loss"):
         metric_interval("neg_log_loss", y, shares)
     with pytest.raises(ValueError, match="did you mean 'roc_auc'"):

@@ -255,12 +255,13 @@ def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely)
     regressed = predict_out_of_fold(
         y + 0.5 * rng.random(n), numbers[..., None], numbers, DecisionTreeRegressor()
     )
-    for each in (*measure_metrics(found, 0.99), *measure_metrics(regressed, 0.99)):
-        low, high = range_of(each.metric, n_classes)
+    measured = *measure_metrics(found, 0.99).values(), *measure_metrics(regressed, 0.99).values()
+    for each in measured:
+        low, high = range_of(each.details["metric"], n_classes)
         assert each.bounds == (low, high)
-        assert np.isfinite([low, high]).any(), each.metric
-        if each.metric not in found.scores:  # these are not what they are called
-            assert np.isnan(each.estimate) or low <= each.estimate <= high, each.metric
+        assert np.isfinite([low, high]).any(), each.name
+        if each.name not in found.scores:  # these are not what they are called
+            assert np.isnan(each.value) or low <= each.value <= high, each.metric
         interval = each.interval
         assert np.isnan(interval.low) or low <= interval.low <= interval.high <= high
 
@@ -313,7 +314,7 @@ def test_every_metric_ends_within_its_range(metric, method, wrong):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = metric_interval(metric, y, answer, method=method, n_resamples=50, random_state=0)
-        assert low <= found.estimate <= high
+        assert low <= found.value <= high
         for name in found.interval_methods:
             ends = found.confidence_interval(0.99, name)
             assert np.isnan(ends.low) or low <= ends.low <= ends.high <= high
@@ -337,7 +338,7 @@ def test_the_range_is_that_of_the_classes_and_of_the_arguments():
     if largest == 2:
         wrong[0] = np.eye(3)[0]
         found = metric_interval(sk.brier_score_loss, three, wrong, n_resamples=50, random_state=0)
-        assert 1 < found.estimate <= found.interval.high <= 2
+        assert 1 < found.value <= found.interval.high <= 2
 
 
 OF_LABELS = [name for name in get_scorer_names() if hasattr(get_scorer(name), "_score_func")]

@@ -59,7 +59,7 @@ LOOSE = {  # made by more than data
         compare_over_datasets(X, random_state=0), n_simulations=20, random_state=0
     ),
     "several reports": lambda: skeval.evaluate({"one": TREE, "two": STUMP}, X, Y, **FEW),
-    "a metric of a report": lambda: skeval.evaluate(TREE, X, Y, **FEW).metrics[0],
+    "a metric of a report": lambda: skeval.evaluate(TREE, X, Y, **FEW).metrics["accuracy"],
     "subgroups": lambda: metric_interval("accuracy", Y, Y[::-1], by=np.arange(len(Y)) % 2),
     "an interval": lambda: FAMILIES["classes"]["holdout_error"](Y, Y[::-1]).confidence_interval(),
 }

@@ -29,8 +29,8 @@ def test_intervals_of_errors(metric, method, kind):
     found = metric_interval(metric, a, b, **options)
     expected = metric_interval(metric, a.astype(float), b.astype(float), **options)
     np.testing.assert_allclose(
-        [found.interval.low, found.interval.high, found.estimate, found.standard_error],
-        [expected.interval.low, expected.interval.high, expected.estimate, expected.standard_error],
+        [found.interval.low, found.interval.high, found.value, found.standard_error],
+        [expected.interval.low, expected.interval.high, expected.value, expected.standard_error],
     )
 
 

@@ -77,7 +77,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
     assert len(document.all("figcaption")) == 8
     rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
-    metrics = [m for m in nasty_report.metrics if m.label is None]
+    metrics = [m for m in nasty_report.metrics.values() if m.details["label"] is None]
     hard = min(20, len(nasty_report.hard_samples.sample))
     tables = 9 + 2 + len(metrics) + 2 + hard  # estimates, matrix, metrics, classes, samples
     assert len(rows) == tables + len(nasty_report.versions)
@@ -170,7 +170,7 @@ def test_report_without_the_optional_parts():
     assert len(document.all("svg")) == 2
     assert "mean squared error, 95 % intervals" in document.text
     low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
-    (explained,) = [each.estimate for each in report.metrics if each.metric == "r2"]
+    explained = report.metrics["r2"].value
     assert report.verdict.startswith(
         f"Estimated root mean squared error {report.answer.error**0.5:.4g}, 95 % interval "
         f"{low:.4g} to {high:.4g} (repeated_cv), R2 {explained:.2f}; always answering the mean has "

@@ -96,8 +96,8 @@ def test_report_and_function_agree_on_every_kind_of_folds():
         assert report.answer.to_dict() == alone.to_dict()
         rows = report.out_of_fold
         assert np.mean(rows.loss) == pytest.approx(report.answer.error, abs=1e-12)
-        (accuracy,) = [m for m in report.metrics if m.metric == "accuracy"]
-        assert accuracy.estimate == pytest.approx(1 - report.answer.error, abs=1e-12)
+        accuracy = report.metrics["accuracy"]
+        assert accuracy.value == pytest.approx(1 - report.answer.error, abs=1e-12)
     assert report["cross-validation"].interval.low == pytest.approx(report.answer.interval.low)
 
 
@@ -235,8 +235,8 @@ def test_a_rule_that_never_finds_a_case():
     assert head.endswith("; always answering none has 4.0 %, and it never answers case")
     assert tail.startswith("Class case is rare (4.0 %), so what counts is the area under the ROC")
     assert report.permutation.name == report.rare.metric == "roc_auc"
-    (area,) = [m for m in report.metrics if m.metric == "roc_auc"]
-    assert f"{area.estimate:.2f}, 95 % interval {area.interval.low:.2f}" in tail
+    area = report.metrics["roc_auc"]
+    assert f"{area.value:.2f}, 95 % interval {area.interval.low:.2f}" in tail
     at_another = skeval.evaluate(LogisticRegression(C=0.01), X, y, confidence_level=0.8, **options)
     assert at_another.verdict.split(". ", 1)[1] == tail
     silent = skeval.evaluate(DummyClassifier(), X, y, **FEW)

@@ -46,7 +46,7 @@ def count_covered(n, rate, area, n_sets):
         true = {name: function(y_new, predicted) for name, function in METRICS.items()}
         true["roc_auc"] = sk.roc_auc_score(y_new, score)
         true["brier_score"] = sk.brier_score_loss(y_new, score)
-        for each in report.metrics:
+        for each in report.metrics.values():
             if each.name in held:
                 held[each.name] += each.interval.low <= true[each.name] <= each.interval.high
     return held
@@ -84,10 +84,10 @@ def count_covered_without_signal(estimator, n_sets, names):
         true = {"r2": 1 - np.mean((y_new - predicted) ** 2) / np.mean(y_new**2)} if numbers else {}
         if not numbers:
             true = {f"recall, {label}": np.mean(predicted == label) for label in (0, 1)}
-        for each in report.metrics:
+        for each in report.metrics.values():
             if each.name in names:
                 held[each.name] += each.interval.low <= true[each.name] <= each.interval.high
-                above += each.metric == "r2" and each.interval.low > 0
+                above += each.name == "r2" and each.interval.low > 0
     return held, above
 
 
