@@ -112,9 +112,8 @@ class IntervalResult(ShownAsText):
         check_confidence_level(level)
         methods = self.interval_methods
         method = check_option("method", methods[0] if method is None else method, methods)
-        return ConfidenceInterval(
-            *require_width(self._limits_at(level, method)), float(level), method
-        )
+        low, high = require_width(self._limits_at(level, method))
+        return ConfidenceInterval(low, high, float(level), method)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         raise NotImplementedError
@@ -226,7 +225,8 @@ class ResultWithLimits(Result):
             return ConfidenceInterval(np.nan, np.nan, float(level), "none")
         method = check_option("method", methods[0] if method is None else method, methods)
         low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
-        return ConfidenceInterval(*require_width((low, high)), float(level), method)
+        low, high = require_width((low, high))
+        return ConfidenceInterval(low, high, float(level), method)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

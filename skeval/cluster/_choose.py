@@ -6,7 +6,7 @@ against the same clusterer on data without structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
@@ -61,18 +61,111 @@ __all__ = [
 ]
 
 
-GAP, SILHOUETTE = "gap", "silhouette"
+GAP = "gap"
 SHARE = 2 / 3
 """Least share of the way from the reference to 1; by simulation, see `choose_n_clusters`."""
 
 ERROR = 0.05
 """Share of data without structure in which the silhouette of some candidate reaches its limit."""
 
-MEASURES: dict[str, Measure] = {
-    name: partial(agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
-} | {SILHOUETTE: mean_silhouette}
-METHODS = (*MEASURES, GAP)
 SQUARED = "sqeuclidean"
+Array = np.ndarray
+
+
+def limit_strength(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the strength that each candidate must reach, given the (K, B) of the reference."""
+    return np.maximum(_share_of_the_way(reference.mean(axis=1)), threshold)
+
+
+def limit_agreement(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the agreement of halves that each candidate must reach, near the best of them."""
+    base = reference.mean(axis=1)
+    return _near_the_best(values, errors, base, _share_of_the_way(base))
+
+
+def limit_silhouette(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return what the silhouette of each candidate must reach, near the best of them.
+
+    It is the upper prediction limit of one more draw of the reference, for all candidates together.
+    """
+    n_candidates, n_draws = reference.shape
+    quantile = t.isf(ERROR / n_candidates, n_draws - 1)
+    spread = reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    base = reference.mean(axis=1)
+    return _near_the_best(values, errors, base, base + quantile * spread)
+
+
+def limit_gap(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the gap of the next candidate less its standard error; the last one has no limit."""
+    return np.append((values - errors)[1:], -np.inf)
+
+
+def _share_of_the_way(base: Array) -> Array:
+    return base + SHARE * (1 - base)
+
+
+def _near_the_best(values: Array, errors: Array, base: Array, limits: Array) -> Array:
+    """Raise the limits to one standard error below the best of the sufficient candidates."""
+    found = np.flatnonzero((values >= limits) & (values > base))
+    if not found.size:
+        return limits
+    best = found[np.argmax(values[found])]
+    return np.maximum(limits, values[best] - errors[best])
+
+
+class Method(NamedTuple):
+    """How the number of clusters is chosen.
+
+    Attributes
+    ----------
+    measure : callable or None
+        What is measured of two halves; None of the gap, which is of all samples.
+    limits : callable
+        ``(values, errors, reference, threshold) -> limits``: what each candidate must reach.
+    rule : str
+        Which candidate is chosen, in words.
+    takes_one : bool
+        Whether one cluster has a value, too.
+    takes_largest : bool
+        Whether the largest of the candidates that reach their limits is chosen, or the smallest.
+    """
+
+    measure: Measure | None
+    limits: Callable[[Array, Array, Array, float], Array]
+    rule: str
+    takes_one: bool = False
+    takes_largest: bool = True
+
+
+_LEAST = "at least 2/3 of the way from the reference to 1, else 1"
+METHODS = {
+    name: Method(
+        partial(agree_both_ways, agreement),
+        limit_agreement,
+        f"largest k within one standard error of the best and {_LEAST}",
+    )
+    for name, agreement in AGREEMENTS.items()
+} | {
+    PREDICTION_STRENGTH: Method(
+        partial(agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
+        limit_strength,
+        f"largest k with strength >= {{threshold:g}} and {_LEAST}",
+        takes_one=True,
+    ),
+    "silhouette": Method(
+        mean_silhouette,
+        limit_silhouette,
+        "smallest k within one standard error of the best and above the reference, else 1",
+        takes_largest=False,
+    ),
+    GAP: Method(
+        None,
+        limit_gap,
+        "smallest k whose gap is within one standard error of that of the next k",
+        takes_one=True,
+        takes_largest=False,
+    ),
+}
 
 
 class Trial(NamedTuple):
@@ -300,7 +393,7 @@ def _explain_choices(
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
     """Return the candidates of a method; beside others, a method leaves out what it cannot take."""
-    takes_one = method in (PREDICTION_STRENGTH, GAP)
+    takes_one = METHODS[method].takes_one
     if not takes_one and n_methods > 1:
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
     candidates = check_candidates(n_clusters, 1 if takes_one else 2, method)
@@ -316,7 +409,7 @@ def _choose_by_halves(
     union = np.unique(np.concatenate(list(candidates.values())))
     possible = union * SMALLEST <= trial.X.shape[0] // 2
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, union[possible])
-    measures = tuple(MEASURES[method] for method in candidates)
+    measures = [measure for name in candidates if (measure := METHODS[name].measure)]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
     table[:, :, possible] = run_halvings(
         clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
@@ -332,12 +425,9 @@ def _read_choice(
 ) -> NClustersChoice:
     """Return the choice that the (2, K, n_repeats) values of data and reference make."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
-    if method == SILHOUETTE:
-        limits = silhouette_limits(values, errors, both[1])
-    else:
-        limits = compute_limits(values, errors, base, method, trial.threshold)
+    limits = METHODS[method].limits(values, errors, both[1], trial.threshold)
     return NClustersChoice(
-        n_clusters=pick_candidate(candidates, values, limits, base, method),
+        n_clusters=pick_candidate(method, candidates, values, limits, base),
         candidates=candidates,
         values=values,
         standard_errors=errors,
@@ -349,7 +439,7 @@ def _read_choice(
         method=method,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=describe_rule(method, trial.threshold),
+        rule=METHODS[method].rule.format(threshold=trial.threshold),
     )
 
 
@@ -357,7 +447,7 @@ def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) 
     """Return the choice of the gap statistic, whose reference has a gap of 0."""
     logs, reference_logs = compute_dispersions(trial, candidates, metric)
     gap, errors = read_gap(logs, reference_logs)
-    limits = gap_limits(gap, errors)
+    limits = limit_gap(gap, errors, reference_logs, trial.threshold)
     return NClustersChoice(
         n_clusters=choose_by_gap(candidates, gap, limits),
         candidates=candidates,
@@ -371,9 +461,19 @@ def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) 
         method=GAP,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=describe_rule(GAP, trial.threshold),
+        rule=METHODS[GAP].rule,
         details={"log_dispersions": logs, "reference_log_dispersions": reference_logs},
     )
+
+
+def pick_candidate(
+    method: str, candidates: Array, values: Array, limits: Array, base: Array | float
+) -> int:
+    """Return the chosen number of clusters: 1 where no candidate reaches its limit."""
+    reached = candidates[(values >= limits) & (values > base)]
+    if not reached.size:
+        return 1
+    return int(reached.max() if METHODS[method].takes_largest else reached.min())
 
 
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
@@ -492,7 +592,7 @@ class NClustersChoice(Result):
         ours = self.candidates == self.n_clusters
         missed = (self.margins < 0) & (self.candidates != 1)
         # where the smallest sufficient k is chosen, a larger one has no say, and the reverse
-        if self.method in (GAP, SILHOUETTE):
+        if not METHODS[self.method].takes_largest:
             missed &= ~np.any(ours) | (self.candidates < self.n_clusters)
         else:
             missed &= self.candidates > self.n_clusters
@@ -541,73 +641,6 @@ class NClustersChoice(Result):
             rows.append((f"k = {k}", text))
         text = align_text(f"{count(self.n_clusters, 'cluster')} by {self.method}", rows)
         return "\n".join([text, *(f"! {each}" for each in (self.edge, self.caution) if each)])
-
-
-def compute_limits(
-    values: np.ndarray, errors: np.ndarray, base: np.ndarray, method: str, threshold: float
-) -> np.ndarray:
-    """Return what the stability of each candidate must reach, given that of the reference."""
-    limits = base + SHARE * (1 - base)
-    if method == PREDICTION_STRENGTH:
-        return np.maximum(limits, threshold)
-    sufficient = (values >= limits) & (values > base)
-    return _near_the_best(values, errors, limits, sufficient)
-
-
-def silhouette_limits(
-    values: np.ndarray, errors: np.ndarray, reference_replicates: np.ndarray
-) -> np.ndarray:
-    """Return what the silhouette of each candidate must reach, given those of the reference.
-
-    It is the upper prediction limit of one more draw, for all candidates together, and lies within
-    one standard error of the best that reaches that.
-    """
-    n_candidates, n_draws = reference_replicates.shape
-    quantile = t.isf(ERROR / n_candidates, n_draws - 1)
-    spread = reference_replicates.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-    base = reference_replicates.mean(axis=1)
-    limits = base + quantile * spread
-    return _near_the_best(values, errors, limits, (values >= limits) & (values > base))
-
-
-def _near_the_best(
-    values: np.ndarray, errors: np.ndarray, limits: np.ndarray, sufficient: np.ndarray
-) -> np.ndarray:
-    """Raise the limits to one standard error below the best of the sufficient candidates."""
-    found = np.flatnonzero(sufficient)
-    if not found.size:
-        return limits
-    best = found[np.argmax(values[found])]
-    return np.maximum(limits, values[best] - errors[best])
-
-
-def gap_limits(gap: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Return the gap of the next candidate less its standard error; the last one has no limit."""
-    return np.append((gap - errors)[1:], -np.inf)
-
-
-def pick_candidate(
-    candidates: np.ndarray, values: np.ndarray, limits: np.ndarray, base: np.ndarray, method: str
-) -> int:
-    """Return the chosen number of clusters."""
-    if method == GAP:
-        return int(candidates[values >= limits].min())
-    reached = candidates[(values >= limits) & (values > base)]
-    if method == SILHOUETTE:
-        return int(reached.min()) if reached.size else 1
-    return int(reached.max(initial=1))
-
-
-def describe_rule(method: str, threshold: float) -> str:
-    """Return the rule of a method."""
-    if method == GAP:
-        return "smallest k whose gap is within one standard error of that of the next k"
-    if method == SILHOUETTE:
-        return "smallest k within one standard error of the best and above the reference, else 1"
-    least = "at least 2/3 of the way from the reference to 1"
-    if method == PREDICTION_STRENGTH:
-        return f"largest k with strength >= {threshold:g} and {least}, else 1"
-    return f"largest k within one standard error of the best and {least}, else 1"
 
 
 @validate_params(
@@ -808,7 +841,7 @@ def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, 
 
 def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
     """Return the chosen number of clusters; warn where it is that without a limit."""
-    chosen = pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
+    chosen = pick_candidate(GAP, candidates, gap, limits, -np.inf)
     if chosen == candidates[-1] > candidates[0]:
         warn_user(
             f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "

@@ -23,7 +23,7 @@ from skeval.cluster import (
     choose_n_clusters,
     predictive_power,
 )
-from skeval.cluster._choose import compute_limits, find_parameter
+from skeval.cluster._choose import METHODS, find_parameter
 from skeval.cluster._stability import (
     AGREEMENTS,
     Halving,
@@ -110,7 +110,7 @@ NOTHING = np.zeros(5)
 
 def largest(values, errors, reference, method, threshold):
     """The candidates that reach their limits, by the same comparison as the choice."""
-    limits = compute_limits(values, errors, reference, method, threshold)
+    limits = METHODS[method].limits(values, errors, reference[:, None], threshold)
     return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 

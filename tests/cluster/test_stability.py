@@ -103,7 +103,7 @@ def test_clear_clusters_are_predicted_and_random_labels_are_not():
 def coverage_of_standard_error(n_groups, n_repeats=20):
     """How often the t interval of n_repeats halvings holds the mean of all halvings."""
     X = blobs(24)
-    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).values
+    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).replicates
     covered = 0
     for group in values.reshape(n_groups, n_repeats):
         half = student.ppf(0.975, n_repeats - 1) * sem(group)
@@ -124,24 +124,24 @@ def test_standard_error_covers_the_mean_of_all_halvings_long():
 def test_same_seed_same_numbers(make):
     X = blobs()
     kmeans = KMeans(4, n_init=1, init="random")  # its own random_state is open
-    first = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    first = predictive_power(kmeans, X, n_repeats=3, random_state=make()).replicates
     np.random.seed(0)  # noqa: NPY002  scikit-learn's None reads this state: it must not matter
-    second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).replicates
     np.testing.assert_array_equal(first, second)
 
 
 def test_none_is_random_and_the_clusterer_is_untouched():
     X, kmeans = blobs(), KMeans(4, n_init=1)
-    first = predictive_power(kmeans, X, n_repeats=4).values
-    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).values)
+    first = predictive_power(kmeans, X, n_repeats=4).replicates
+    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).replicates)
     assert kmeans.random_state is None
     assert not hasattr(kmeans, "labels_")
 
 
 def test_first_repeats_of_more_are_the_same():
     X = blobs()
-    few = predictive_power(WARD, X, n_repeats=2, random_state=0).values
-    many = predictive_power(WARD, X, n_repeats=5, random_state=0).values
+    few = predictive_power(WARD, X, n_repeats=2, random_state=0).replicates
+    many = predictive_power(WARD, X, n_repeats=5, random_state=0).replicates
     np.testing.assert_array_equal(few, many[:2])
 
 
@@ -154,7 +154,7 @@ def test_numbers_do_not_depend_on_n_jobs():
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.replicates, two.replicates)
-    assert one.agreement == "v_measure_score"
+    assert one.method == "v_measure_score"
 
 
 def test_given_seed_of_the_clusterer_is_kept():

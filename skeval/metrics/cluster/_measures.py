@@ -205,7 +205,8 @@ def _measure_centroids(samples: Samples, needs: set[str]) -> dict[str, Any]:
         deviations = means - partition.sizes @ means / partition.n_samples
         found["between_squares"] = float(partition.sizes @ squared_norms(deviations))
     else:
-        squared = to_centroids(points, partition, "sqeuclidean") if "squares" in needs else None
+        wanted = "squares" in needs
+        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
         means = _stack([_mean(points[rows]) for rows in partition.members])
         largest = squared_norms(points).max()
     found["squares"] = squared
