@@ -11,9 +11,9 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.utils._checks import is_missing
-from skeval.utils._text import align_text, count, write_ends, write_estimate, write_number
+from skeval.utils._text import write_estimate
 
-__all__ = ["compare_subgroups", "describe_difference", "read_subgroups", "write_subgroups"]
+__all__ = ["compare_subgroups", "describe_difference", "read_subgroups"]
 
 
 def compare_subgroups(
@@ -112,15 +112,3 @@ def describe_difference(found: Estimate | None) -> str:
         f"{n_pairs} pair{'s' * (n_pairs > 1)} of subgroups"
     )
     return f"{start}: {'it is more than chance explains' if low > 0 else 'there may be none'}."
-
-
-def write_subgroups(found: Results) -> list[str]:
-    """Return what was found in each subgroup as lines, and how far they differ."""
-    rows = []
-    for name, each in found.items():
-        ends = write_ends(each.interval.low, each.interval.high)
-        text = f"{write_number(each.value)}  {ends}  {count(each.n_samples, 'sample')}"
-        rows.append((str(name), text))
-    (title, *_) = (f"{each.name} by subgroup" for each in found.values())
-    lines = align_text(title, rows).splitlines()
-    return [*lines, describe_difference(found.largest_difference)]

@@ -1,10 +1,5 @@
 """Every estimate of one classifier, or every view of one clusterer, side by side."""
 
-from skeval.report import (  # noqa: F401 (they register)
-    _clustering_page,
-    _comparison_page,
-    _evaluation_page,
-)
 from skeval.report._clustering import ClusteringReport, evaluate_clusterer
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate

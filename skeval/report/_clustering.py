@@ -1,13 +1,15 @@
 """Every view of one clusterer over a range of numbers of clusters, in one call.
 
-The function, its report, its sentences, the table of numbers of clusters from whose columns text
-and page are made, and the one clustering that a page shows sample by sample.
+The function, its report section by section, its sentences, and the one clustering that a page shows
+sample by sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,10 @@ from sklearn.decomposition import PCA
 from skeval._inference.estimate import Results
 from skeval.cluster import (
     ClusteringComparison,
+    IndicesDisplay,
     NClustersChoice,
+    ParetoDisplay,
+    StabilityDisplay,
     choose_n_clusters,
     compare_clusterings,
 )
@@ -33,20 +38,16 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import external_indices, silhouette_samples
 from skeval.report._evaluate import make_announcer
-from skeval.report._page import WritableReport
+from skeval.report._plot import ShownClusters, draw_map, draw_silhouettes
+from skeval.report._sections import Figure, Report, Section, Table
 from skeval.report._source import describe_run, write_estimator
 from skeval.utils._checks import check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import DataFrame, align_rows, make_frame, write_with_spread
+from skeval.utils._text import DataFrame, make_frame, write_with_spread
 
 __all__ = [
-    "FRONT",
-    "ORIENTATION",
-    "PRESUMES",
     "ClusteringReport",
-    "ShownClusters",
     "evaluate_clusterer",
-    "make_columns",
     "show_clusters",
     "write_choice",
     "write_warnings",
@@ -54,7 +55,8 @@ __all__ = [
 
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 NEIGHBOURS = 10
-MOST = 8
+MOST, MOST_SIZES = 8, 12
+LONGEST_FACT = 300
 
 
 def evaluate_clusterer(
@@ -277,9 +279,12 @@ def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[s
     return sentences
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ClusteringReport(WritableReport):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClusteringReport(Report):
     """A clusterer at several numbers of clusters.
+
+    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
+    every report.
 
     Attributes
     ----------
@@ -295,22 +300,10 @@ class ClusteringReport(WritableReport):
     shown : ShownClusters or None
         What a page draws of the samples: the clustering of the choice, or the most stable one,
         along two principal components, with the silhouettes; None where it has one cluster.
-    warnings : tuple of str
-        What a reader should know before quoting the choice, in plain words.
     n_samples, n_features : int
         Size of the data.
     clusterer : str
         The clusterer, as source text.
-    seed : int
-        The seed of clusterings and halvings: ``random_state=seed`` repeats the evaluation.
-    settings : dict of str to str
-        The other arguments of the call, as source text.
-    versions : dict of str to str
-        Versions of the packages that the numbers depend on.
-    call : str
-        The program that made the report, as source text; it begins with what it needs.
-    date : str
-        The day on which it was made.
     """
 
     comparison: ClusteringComparison
@@ -318,15 +311,12 @@ class ClusteringReport(WritableReport):
     external: tuple[Results, ...] | None
     partitions: dict[int, np.ndarray]
     shown: ShownClusters | None
-    warnings: tuple[str, ...]
     n_samples: int
     n_features: int
     clusterer: str
-    seed: int
-    settings: dict[str, str]
-    versions: dict[str, str]
-    call: str
-    date: str
+
+    title, before = "Clustering report", "Before you quote the choice"
+    main_part, row_name = "rows", "n_clusters"
 
     @property
     def n_clusters(self) -> int:
@@ -337,6 +327,152 @@ class ClusteringReport(WritableReport):
     def verdict(self) -> str:
         """The choice in one sentence, with the rule that made it."""
         return write_choice(self.stability)
+
+    @property
+    def facts(self) -> list[str]:
+        """The clusterer and the size of the data."""
+        clusterer = shorten(self.clusterer, LONGEST_FACT, placeholder=" …")
+        return [clusterer, f"{self.n_samples} samples, {self.n_features} features"]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections."""
+        stability = self.stability
+        return {
+            "clusterer": self.clusterer,
+            "n_samples": self.n_samples,
+            "n_features": self.n_features,
+            "n_clusters": self.n_clusters,
+            "rule": stability.rule,
+            "threshold": stability.threshold,
+            "reference": stability.reference,
+            "stability": stability.method,
+            "n_repeats": stability.replicates.shape[1],
+        }
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield the samples, the stability, all numbers and the indices."""
+        yield self._show_samples()
+        yield self._show_stability()
+        yield self._show_numbers()
+        yield self._show_indices()
+
+    def _show_samples(self) -> Section:
+        """Show the samples in their clusters, where there are two clusters to tell apart."""
+        shown, heading, tables = self.shown, "What the clusters look like", [self._tabulate_sizes()]
+        if shown is None:
+            return Section(heading, tables=tables)
+        figures = [
+            Figure(
+                partial(draw_map, shown),
+                "The samples along the two directions in which they vary most, each cluster with "
+                "its number at its mean. What overlaps here may be apart along other directions.",
+                label=f"The samples of {shown.n_clusters} clusters on two principal components.",
+                height=3.6,
+            ),
+            Figure(
+                partial(draw_silhouettes, shown),
+                "The silhouette of each sample: near 1 where its own cluster is much nearer than "
+                "any other, below 0 where another one is nearer.",
+                label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
+                height=3.6,
+            ),
+        ]
+        chosen = shown.n_clusters == self.n_clusters
+        what = "the choice" if chosen else "no choice, the most stable k"
+        told = f"Shown is k = {shown.n_clusters}, {what}."
+        return Section(heading, explains=[told], figures=figures, tables=tables)
+
+    def _tabulate_sizes(self) -> Table:
+        """Return the sizes of the clusters for each number of them."""
+        rows = []
+        for k, labels in self.partitions.items():
+            sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
+            more = f" and {len(sizes) - MOST_SIZES} more" if len(sizes) > MOST_SIZES else ""
+            rows.append((str(k), ", ".join(map(str, sizes[:MOST_SIZES])) + more))
+        return Table(
+            "Samples in each cluster, the largest first.",
+            ["k", "sizes"],
+            rows,
+            quoted={str(self.n_clusters)},
+            beside=True,
+            n_in_text=0,
+        )
+
+    def _show_stability(self) -> Section:
+        """Show how well halves of the data predict each other's clusters."""
+        figure = Figure(
+            partial(StabilityDisplay.from_result, self.stability),
+            f"Each of {self.stability.replicates.shape[1]} times the data were halved at random, "
+            "both halves clustered, and the clusters of one predicted from the other; 1 is "
+            "perfect agreement. In grey the same of data without structure, and what the rule "
+            "asks for.",
+            label="Stability against the number of clusters; the table holds the numbers.",
+            height=3.2,
+        )
+        heading = "How stable is each number of clusters?"
+        return Section(heading, sentences=[PRESUMES], figures=[figure])
+
+    def _show_numbers(self) -> Section:
+        """Show all numbers as a table."""
+        columns = list(self._make_columns())
+        chosen = self.stability.candidates == self.n_clusters
+        columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
+        heads, cells = zip(*columns, strict=True)
+        table = Table(
+            "Which way is better stands below each name; k is the number of clusters.",
+            ["\n".join(filter(None, head)) for head in heads],
+            list(zip(*cells, strict=True)),
+            quoted={str(self.n_clusters)},
+            left=(len(columns) - 1,),
+        )
+        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
+        results = {"rows": self.rows()}
+        return Section("All numbers", sentences=sentences, tables=[table], results=results)
+
+    def _make_columns(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+        """Yield the name of each column, in up to three lines, and its cells."""
+        stability, comparison = self.stability, self.comparison
+        yield ("k",), [str(k) for k in stability.candidates]
+        for place, name in enumerate(comparison.indices):
+            first, _, last = name.partition("_")
+            up = "larger" if comparison.greater_is_better[place] else "smaller"
+            yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
+        means = zip(stability.values, stability.standard_errors, strict=True)
+        yield (*MEASURES[stability.method], "larger"), [write_with_spread(*each) for each in means]
+        reference = [f"{value:.3f}" for value in stability.reference_values]
+        yield ("the same", "without", "structure"), reference
+        yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
+        if self.external is not None:
+            values = np.array([indices["adjusted_rand"] for indices in self.external])
+            yield ("adjusted", "Rand with", "classes"), _write_alike(values)
+
+    def _show_indices(self) -> Section:
+        """Show the indices against the number of clusters, and the first two by each other."""
+        comparison = self.comparison
+        n_panels = len(comparison.indices)
+        figures = [
+            Figure(
+                lambda ax: IndicesDisplay.from_result(comparison, axes=ax),
+                "Internal indices of the clustering of all samples.",
+                label=f"{n_panels} internal indices against the number of clusters, as in the "
+                "table.",
+                height=0.5 + 1.45 * n_panels,
+                n_panels=n_panels,
+            )
+        ]
+        if n_panels > 1:
+            first, second = (name.replace("_", " ") for name in comparison.indices[:2])
+            figures.append(
+                Figure(
+                    partial(ParetoDisplay.from_result, comparison),
+                    f"{first.capitalize()} against {second}; the front is that of these two "
+                    "indices alone.",
+                    label=f"Each number of clusters by {first} and {second}.",
+                    height=3.4,
+                )
+            )
+        return Section("What the internal indices say", figures=figures)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row for each number of clusters, as plain Python objects.
@@ -369,52 +505,31 @@ class ClusteringReport(WritableReport):
             rows.append(found)
         return rows
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain Python objects, without labels and replicates."""
-        stability = self.stability
-        return {
-            "clusterer": self.clusterer,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "seed": self.seed,
-            "n_clusters": self.n_clusters,
-            "rule": stability.rule,
-            "threshold": stability.threshold,
-            "reference": stability.reference,
-            "stability": stability.method,
-            "n_repeats": stability.replicates.shape[1],
-            "rows": self.rows(),
-            "warnings": list(self.warnings),
-            "verdict": self.verdict,
-            "settings": dict(self.settings),
-            "versions": dict(self.versions),
-        }
-
-    def to_frame(self) -> DataFrame:
+    def to_frame(self, part: str | None = None) -> DataFrame:
         """Return a data frame with one row for each number of clusters; needs pandas.
+
+        Parameters
+        ----------
+        part : str, default=None
+            "rows" (the default), or another name of `to_dict` that holds rows.
 
         Returns
         -------
         pandas.DataFrame
             Indexed by `n_clusters`.
         """
+        if part not in (None, "rows"):
+            return super().to_frame(part)
         rows = [row | row.pop("external", {}) for row in self.rows()]
         return make_frame(rows).set_index("n_clusters")
 
-    def __str__(self) -> str:
-        lines = [self.verdict, PRESUMES, "", *self._write_table(), "", FRONT]
-        if self.external is not None:
-            lines.append(ORIENTATION)
-        return "\n".join([*lines, *(f"! {text}" for text in self.warnings)])
 
-    def _write_table(self) -> list[str]:
-        """Return the table as text, with an arrow at the end of the row of the choice."""
-        columns = make_columns(self.comparison, self.stability, self.external)
-        heads = [[""] * (3 - len(column.heading)) + [*column.heading] for column in columns]
-        cells = [[*head, *column.cells] for head, column in zip(heads, columns, strict=True)]
-        chosen = self.stability.candidates == self.n_clusters
-        marks = ["", "", "", *("<- chosen" if this else "" for this in chosen)]
-        return align_rows(list(zip(*cells, marks, strict=True)))
+def _write_alike(values: np.ndarray) -> list[str]:
+    """Return numbers with as many decimals as show four figures of the largest."""
+    sizes = np.abs(values[np.isfinite(values)])
+    figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
+    form = ".3e" if figures > 6 else f".{min(max(3 - figures, 0), 4)}f"
+    return [f"{value:{form}}" for value in values]
 
 
 ORIENTATION = (
@@ -485,98 +600,7 @@ MEASURES = {
 """What is measured between halves, in words on two lines."""
 
 
-@dataclass(frozen=True)
-class Column:
-    """One value for each number of clusters.
-
-    `heading` holds up to three lines: the name, and which way is better where there is one.
-    `write` turns a value into text.
-    """
-
-    heading: tuple[str, ...]
-    values: Sequence[Any] | np.ndarray
-    write: Callable[[Any], str]
-
-    @property
-    def cells(self) -> list[str]:
-        """The values as text."""
-        return [self.write(value) for value in self.values]
-
-
-def make_columns(
-    comparison: ClusteringComparison,
-    stability: NClustersChoice,
-    external: Iterable[Results] | None,
-) -> list[Column]:
-    """Return the columns, the numbers of clusters first."""
-    columns = [Column(("k",), stability.candidates, str)]
-    directions = zip(comparison.indices, comparison.greater_is_better, strict=True)
-    for (name, up), values in zip(directions, comparison.values.T, strict=True):
-        heading = (*_split_name(name), "larger" if up else "smaller")
-        columns.append(Column(heading, values, _choose_format(values)))
-    means_and_errors = list(zip(stability.values, stability.standard_errors, strict=True))
-    columns += [
-        Column((*MEASURES[stability.method], "larger"), means_and_errors, _write_mean),
-        Column(("the same", "without", "structure"), stability.reference_values, "{:.3f}".format),
-        Column(("Pareto", "front"), comparison.front, _write_flag),
-    ]
-    if external is not None:
-        values = np.array([indices["adjusted_rand"] for indices in external])
-        heading = ("adjusted", "Rand with", "classes")
-        columns.append(Column(heading, values, _choose_format(values)))
-    return columns
-
-
-def _split_name(name: str) -> tuple[str, ...]:
-    """Return the name of an index as one or two lines."""
-    first, _, last = name.partition("_")
-    return (first, last.replace("_", " ")) if last else (first,)
-
-
-def _choose_format(values: np.ndarray) -> Callable[[Any], str]:
-    """Return what writes numbers with as many decimals as show four figures of the largest."""
-    sizes = np.abs(values[np.isfinite(values)])
-    figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
-    if figures > 6:
-        return "{:.3e}".format
-    return f"{{:.{min(max(3 - figures, 0), 4)}f}}".format
-
-
-def _write_mean(mean_and_error: tuple[float, float]) -> str:
-    return write_with_spread(*mean_and_error)
-
-
-def _write_flag(flag: bool) -> str:
-    return "yes" if flag else "no"
-
-
 N_COMPONENTS = 2
-
-
-@dataclass(frozen=True, eq=False)
-class ShownClusters:
-    """A clustering of the data, seen along the directions in which they vary most.
-
-    Attributes
-    ----------
-    n_clusters : int
-        The number of clusters that was asked for: the choice, or the most stable one where no
-        number was chosen.
-    labels : ndarray of shape (n_samples,)
-        The cluster of each sample.
-    components : ndarray of shape (n_samples, 2)
-        Coordinates on the first two principal components of X; of one feature the second is 0.
-    shares : ndarray of shape (2,)
-        Shares of the variance of X along them; nan where nothing varies.
-    silhouettes : ndarray of shape (n_samples,)
-        The silhouette of each sample.
-    """
-
-    n_clusters: int
-    labels: np.ndarray
-    components: np.ndarray
-    shares: np.ndarray
-    silhouettes: np.ndarray
 
 
 def show_clusters(

@@ -13,29 +13,35 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import ClassifierComparison, ClassifierComparisons
 from skeval.model_selection._comparison import default_rope, judge_splits
-from skeval.report._metrics_table import list_main_metrics, name_metric
-from skeval.report._page import WritableReport
+from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
-from skeval.report._sentences import forbid_quoting
-from skeval.utils._text import (
-    DataFrame,
-    align_rows,
-    make_frame,
-    write_ends,
-    write_number,
-    write_pvalue,
+from skeval.report._sections import Figure, Report, Section, Table
+from skeval.report._sentences import forbid_quoting, name_metric
+from skeval.report._warnings import Caution
+from skeval.utils._text import write_pvalue
+
+__all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
+
+USUAL = (
+    "balanced_accuracy",
+    "matthews_corrcoef",
+    "roc_auc",
+    "log_loss",
+    "r2",
+    "root_mean_squared_error",
+    "mean_absolute_error",
 )
-
-__all__ = ["EvaluationComparison", "compare_reports", "list_shared_metrics"]
-
+"""The metrics that stand side by side, of those that any report has."""
 SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EvaluationComparison(WritableReport, Mapping):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationComparison(Report, Mapping):
     """The reports of several estimators, and the comparison of all pairs of them.
 
-    It is a mapping: ``comparison["svm"]`` is the `EvaluationReport` of one of them.
+    It is a mapping: ``comparison["svm"]`` is the `EvaluationReport` of one of them. It has the
+    `warnings` of all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of
+    every report.
 
     Attributes
     ----------
@@ -44,13 +50,12 @@ class EvaluationComparison(WritableReport, Mapping):
     comparisons : ClassifierComparisons or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
         the folds keep the order of the samples, or fits failed.
-    call : str
-        The program that made it, as source text; it begins with what it needs.
     """
 
     reports: dict[str, EvaluationReport]
     comparisons: ClassifierComparisons | None
-    call: str
+
+    title, main_part, row_name = "Comparison of estimators", "estimators", "name"
 
     def __getitem__(self, name: str) -> EvaluationReport:
         """Return the report of an estimator."""
@@ -75,57 +80,98 @@ class EvaluationComparison(WritableReport, Mapping):
         )
         if self.comparisons is not None:
             told = self.comparisons.conclusion
-        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
+        grave = forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain Python objects."""
-        pairs = self.comparisons
-        return {
-            "verdict": self.verdict,
-            "reports": {name: report.to_dict() for name, report in self.items()},
-            "comparisons": [] if pairs is None else _list_pairs(pairs),
-        }
+    @property
+    def facts(self) -> list[str]:
+        """The size of the data, and of how many estimators."""
+        return [f"{self._first.n_samples} samples, {len(self)} estimators on the same folds"]
 
-    def to_frame(self) -> DataFrame:
-        """Return a row for each estimator: error, interval and metrics; needs pandas."""
-        return make_frame([dict(_read_row(report)) for report in self.values()], list(self), "name")
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections: every report."""
+        return {"reports": self.reports}
 
-    def __str__(self) -> str:
-        metrics = list_shared_metrics(self)
-        level = f"{100 * next(iter(self.values())).confidence_level:g} % interval"
-        rows = [["estimator", "error", level, *map(name_metric, metrics)]]
+    @property
+    def _first(self) -> EvaluationReport:
+        return next(iter(self.values()))
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield all side by side, each pair, and each estimator."""
+        yield self._show_side_by_side()
+        yield self._show_pairs()
         for name, report in self.items():
-            found = dict(_read_row(report))
-            ends = write_ends(found["low"], found["high"])
-            numbers = [write_number(found[m]) if m in found else "--" for m in metrics]
-            rows.append([name, write_number(found["error"]), ends, *numbers])
-        lines = [self.verdict, "", *align_rows(rows, left=(0, 2)), ""]
-        if self.comparisons is not None:
-            lines += [*_write_pairs(self.comparisons), ""]
+            yield Section(name, explains=[report.verdict], code=report.estimator)
+
+    def _show_side_by_side(self) -> Section:
+        """Show errors and metrics, a row for each estimator."""
+        known = {name for report in self.values() for name in report.main_metrics}
+        metrics = [name for name in USUAL if name in known]
+        quoted = {name: report.quoted for name, report in self.items()}
+        level = self._first.level
+        rows = []
         for name, report in self.items():
-            lines += [f"! {name}: {text} [{text.code}]" for text in report.warnings]
-        return "\n".join(lines).rstrip()
+            found, interval = report.main_metrics, quoted[name].interval
+            cells = [found[metric].value if metric in found else "--" for metric in metrics]
+            rows.append((name, quoted[name].error, (interval.low, interval.high), *cells))
+        display = ErrorEstimatesDisplay(
+            methods=list(self),
+            errors=np.array([each.error for each in quoted.values()]),
+            low=np.array([each.interval.low for each in quoted.values()]),
+            high=np.array([each.interval.high for each in quoted.values()]),
+            confidence_level=self._first.confidence_level,
+            loss=self._first.quoted.loss,
+            guess=self._first.guess and self._first.guess.error,
+        )
+        figure = Figure(
+            display.plot,
+            f"The error of each, with {level}s. Two that overlap may still differ: the pairs "
+            "below are compared on the same samples.",
+            label=f"Forest plot of the errors of {len(self)} estimators.",
+            height=1.2 + 0.42 * len(self),
+        )
+        head = ["estimator", "error", level, *map(name_metric, metrics)]
+        return Section(
+            "Side by side",
+            figures=[figure],
+            tables=[Table("In numbers.", head, rows, left=(0, 2))],
+            results={"estimators": [_read_row(*item) for item in self.items()]},
+        )
+
+    def _show_pairs(self) -> Section:
+        """Show the differences of all pairs."""
+        heading, pairs = "Which is better?", self.comparisons
+        if pairs is None:
+            return Section(heading, results={"comparisons": []})
+        found = _list_pairs(pairs)
+        rows = [
+            (
+                f"{row['a']} - {row['b']}",
+                row["difference"],
+                (row["low"], row["high"]),
+                write_pvalue(row["pvalue"]),
+            )
+            for row in found
+        ]
+        table = Table(
+            f"Differences of {pairs.scoring} on the same test sets, by the corrected resampled t; "
+            "the intervals hold together, P-values are corrected by Holm.",
+            ["pair", f"difference of {pairs.scoring}", self._first.level, "P"],
+            rows,
+            left=(0, 2),
+        )
+        return Section(heading, tables=[table], results={"comparisons": found})
 
 
-def list_shared_metrics(found: EvaluationComparison) -> list[str]:
-    """Return the metrics of all samples that any report has, the most usual ones."""
-    usual = ["balanced_accuracy", "matthews_corrcoef", "roc_auc", "log_loss", "r2"]
-    usual += ["root_mean_squared_error", "mean_absolute_error"]
-    known = {m.name for report in found.values() for m in list_main_metrics(report.metrics)}
-    return [name for name in usual if name in known]
-
-
-def _read_row(report: EvaluationReport) -> Iterator[tuple[str, Any]]:
-    """Yield what a report says in one row."""
-    quoted = report.answer or report["cross-validation"]
-    yield "error", quoted.error
-    yield "low", quoted.interval.low
-    yield "high", quoted.interval.high
-    for each in list_main_metrics(report.metrics):
-        yield each.name, each.value
+def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
+    """Return what a report says in one row."""
+    quoted = report.quoted
+    row = {"name": name, "error": quoted.error}
+    row |= {"low": quoted.interval.low, "high": quoted.interval.high}
+    return row | {metric: each.value for metric, each in report.main_metrics.items()}
 
 
 def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:
@@ -138,15 +184,11 @@ def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:
     return rows
 
 
-def _write_pairs(pairs: ClassifierComparisons) -> list[str]:
-    """Return the difference of each pair as lines of text."""
-    level = f"{100 * pairs.confidence_level:g} % interval"
-    rows = [(f"difference of {pairs.scoring}", "", level, "P")]
-    for row in _list_pairs(pairs):
-        ends = write_ends(row["low"], row["high"])
-        name = f"{row['a']} - {row['b']}"
-        rows.append((name, write_number(row["difference"]), ends, write_pvalue(row["pvalue"])))
-    return align_rows(rows, left=(0, 2))
+def collect_cautions(reports: Mapping[str, EvaluationReport]) -> Iterator[Caution]:
+    """Yield the warnings of every report, with the name of its estimator."""
+    for name, report in reports.items():
+        for text in report.warnings:
+            yield Caution(text.code, f"{name}: {text}", text.headline)
 
 
 def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierComparisons | None:

@@ -33,7 +33,7 @@ from skeval.model_selection._estimates import (
     LEAVE_ONE_OUT,
     RESUBSTITUTION,
 )
-from skeval.report._comparison import EvaluationComparison, compare_reports
+from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
     add_search_question,
@@ -276,7 +276,12 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
             say(f"evaluating {name}")
             reports[str(name)] = evaluate(each, **arguments)
     made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
-    return EvaluationComparison(reports, compare_reports(reports), made["call"])
+    return EvaluationComparison(
+        reports=reports,
+        comparisons=compare_reports(reports),
+        warnings=tuple(collect_cautions(reports)),
+        **made,
+    )
 
 
 def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:

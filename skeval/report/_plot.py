@@ -11,13 +11,13 @@ from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._resampling.procedure import OutOfFold
 from skeval.model_selection import ErrorEstimate
-from skeval.report._clustering import ShownClusters
-from skeval.report._report import EvaluationReport, name_estimates
+from skeval.report._sections import Report
 from skeval.utils._plotting import Display
 from skeval.utils._text import mean_loss_name, write_ends, write_number
 
 __all__ = [
     "ErrorEstimatesDisplay",
+    "ShownClusters",
     "draw_map",
     "draw_residuals",
     "draw_silhouettes",
@@ -89,7 +89,7 @@ class ErrorEstimatesDisplay(Display):
     @classmethod
     def from_result(
         cls,
-        result: EvaluationReport | Sequence[ErrorEstimate],
+        result: Report | Sequence[ErrorEstimate],
         *,
         confidence_level: float | None = None,
         ax: Any = None,
@@ -111,10 +111,11 @@ class ErrorEstimatesDisplay(Display):
         ErrorEstimatesDisplay
         """
         quoted = guess = None
-        if isinstance(result, EvaluationReport):
-            quoted = None if result.answer is None else 0
-            guess = None if result.guess is None else result.guess.error
-            rows = name_estimates(result.answer, result.estimates, result.perturbation)
+        if isinstance(result, Report):
+            report: Any = result  # of an evaluation
+            quoted = None if report.answer is None else 0
+            guess = None if report.guess is None else report.guess.error
+            rows = report.named_estimates
         else:
             rows = [(estimate.method, estimate) for estimate in result]
         losses = sorted({estimate.loss for _, estimate in rows})
@@ -178,6 +179,32 @@ def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
     return PredictionErrorDisplay.from_predictions(
         true, means, kind="residual_vs_predicted", ax=ax, subsample=None
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ShownClusters:
+    """A clustering of the data, seen along the directions in which they vary most.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters that was asked for: the choice, or the most stable one where no
+        number was chosen.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each sample.
+    components : ndarray of shape (n_samples, 2)
+        Coordinates on the first two principal components of X; of one feature the second is 0.
+    shares : ndarray of shape (2,)
+        Shares of the variance of X along them; nan where nothing varies.
+    silhouettes : ndarray of shape (n_samples,)
+        The silhouette of each sample.
+    """
+
+    n_clusters: int
+    labels: np.ndarray
+    components: np.ndarray
+    shares: np.ndarray
+    silhouettes: np.ndarray
 
 
 MOST_POINTS = 2000

@@ -319,6 +319,12 @@ class ConfusionRates(ShownAsText):
             }
         )
 
+    def write_cell(self, row: int, column: int) -> str:
+        """Return a count, the share of its row and the interval of that, on three lines."""
+        low, high = 100 * self.low[row, column], 100 * self.high[row, column]
+        share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
+        return f"{self.counts[row, column]:.4g}\n{share}"
+
     def __str__(self) -> str:
         rows = zip(self.labels, self.counts, strict=True)
         counts = [[label, *(f"{count:.4g}" for count in row)] for label, row in rows]

@@ -1,58 +1,102 @@
-"""What `evaluate` returns: estimates side by side, and what to make of them."""
+"""What `evaluate` returns: estimates side by side, and what to make of them, section by section."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from itertools import starmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Results, Test
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
-from skeval.feature_selection import SelectionBias, SelectionStability
+from skeval.feature_selection import (
+    SelectionBias,
+    SelectionBiasDisplay,
+    SelectionFrequencyDisplay,
+    SelectionStability,
+)
+from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import (
     ErrorEstimate,
     ErrorInterval,
+    PermutationDisplay,
+    PerturbationDisplay,
     PerturbationInterval,
     TuningOptimism,
 )
-from skeval.model_selection._subgroups import write_subgroups
-from skeval.report._metrics_table import write_hard_samples, write_metrics
-from skeval.report._page import WritableReport
-from skeval.report._predictions import ConfusionRates, HardSamples, make_predictions_frame
+from skeval.model_selection._estimates import (
+    BOOTSTRAP_632,
+    BOOTSTRAP_632_PLUS,
+    BOOTSTRAP_OOB,
+    CROSS_VALIDATION,
+    LEAVE_ONE_OUT,
+    RESUBSTITUTION,
+    THIRD_HELD_OUT,
+)
+from skeval.model_selection._subgroups import describe_difference
+from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
+from skeval.report._predictions import (
+    ConfusionRates,
+    HardSamples,
+    make_predictions_frame,
+    name_columns,
+)
+from skeval.report._sections import Figure, Report, Section, Table
 from skeval.report._sentences import (
     Guess,
     RareClass,
-    find_quoted,
+    name_metric,
     write_coverage,
     write_guess,
+    write_hard_samples,
     write_permutation,
     write_perturbation,
     write_selection,
     write_tuning,
     write_verdict,
 )
-from skeval.report._warnings import Caution
-from skeval.utils._checks import check_option
-from skeval.utils._text import (
-    DataFrame,
-    align_rows,
-    make_frame,
-    write_ends,
-    write_number,
-    write_spread,
-)
+from skeval.utils._text import DataFrame, write_number, write_spread
 
-__all__ = ["PERTURBED", "Estimate", "EvaluationReport", "name_estimates"]
+__all__ = ["PERTURBED", "EvaluationReport"]
 
-PARTS = ("estimates", "metrics", "confusion", "hard_samples", "subgroups", "predictions")
+AnyEstimate = ErrorEstimate | ErrorInterval | PerturbationInterval
+
+PERTURBED = {
+    "cross_validation": "SVM, perturbed cross-validation",
+    "resubstitution": "SVM, perturbed training",
+}
+"""The name of a perturbation interval by the statistic that was perturbed."""
+MEANINGS = {
+    "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
+    "answer, given_folds": "the number to quote: the error on the folds that were given",
+    RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
+    THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
+    CROSS_VALIDATION: "every sample predicted by a model trained without it",
+    LEAVE_ONE_OUT: "the same, with as many folds as samples",
+    BOOTSTRAP_OOB: "on what each resample left out; pessimistic",
+    BOOTSTRAP_632: "0.632 of out-of-bag, 0.368 of resubstitution",
+    BOOTSTRAP_632_PLUS: "the same, with a weight that grows with the overfitting",
+    PERTURBED["cross_validation"]: "interval by refitting under random weights",
+    PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
+}
+LONGEST_FACT = 300
+MOST_CLASSES = 6
+"""Classes of a confusion matrix that stands beside the answer; more make a table of their own."""
+MOST_METRICS, MOST_ROWS = 12, 20
+"""Metrics that text shows; rows of settings, samples and features that a page shows."""
+N_RESAMPLES = 200
+"""Of the bands of curves; their ends need no more where they are drawn."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EvaluationReport(WritableReport):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationReport(Report):
     """The error of one estimator with an interval, and every other estimate of it.
+
+    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
+    every report.
 
     Attributes
     ----------
@@ -94,8 +138,6 @@ class EvaluationReport(WritableReport):
         The rarest class, where it is rare, and the statistic that counts there.
     unanswered : tuple of str
         The classes that are the answer to no sample in most of the repeats.
-    warnings : tuple of Caution
-        What a reader should know before quoting a number, in plain words; each has a `code`.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples : int
@@ -106,18 +148,8 @@ class EvaluationReport(WritableReport):
         Number of samples of each class; None for regression.
     estimator : str
         The estimator, as source text.
-    seed : int
-        The seed of all splits and resamples: ``random_state=seed`` repeats the evaluation.
     feature_names : tuple of str or None
         Names of the features, where they are known.
-    settings : dict of str to str
-        The other arguments of the call, as source text.
-    versions : dict of str to str
-        Versions of the packages that the numbers depend on.
-    call : str
-        The program that made the report, as source text; it begins with what it needs.
-    date : str
-        The day on which it was made.
     """
 
     answer: ErrorInterval | None
@@ -136,18 +168,12 @@ class EvaluationReport(WritableReport):
     guess: Guess | None
     rare: RareClass | None
     unanswered: tuple[str, ...]
-    warnings: tuple[Caution, ...]
     confidence_level: float
     n_samples: int
     n_features: int | None
     class_sizes: dict[Any, int] | None
     estimator: str
-    seed: int
     feature_names: tuple[str, ...] | None
-    settings: dict[str, str]
-    versions: dict[str, str]
-    call: str
-    date: str
 
     def __getitem__(self, method: str) -> ErrorEstimate:
         """Return the estimate of a name."""
@@ -157,17 +183,31 @@ class EvaluationReport(WritableReport):
         names = ", ".join(repr(estimate.method) for estimate in self.estimates)
         raise KeyError(f"no estimate {method!r}; there are {names}")
 
+    title = "Evaluation report"
+    main_part, row_name = "estimates", "method"
+
+    @property
+    def quoted(self) -> ErrorInterval | ErrorEstimate:
+        """The number to quote: the answer, or the cross-validated error where there is none."""
+        return self.answer or self[CROSS_VALIDATION]
+
+    @property
+    def main_metrics(self) -> dict[str, Estimate]:
+        """The metrics of all samples, and what was asked for, by name."""
+        found = self.metrics.items()
+        return {name: each for name, each in found if each.details["label"] is None}
+
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        explained = [self.metrics["r2"].value] if "r2" in self.metrics else []
+        explained = self.main_metrics.get("r2")
         return write_verdict(
-            find_quoted(self.answer, self.estimates),
+            self.quoted,
             warnings=self.warnings,
             guess=self.guess,
             rare=self.rare,
             unanswered=self.unanswered,
-            explained=explained[0] if explained else None,
+            explained=explained and explained.value,
             permutation=self.permutation,
             selection_bias=self.selection_bias,
         )
@@ -178,37 +218,348 @@ class EvaluationReport(WritableReport):
         weighted = bool(np.ptp(self.out_of_fold.weight))
         return write_coverage(self.answer, self.class_sizes, weighted=weighted)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as plain Python objects, without the replicates."""
-        classes = self.class_sizes
+    @property
+    def facts(self) -> list[str]:
+        """The estimator, the size of the data, and the classes."""
+        features = "" if self.n_features is None else f", {self.n_features} features"
+        facts = [self.estimator, f"{self.n_samples} samples{features}"]
+        if self.class_sizes:
+            sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
+            facts.append(f"{len(sizes)} classes ({', '.join(sizes)})")
+        return [shorten(fact, LONGEST_FACT, placeholder=" …") for fact in facts]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections."""
         return {
-            "verdict": self.verdict,
             "answer": self.answer and self.answer.to_dict() | {"covers": " ".join(self.basis)},
             "estimator": self.estimator,
             "n_samples": self.n_samples,
             "n_features": self.n_features,
-            "class_sizes": classes and {str(name): size for name, size in classes.items()},
-            "seed": self.seed,
+            "class_sizes": self.class_sizes,
             "confidence_level": self.confidence_level,
-            "metrics": self.metrics.to_dict(),
-            "confusion": self.confusion and self.confusion.to_dict(),
-            "hard_samples": self.hard_samples.to_records(),
-            "subgroups": self.subgroups and self.subgroups.to_dict(),
-            "tuning": self.tuning and self.tuning.to_dict(),
-            "estimates": [e.to_dict() for e in self.estimates],
-            "perturbation": [result.to_dict() for result in self.perturbation or ()],
-            "permutation": self.permutation and self.permutation.to_dict(),
-            "selection_bias": self.selection_bias and self.selection_bias.to_dict(),
-            "selection_stability": self.selection_stability and self.selection_stability.to_dict(),
-            "candidate_names": self.candidate_names and list(self.candidate_names),
-            "guess": self.guess and asdict(self.guess),
-            "rare": self.rare and asdict(self.rare),
-            "unanswered": list(self.unanswered),
-            "warnings": [{"code": w.code, "text": str(w)} for w in self.warnings],
-            "feature_names": self.feature_names and list(self.feature_names),
-            "settings": dict(self.settings),
-            "versions": dict(self.versions),
+            "feature_names": self.feature_names,
+            "rare": self.rare,
+            "unanswered": self.unanswered,
         }
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield what is read off the predictions, then every estimate, then the tests."""
+        yield self._show_metrics()
+        yield self._show_subgroups()
+        yield self._show_tuning()
+        yield self._show_hard_samples()
+        yield self._show_estimates()
+        yield self._show_perturbation()
+        yield self._show_permutation()
+        yield self._show_selection()
+
+    @property
+    def level(self) -> str:
+        """What stands above intervals."""
+        return f"{100 * self.confidence_level:g} % interval"
+
+    def _show_metrics(self) -> Section:
+        """Show every metric with its interval, and the curves or the residuals."""
+        return Section(
+            "By other measures",
+            explains=[self._explain_metrics()],
+            figures=list(self._draw_curves()),
+            tables=[
+                self._tabulate_metrics(),
+                *self._tabulate_classes(),
+                *self._tabulate_confusion(),
+            ],
+            results={"metrics": self.metrics, "confusion": self.confusion},
+        )
+
+    def _explain_metrics(self) -> str:
+        """Say what the metrics are of, and what their intervals are for."""
+        start = "Of predictions of every sample by models that were fitted without it"
+        if self.answer is None:
+            return f"{start}. Samples in order are not independent: there are no intervals."
+        text = f"{start}. The intervals are, as that of the answer, for the rule fitted to all "
+        text += "samples."
+        if self.out_of_fold.class_scores is None:
+            return text
+        return f"{text} Areas under the ROC curve count the pairs of samples that one model scored."
+
+    def _tabulate_metrics(self) -> Table:
+        """Return the metrics of all samples."""
+        rows = [
+            (name_metric(name), each.value, (each.interval.low, each.interval.high))
+            for name, each in self.main_metrics.items()
+        ]
+        head = ["metric of new samples", "estimate", self.level]
+        beside = self.class_sizes is None
+        return Table("All samples.", head, rows, beside=beside, n_in_text=MOST_METRICS, left=(0, 2))
+
+    def _tabulate_classes(self) -> list[Table]:
+        """Return the metrics of each class in a table, if there are any."""
+        by_class: dict[str, dict[str, Estimate]] = {}
+        for each in self.metrics.values():
+            label = each.details["label"]
+            if label is not None:
+                by_class.setdefault(label, {})[each.details["metric"]] = each
+        names = list(dict.fromkeys(name for found in by_class.values() for name in found))
+        rows = [
+            (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
+            for label, found in by_class.items()
+        ]
+        head = ["class", *map(name_metric, names)]
+        return [Table("By class.", head, rows, n_in_text=0)] if rows else []
+
+    def _tabulate_confusion(self) -> list[Table]:
+        """Return the confusion matrix: counts, and shares of the row with their intervals."""
+        found = self.confusion
+        if found is None:
+            return []
+        rows = [
+            (label, *(found.write_cell(k, j) for j in range(len(found.labels))))
+            for k, label in enumerate(found.labels)
+        ]
+        caption = (
+            "Samples of each class (rows) by what they are taken for (columns), on average over "
+            f"the repeats; share of the row, {self.level}."
+        )
+        beside = len(found.labels) <= MOST_CLASSES
+        return [Table(caption, name_columns(found.labels), rows, beside=beside, n_in_text=0)]
+
+    def _draw_curves(self) -> Iterator[Figure]:
+        """Yield the ROC, precision-recall and calibration curves, or the residuals."""
+        found, classes = self.out_of_fold, self.out_of_fold.target.classes
+        if classes is None:
+            yield Figure(
+                partial(draw_residuals, found),
+                "What is left to explain: the mean out-of-fold prediction of each sample and how "
+                "far the truth lies above it. Without a pattern is best.",
+                label="Residuals by prediction.",
+                height=3.0,
+            )
+        if classes is None or found.class_scores is None or len(classes) > 2:
+            return
+        one = found.repeat == 0  # a sample counts once in a band
+        options: dict[str, Any] = {"pos_label": classes[1]}
+        options["confidence_level"] = self.confidence_level
+        banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": "scores"}
+        banded["groups"] = None if found.group is None else found.group[one]
+        true = found.target.y[found.row[one]]
+        for display, name in (
+            (RocCurveDisplay, "ROC"),
+            (PrecisionRecallDisplay, "Precision-recall"),
+        ):
+            scores = found.class_scores[one, 1]
+            yield Figure(
+                partial(display.from_predictions, true, scores, **banded),
+                f"{name} curve of the out-of-fold scores of one cross-validation, with its "
+                "interval at each point and the band of the whole curve. It pools the scores of "
+                "all folds, and the bands leave out that training anew would change the models: "
+                "its area is not that of the table.",
+                label=f"{name} curve with its band.",
+                height=3.6,
+            )
+        if found.probabilities is not None:
+            probabilities = found.probabilities[one, 1]
+            yield Figure(
+                partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
+                "Calibration: how often the class is there where the models say so with a "
+                "probability.",
+                label="Calibration curve with the intervals of its bins.",
+                height=3.6,
+            )
+
+    def _show_subgroups(self) -> Section:
+        """Show the error in each subgroup."""
+        found = self.subgroups
+        results = {"subgroups": found}
+        if found is None:
+            return Section("By subgroup", results=results)
+        rows = [
+            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
+            for name, each in found.items()
+        ]
+        return Section(
+            "By subgroup",
+            sentences=[describe_difference(found.largest_difference)],
+            tables=[
+                Table(
+                    "The error in each subgroup.",
+                    ["subgroup", "samples", next(iter(found.values())).name, self.level],
+                    rows,
+                    left=(0, 3),
+                )
+            ],
+            results=results,
+        )
+
+    def _show_tuning(self) -> Section:
+        """Show what the search for hyperparameters claimed, and what it chose."""
+        found, heading = self.tuning, "What did tuning cost?"
+        if found is None:
+            return Section(heading, results={"tuning": None})
+        chosen = zip(found.settings[:MOST_ROWS], found.counts, strict=False)
+        rows = [
+            (
+                ", ".join(f"{name}={value!r}" for name, value in setting.items()),
+                f"{count} of {int(found.counts.sum())}",
+            )
+            for setting, count in chosen
+        ]
+        caption = "Settings that the searches chose."
+        return Section(
+            heading,
+            sentences=[write_tuning(found)],
+            tables=[Table(caption, ["setting", "chosen"], rows, n_in_text=0)],
+            results={"tuning": found},
+        )
+
+    def _show_hard_samples(self) -> Section:
+        """Show the samples that are wrong again and again."""
+        hard, numbers = self.hard_samples, self.class_sizes is None
+        rows = [
+            (
+                row["name"],
+                row["truth"],
+                row["prediction"],
+                f"{row['wrong']:.1f} times" if numbers else f"{100 * row['wrong']:.0f} %",
+            )
+            for row in hard.to_records()[:MOST_ROWS]
+        ]
+        head = ["sample", "is", "predicted" if numbers else "taken for"]
+        head.append("usual residual" if numbers else "wrong in")
+        return Section(
+            "Samples to look at",
+            sentences=write_hard_samples(hard, numbers),
+            tables=[Table("The worst predicted.", head, rows, n_in_text=0)] if hard.always else [],
+            results={"hard_samples": hard.to_records()},
+        )
+
+    @property
+    def named_estimates(self) -> list[tuple[str, AnyEstimate]]:
+        """The estimates by name, the answer first, those of perturbation last."""
+        named: list[tuple[str, AnyEstimate]] = []
+        if self.answer is not None:
+            named.append((f"answer, {self.answer.method}", self.answer))
+        named += [(estimate.method, estimate) for estimate in self.estimates]
+        return named + [(PERTURBED[each.statistic], each) for each in self.perturbation or ()]
+
+    def _show_estimates(self) -> Section:
+        """Show every estimate of the error, drawn and in a table."""
+        named = self.named_estimates
+        level = f"{100 * self.confidence_level:g} %"
+        figure = Figure(
+            partial(ErrorEstimatesDisplay.from_result, self),
+            f"Estimates of one error, with {level} intervals.",
+            label=f"Forest plot of {len(named)} estimates of the error; the table holds the "
+            "numbers.",
+            height=1.1 + 0.42 * len(named),
+        )
+        rows = [
+            (
+                name,
+                each.error,
+                write_spread(each.standard_error),
+                (each.interval.low, each.interval.high),
+                each.interval.method,
+            )
+            for name, each in named
+        ]
+        table = Table(
+            "The same in numbers.",
+            ["estimate", "error", "std. error", self.level, "method"],
+            rows,
+            notes=MEANINGS,
+            quoted={name for name, _ in named[:1] if self.answer is not None},
+            muted={RESUBSTITUTION},
+            left=(0, 3, 4),
+        )
+        better = self.guess is not None and self.guess.better
+        return Section(
+            "Every estimate",
+            sentences=[write_guess(self.guess, self.quoted.loss)] if better else [],
+            figures=[figure],
+            tables=[table],
+            results={
+                "estimates": [each for each in (self.answer, *self.estimates) if each is not None],
+                "guess": self.guess,
+            },
+        )
+
+    def _show_perturbation(self) -> Section:
+        """Show the intervals of a linear support vector machine."""
+        found, heading = self.perturbation or (), "The interval of the support vector machine"
+        figures = [
+            Figure(
+                partial(PerturbationDisplay.from_result, result),
+                f"{len(result.statistics)} times each sample got a random weight, and the machine "
+                "was trained with these weights. Drawn is the cross-validated error plus what the "
+                "weighted mean loss then had more (W*/√n in the paper of the method). So much "
+                "would the error vary with other samples; from this spread the interval is made.",
+                label="Histogram of the error of the support vector machine under random weights.",
+                height=3.2,
+            )
+            for result in found
+        ]
+        sentences = [write_perturbation(found[1])] if found else []
+        results = {"perturbation": found}
+        return Section(heading, sentences=sentences, figures=figures, results=results)
+
+    def _show_permutation(self) -> Section:
+        """Show the permutation test."""
+        test, heading = self.permutation, "Could it be chance?"
+        if test is None:
+            return Section(heading, results={"permutation": None})
+        figure = Figure(
+            partial(PermutationDisplay.from_result, test),
+            "The score that labels without any relation to the features reach.",
+            label="Histogram of the scores of shuffled labels, and the score of the true ones.",
+            height=2.8,
+        )
+        known = test.confidence_interval()
+        return Section(
+            heading,
+            sentences=[write_permutation(test)],
+            explains=[
+                f"With endlessly many permutations P would lie between {known.low:.2g} and "
+                f"{known.high:.2g} ({100 * known.confidence_level:g} % interval)."
+            ],
+            figures=[figure],
+            results={"permutation": test},
+        )
+
+    def _show_selection(self) -> Section:
+        """Show selection outside against inside the loop, and what was selected."""
+        bias, stability = self.selection_bias, self.selection_stability
+        heading, results = (
+            "Did feature selection leak?",
+            {
+                "selection_bias": bias,
+                "selection_stability": stability,
+                "candidate_names": self.candidate_names,
+            },
+        )
+        if bias is None:
+            return Section(heading, results=results)
+        figures = [
+            Figure(
+                partial(SelectionBiasDisplay.from_result, bias),
+                "What selecting the features on all samples hides.",
+                label="The errors of selecting outside and inside the loop, and their difference.",
+                height=2.6,
+            ),
+        ]
+        if stability is not None:
+            draw: Any = SelectionFrequencyDisplay.from_result
+            figures.append(
+                Figure(
+                    partial(draw, stability, feature_names=self.candidate_names, n_top=MOST_ROWS),
+                    "How often each feature was selected.",
+                    label="How often each feature was selected over the folds.",
+                    height=0.8 + 0.22 * min(MOST_ROWS, int((stability.frequency > 0).sum())),
+                )
+            )
+        sentences = write_selection(bias, stability)
+        return Section(heading, sentences=sentences, figures=figures, results=results)
 
     @property
     def predictions(self) -> DataFrame:
@@ -220,80 +571,25 @@ class EvaluationReport(WritableReport):
         """
         return make_predictions_frame(self.out_of_fold)
 
-    def to_frame(self, part: str = "estimates") -> DataFrame:
+    def to_frame(self, part: str | None = None) -> DataFrame:
         """Return a part of the report as a data frame; needs pandas.
 
         Parameters
         ----------
-        part : str, default="estimates"
-            "estimates": one row for each estimate of the error, indexed by method, the answer
-            first; "metrics", "confusion", "hard_samples", "subgroups": what the attribute of that
-            name holds; "predictions": every prediction.
+        part : str, default=None
+            "estimates" (the default): one row for each estimate of the error, indexed by method,
+            the answer first; "metrics", "confusion", "hard_samples", "subgroups" or any other name
+            of `to_dict`: what the attribute of that name holds; "predictions": every prediction.
 
         Returns
         -------
         pandas.DataFrame
         """
-        check_option("part", part, PARTS)
-        if part == "predictions":
-            return self.predictions
-        if part != "estimates":
-            found = getattr(self, part)
-            if found is None:
-                raise ValueError(f"part must be one that the report has; there is no {part!r}.")
-            frame: DataFrame = found.to_frame()
-            return frame
-        rows = [estimate.to_dict() for estimate in self.estimates]
-        if self.answer is not None:
-            rows.insert(0, self.answer.to_dict())
-        return make_frame(rows).set_index("method")
-
-    def __str__(self) -> str:
-        head = ("estimate", "error", "std. error", f"{100 * self.confidence_level:g} % interval")
-        named = name_estimates(self.answer, self.estimates, self.perturbation)
-        table = align_rows([head, *starmap(_write_row, named)], left=(0, 3))
-        lines = [self.verdict, *self.basis, "", *table, ""]
-        lines += [*write_metrics(self.metrics), ""]
-        if self.subgroups:
-            lines += [*write_subgroups(self.subgroups), ""]
-        if self.guess and self.guess.better:
-            lines.append(write_guess(self.guess, self.estimates[0].loss))
-        if self.perturbation:
-            lines.append(write_perturbation(self.perturbation[1]))
-        if self.selection_bias:
-            lines += write_selection(self.selection_bias, self.selection_stability)
-        if self.tuning:
-            lines.append(write_tuning(self.tuning))
-        if self.permutation:
-            lines.append(write_permutation(self.permutation))
-        lines += write_hard_samples(self.hard_samples, self.class_sizes is None)
-        return "\n".join([*lines, *(f"! {text} [{text.code}]" for text in self.warnings)])
+        return self.predictions if part == "predictions" else super().to_frame(part)
 
 
-def _write_row(name: str, estimate: Estimate) -> tuple[str, str, str, str]:
-    """Return the cells of an estimate in the table of text."""
-    found = estimate.interval
-    ends = f"{write_ends(found.low, found.high)}  {found.method}"
-    return name, write_number(estimate.error), write_spread(estimate.standard_error), ends
-
-
-Estimate = ErrorEstimate | ErrorInterval | PerturbationInterval
-
-PERTURBED = {
-    "cross_validation": "SVM, perturbed cross-validation",
-    "resubstitution": "SVM, perturbed training",
-}
-"""The name of a perturbation interval by the statistic that was perturbed."""
-
-
-def name_estimates(
-    answer: ErrorInterval | None,
-    estimates: Iterable[ErrorEstimate],
-    perturbation: Iterable[PerturbationInterval] | None,
-) -> list[tuple[str, Estimate]]:
-    """Return the estimates by name, the answer first, those of perturbation last."""
-    named: list[tuple[str, Estimate]] = []
-    if answer is not None:
-        named.append((f"answer, {answer.method}", answer))
-    named += [(estimate.method, estimate) for estimate in estimates]
-    return [*named, *((PERTURBED[result.statistic], result) for result in perturbation or ())]
+def _write_shortly(each: Estimate) -> str:
+    """Return an estimate with its interval below it."""
+    if np.isnan(each.interval.low):
+        return write_number(each.value)
+    return f"{each.value:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"

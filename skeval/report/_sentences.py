@@ -31,10 +31,9 @@ from skeval.model_selection import (
     PerturbationInterval,
     TuningOptimism,
 )
-from skeval.model_selection._estimates import CROSS_VALIDATION
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
-from skeval.report._metrics_table import name_metric
+from skeval.report._predictions import HardSamples
 from skeval.report._warnings import Caution
 from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
 
@@ -42,15 +41,16 @@ __all__ = [
     "Guess",
     "RareClass",
     "find_guess",
-    "find_quoted",
     "find_rare_class",
     "find_unanswered",
     "forbid_quoting",
+    "name_metric",
     "write_chance",
     "write_coverage",
     "write_error",
     "write_given_folds",
     "write_guess",
+    "write_hard_samples",
     "write_permutation",
     "write_perturbation",
     "write_selection",
@@ -62,8 +62,28 @@ ALPHA = 0.05
 """The level at which something is said to be better than chance."""
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare with less than a fifth of the samples, and half as many as the largest."""
-FEW = 3
-"""Classes that are named."""
+FEW, FEW_SAMPLES = 3, 5
+"""Classes, and samples, that are named."""
+NAMES = {
+    "balanced_accuracy": "balanced accuracy",
+    "f1_macro": "F1, mean of the classes",
+    "matthews_corrcoef": "Matthews correlation",
+    "cohen_kappa": "Cohen kappa",
+    "log_loss": "log loss",
+    "brier_score": "Brier score",
+    "roc_auc": "area under the ROC curve",
+    "average_precision": "average precision",
+    "r2": "R2, explained share of the variance",
+    "root_mean_squared_error": "root mean squared error",
+    "mean_absolute_error": "mean absolute error",
+    "f1": "F1",
+}
+"""What people call a metric that scikit-learn calls otherwise."""
+
+
+def name_metric(metric: str) -> str:
+    """Return what people call a metric."""
+    return NAMES.get(metric, metric)
 
 
 @dataclass(frozen=True)
@@ -130,16 +150,6 @@ class RareClass:
     def better(self) -> bool:
         """Whether the statistic is shown to be better than chance."""
         return self.low > self.chance
-
-
-def find_quoted(
-    answer: ErrorInterval | None, estimates: Iterable[ErrorEstimate]
-) -> ErrorInterval | ErrorEstimate:
-    """Return the number to quote: the answer, or the cross-validated error where there is none."""
-    if answer is not None:
-        return answer
-    (estimate,) = (one for one in estimates if one.method == CROSS_VALIDATION)
-    return estimate
 
 
 def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
@@ -532,3 +542,24 @@ def write_perturbation(resubstitution: PerturbationInterval) -> str:
         "Of the SVM intervals that of perturbed cross-validation is the safer; perturbed training "
         "is the published one and holds when samples are many and features few."
     )
+
+
+def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
+    """Say which samples may have a wrong label, and which classes the models do not know."""
+    sentences = [
+        f"{n_wrong} of {size} samples of class {name} are wrong in every repeat: the models do not "
+        "know that class."
+        for name, (n_wrong, size) in hard.unknown.items()
+    ]
+    suspects = np.flatnonzero(hard.suspect)
+    if not len(suspects):
+        return sentences
+    listed = ", ".join(
+        f"{hard.name[k]} ({hard.truth[k]}, taken for {hard.prediction[k]})"
+        for k in suspects[:FEW_SAMPLES]
+    )
+    more = f" and {len(suspects) - FEW_SAMPLES} more" if len(suspects) > FEW_SAMPLES else ""
+    what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
+    subject = "1 sample is" if len(suspects) == 1 else f"{len(suspects)} samples are"
+    looks = "number looks" if numbers else "label looks, and a sample where classes overlap"
+    return [*sentences, f"{subject} {what}: {listed}{more}. That is how a wrong {looks}."]

@@ -74,7 +74,7 @@ def test_text_holds_the_numbers(report):
     assert float(cells[9]) == pytest.approx(row["reference"], abs=5e-4)
     assert cells[10] == ("yes" if row["front"] else "no")
     assert float(cells[11]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
-    assert lines[6].endswith("<- chosen")
+    assert lines[6].endswith("chosen")
 
 
 def test_same_seed_same_numbers_and_the_report_names_it():
@@ -128,7 +128,7 @@ def test_no_structure_is_one_cluster():
     report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
     assert report.n_clusters == 1
     assert "Choice: one cluster, since no k tried has a mean prediction strength" in str(report)
-    assert "<- chosen" not in str(report)
+    assert "chosen" not in str(report)
     assert report.warnings == ()
     assert not any(row["chosen"] for row in report.rows())
 

@@ -9,8 +9,7 @@ from sklearn.svm import SVC
 import skeval
 from skeval.model_selection import cross_val_error, resubstitution_error
 from skeval.report import ErrorEstimatesDisplay
-from skeval.report._clustering import ShownClusters
-from skeval.report._plot import MOST_POINTS, draw_map, draw_silhouettes
+from skeval.report._plot import MOST_POINTS, ShownClusters, draw_map, draw_silhouettes
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
