@@ -52,7 +52,7 @@ LOOSE = {  # made by more than data
         max_pairs=20_000,
         random_state=0,
         indices=["silhouette"],
-    ).estimates["silhouette"],
+    )["silhouette"],
     "all pairs": lambda: compare_classifiers({"one": TREE, "two": STUMP}, X, Y, cv=3),
     "a posterior": lambda: compare_over_datasets(X).posterior("classifier 1", "classifier 2"),
     "a power": lambda: comparison_power(
