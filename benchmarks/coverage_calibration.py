@@ -86,15 +86,15 @@ def error(n_sets):
                         edges = bin_events(events, n_bins, strategy).edges[:-1, 1]
                         truth = distance(q, p, edges)
                         unlimited = distance(many, says(many, rate), edges)
-                        low, high = found.low - 1e-12, found.high
+                        low, high = found.interval.low - 1e-12, found.interval.high
                         seen.append(
                             {
                                 "coverage": low <= truth <= high,
                                 "coverage_unlimited": low <= unlimited <= high,
                                 "truth": truth,
-                                "error": found.error,
-                                "corrected": found.corrected,
-                                "by_chance": found.by_chance,
+                                "error": found.value,
+                                "corrected": found.details["corrected"],
+                                "by_chance": found.details["by_chance"],
                                 "width": high - low,
                             }
                         )
@@ -117,7 +117,7 @@ def tuning(n_sets):
                 results.append(tuning_optimism(search, X, y, random_state=seed))
             optimism = np.array([r.optimism for r in results])
             truth = optimism.mean()
-            low, high = np.array([(r.low, r.high) for r in results]).T
+            low, high = np.array([(r.interval.low, r.interval.high) for r in results]).T
             made = np.isfinite(low)
             yield {
                 "rate": rate,

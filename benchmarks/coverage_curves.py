@@ -128,10 +128,10 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
     for _ in range(sets):
         y, scores = population.draw(n, rng)
         of_roc = roc_curve_band(y, scores[0], n_points=N_POINTS["roc"], **options)
-        x, near = of_roc.false_positive_rate[1:-1], np.round(100 * FPR).astype(int)
+        x, near = of_roc.x[1:-1], np.round(100 * FPR).astype(int)
         tally = tallies["roc", "band"]
         tally.add(of_roc.low[near], of_roc.high[near], population.roc(FPR))
-        whole = of_roc.simultaneous_low[1:-1], of_roc.simultaneous_high[1:-1]
+        whole = of_roc.band.low[1:-1], of_roc.band.high[1:-1]
         tally.add_whole(*whole, population.roc(x))
 
         n_points = N_POINTS["precision_recall"]
@@ -139,8 +139,8 @@ def one_cell(n, rate, area, sets, seed, n_resamples):
         near = np.round((n_points - 1) * RECALL).astype(int) - 1
         tally = tallies["precision_recall", "band"]
         tally.add(of_pr.low[near], of_pr.high[near], population.precision(RECALL))
-        whole = of_pr.simultaneous_low[:-1], of_pr.simultaneous_high[:-1]
-        tally.add_whole(*whole, population.precision(of_pr.recall[:-1]))
+        whole = of_pr.band.low[:-1], of_pr.band.high[:-1]
+        tally.add_whole(*whole, population.precision(of_pr.x[:-1]))
 
         curves = percentile_curves(y, scores[0], rng)
         truths = population.roc(FPR), population.precision(RECALL), area
@@ -169,10 +169,8 @@ def area_cell(n, rate, area, sets, seed, n_resamples):
     for _ in range(sets):
         y, scores = population.draw(n, rng)
         intervals = {
-            "auc": roc_curve_band(y, scores[0], **options).area_interval,
-            "average_precision": precision_recall_curve_band(
-                y, scores[0], **options
-            ).average_precision_interval,
+            "auc": roc_curve_band(y, scores[0], **options).area.interval,
+            "average_precision": precision_recall_curve_band(y, scores[0], **options).area.interval,
         }
         for curve, interval in intervals.items():
             ends = np.array([[interval.low], [interval.high]])
@@ -210,15 +208,15 @@ def grouped_cell(n_groups, sets, seed, n_resamples, size=5, correlation=0.7):
             of_pr = precision_recall_curve_band(y, score, groups=groups, **options)
             tally = tallies["roc", method]
             tally.add(of_roc.low[near], of_roc.high[near], population.roc(RECALL))
-            x = of_roc.false_positive_rate[1:-1]
-            whole = of_roc.simultaneous_low[1:-1], of_roc.simultaneous_high[1:-1]
+            x = of_roc.x[1:-1]
+            whole = of_roc.band.low[1:-1], of_roc.band.high[1:-1]
             tally.add_whole(*whole, population.roc(x))
             tally = tallies["precision_recall", method]
             truth = population.precision(RECALL)
             tally.add(of_pr.low[near - 1], of_pr.high[near - 1], truth)
-            whole = of_pr.simultaneous_low[:-1], of_pr.simultaneous_high[:-1]
-            tally.add_whole(*whole, population.precision(of_pr.recall[:-1]))
-            ends = np.array([[of_roc.area_interval.low], [of_roc.area_interval.high]])
+            whole = of_pr.band.low[:-1], of_pr.band.high[:-1]
+            tally.add_whole(*whole, population.precision(of_pr.x[:-1]))
+            ends = np.array([[of_roc.area.interval.low], [of_roc.area.interval.high]])
             tallies["auc", method].add(*ends, population.area)
     cell = {"n": n_groups * size, "rate": population.rate, "area": population.area, "sets": sets}
     return rows_of(cell, tallies)

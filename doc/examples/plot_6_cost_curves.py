@@ -34,7 +34,8 @@ scores = {
 # %%
 # The ROC curves cross, so no single number orders the two.
 bayes, linear = scores.values()
-print(curve_dominance(roc_curve(y, bayes), roc_curve(y, linear)))
+winner, crossings = curve_dominance(roc_curve(y, bayes), roc_curve(y, linear))
+print(winner, crossings.round(3), sep="\n")
 
 # %%
 # One patient in a hundred is ill and missing one costs fifty times a false alarm: that is one
@@ -58,7 +59,7 @@ curves = [
 left.set(ylim=(0, 0.15), title="expected cost")
 left.legend(handles=curves, loc="upper left")
 band = cost_curve_band(y, linear, baseline=bayes, n_resamples=300, random_state=0)
-CostCurveDisplay(None, band=band, name="linear minus naive Bayes").plot(right)
+CostCurveDisplay(band, name="linear minus naive Bayes").plot(right)
 right.set(title="difference (below 0: linear is better)")
 for ax in (left, right):
     ax.axvline(place, color="tab:red", ls=":")

@@ -6,9 +6,9 @@ score, a difference or an index, and what only some methods find stands in `deta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from skeval.utils._checks import check_confidence_level, check_option, warn_unde
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,
+    align_rows,
     align_text,
     make_frame,
     write_ends,
@@ -25,7 +26,9 @@ from skeval.utils._text import (
 )
 
 __all__ = [
+    "Band",
     "ConfidenceInterval",
+    "Curve",
     "Details",
     "Estimate",
     "IntervalResult",
@@ -42,6 +45,8 @@ __all__ = [
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 _ROUNDING = 1e-12  # a relative width
+MOST_POINTS, FEW_POINTS = 12, 6
+"""A curve of more points than these is printed at these."""
 
 
 @dataclass(frozen=True)
@@ -459,7 +464,8 @@ class Results(dict[Any, Any], Result):
             elif isinstance(value, Result):
                 blocks.append(str(value))
             elif not isinstance(value, np.ndarray):
-                lines.append((str(key), write_number(value)))
+                whole = isinstance(value, int | str)
+                lines.append((str(key), str(value) if whole else write_number(value)))
         width = max((len(key) for key, _ in lines), default=0)
         return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
 
@@ -472,6 +478,127 @@ def _write_result(title: str, lines: list[tuple[str, str]], details: Details) ->
     """Return the printed result, with its caution at the end."""
     text = align_text(title, lines)
     return f"{text}\n! {details[CAUTION]}" if details.get(CAUTION) else text
+
+
+class Band(NamedTuple):
+    """The ends of a band that is meant to hold a whole curve, shape (n_points,) each."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curve(Result):
+    """A curve that was estimated, and how far it is known.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words: "ROC curve".
+    axes : tuple of two str
+        What `x` and `y` are.
+    x, y : ndarray of shape (n_points,)
+        The curve, by increasing `x`.
+    low, high : ndarray of shape (n_points,), or None
+        Ends of the interval at each `x` by itself; None where there is none.
+    band : Band or None
+        ``band.low`` and ``band.high`` are meant to hold the whole curve at once.
+    thresholds : ndarray or None
+        Thresholds of a score; the function says of what.
+    area : Estimate or None
+        The area under the curve.
+    confidence_level : float
+        Nominal coverage of the interval at each point, of the band and of the area's interval.
+    method : str
+        How intervals were made.
+    columns : mapping of str to ndarray of shape (n_points,)
+        What else there is at each point, by name.
+    details : mapping
+        What else was found, by name.
+    """
+
+    name: str
+    axes: tuple[str, str]
+    x: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    low: np.ndarray | None = field(default=None, repr=False)
+    high: np.ndarray | None = field(default=None, repr=False)
+    band: Band | None = field(default=None, repr=False)
+    thresholds: np.ndarray | None = field(default=None, repr=False)
+    area: Estimate | None = None
+    confidence_level: float = 0.95
+    method: str = "none"
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
+    details: Details = field(default_factory=dict, repr=False)
+
+    def at(self, x: Any) -> np.ndarray:
+        """Return the height of the curve at each of some `x`, on straight lines between points."""
+        places = np.asarray(x, dtype=float)
+        first, last = self.x[[0, -1]]
+        if not ((places >= first) & (places <= last)).all():
+            raise ValueError(
+                f"{self.axes[0]} must lie in [{first:g}, {last:g}], got {places.tolist()}."
+            )
+        return np.interp(places, self.x, self.y)
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        columns = {self.axes[0]: self.x, self.axes[1]: self.y}
+        if self.low is not None and self.high is not None:
+            columns |= {"low": self.low, "high": self.high}
+        if self.band is not None:
+            columns |= {"band_low": self.band.low, "band_high": self.band.high}
+        return columns | dict(self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the points as lists, and the numbers without other arrays, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "name": self.name,
+            "method": self.method,
+            **{name: column.tolist() for name, column in self._columns().items()},
+            "area": None if self.area is None else self.area.to_dict(),
+            "confidence_level": self.confidence_level,
+            **_keep_plain(self.details),
+        }
+
+    def to_frame(self) -> DataFrame:
+        """Return a row for each point; requires pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
+        return make_frame(self._columns())
+
+    def __str__(self) -> str:
+        lines = [self.name]
+        if self.area is not None:
+            known = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
+            lines.append(f"area {write_number(self.area.value)}{known}")
+        told = {k: each for k, each in self.details.items() if not isinstance(each, bool)}
+        lines += [f"{key} {text}" for key, text in _list_details(told)]
+        head = [axis.replace("_", " ") for axis in self.axes]
+        parts: list[Iterable[str]] = [map("{:.4f}".format, axis) for axis in (self.x, self.y)]
+        level = f"{100 * self.confidence_level:g} % interval"
+        if self.low is not None and self.high is not None:
+            head.append(level)
+            parts.append(map(write_ends, self.low, self.high))
+        if self.band is not None:
+            head.append("whole curve")
+            parts.append(map(write_ends, *self.band))
+        for name, column in self.columns.items():
+            head.append(name.replace("_", " "))
+            write = "{:.4f}".format if column.dtype.kind == "f" else str
+            parts.append(map(write, column))
+        n_shown = len(self.x) if len(self.x) <= MOST_POINTS else FEW_POINTS
+        shown = np.linspace(0, len(self.x) - 1, n_shown).astype(int)
+        rows = list(zip(*parts, strict=True))
+        left = {at for at, name in enumerate(head) if name in (level, "whole curve")}
+        return "\n".join([*lines, *align_rows([head, *(rows[at] for at in shown)], left=left)])
 
 
 def _keep_plain(details: Details) -> dict[str, Any]:

@@ -251,22 +251,27 @@ def stratified_wilson_interval(
 
 
 def area_interval(
-    area: float, standard_error: float, sizes: tuple[float, float], confidence_level: float
+    area: float,
+    standard_error: float,
+    sizes: tuple[float, float],
+    confidence_level: float,
+    n_groups: int | None = None,
 ) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
     V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
     variance over V(A): a ratio that, where it is below 1, is shrunk toward 1 with the weight of 4
     samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
-    positives and negatives.
+    positives and negatives. The standard error of `n_groups` takes Student's quantile.
     """
-    n = min(sizes)
+    quantile, n = normal_quantile(confidence_level), min(sizes)
+    standard_error *= normal_quantile(confidence_level, n_groups) / quantile
     model = _area_variance(area, sizes)
     ratio = 1.0
     if model > 0 and np.isfinite(standard_error):
         ratio = standard_error**2 / model
         ratio = max(ratio, (n * ratio + 4) / (n + 4))
-    z2 = normal_quantile(confidence_level) ** 2 * ratio
+    z2 = quantile**2 * ratio
 
     def excess(t: float) -> float:
         return (area - t) ** 2 - z2 * _area_variance(t, sizes)

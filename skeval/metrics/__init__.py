@@ -22,10 +22,8 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
+from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import (
-    CalibrationCurve,
-    CalibrationError,
-    ScoreDecomposition,
     calibration_curve,
     expected_calibration_error,
     score_decomposition,
@@ -38,8 +36,6 @@ from skeval.metrics._classification import (
     weighted_fbeta_score,
 )
 from skeval.metrics._cost import (
-    CostCurve,
-    CostCurveBand,
     cost_curve,
     cost_curve_band,
     cost_sensitive_error,
@@ -47,44 +43,30 @@ from skeval.metrics._cost import (
     probability_cost,
 )
 from skeval.metrics._curves import (
-    NetBenefit,
-    PrecisionRecallCurveBand,
-    RocCurveBand,
     net_benefit,
     precision_recall_curve_band,
     roc_curve_band,
 )
-from skeval.metrics._expected_loss import ExpectedLoss, expected_loss
+from skeval.metrics._expected_loss import expected_loss
 from skeval.metrics._plot import (
-    BreakEvenDisplay,
     CalibrationDisplay,
     CostCurveDisplay,
     NetBenefitDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
 )
-from skeval.metrics._ranking import CurveDominance, break_even_point, curve_dominance, ranking_loss
+from skeval.metrics._ranking import break_even_point, curve_dominance, ranking_loss
 from skeval.metrics._regression import error_norm
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
 
 __all__ = [
-    "BreakEvenDisplay",
-    "CalibrationCurve",
     "CalibrationDisplay",
-    "CalibrationError",
-    "CostCurve",
-    "CostCurveBand",
     "CostCurveDisplay",
-    "CurveDominance",
-    "ExpectedLoss",
-    "NetBenefit",
+    "Curve",
     "NetBenefitDisplay",
-    "PrecisionRecallCurveBand",
     "PrecisionRecallDisplay",
-    "RocCurveBand",
     "RocCurveDisplay",
-    "ScoreDecomposition",
     "accuracy_score",
     "auc",
     "average_precision_score",

@@ -7,10 +7,9 @@ and uncertainty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,25 +25,14 @@ from skeval._inference.calibration import (
     share_limits,
     shrink_distances,
 )
-from skeval._inference.estimate import LimitsResult, WithEnds
+from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.proportions import exact_interval, wilson_interval
 from skeval.metrics._checks import check_binary_scores, positive_label, scale_weights
 from skeval.utils._checks import check_data, check_y, naming
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_text,
-    make_frame,
-    write_ends,
-    write_number,
-)
 
 __all__ = [
-    "CalibrationCurve",
-    "CalibrationError",
     "Events",
-    "ScoreDecomposition",
     "bin_events",
     "calibration_curve",
     "expected_calibration_error",
@@ -194,79 +182,7 @@ def _find_edges(p: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats
 
 
 INTERVALS = {"clopper_pearson": exact_interval, "wilson": wilson_interval}
-COLUMNS = ("mean_predicted", "observed", "low", "high", "band_low", "band_high")
-
-
-@dataclass(frozen=True, eq=False)
-class CalibrationCurve(ShownAsText):
-    """Observed fractions of an event against its predicted probability, bin by bin.
-
-    Attributes
-    ----------
-    edges : ndarray of shape (n_bins, 2)
-        Ends of the bins that hold samples: above the first, up to the second.
-    counts : int ndarray of shape (n_bins,)
-        Number of samples in each.
-    mean_predicted : ndarray of shape (n_bins,)
-        Mean predicted probability.
-    observed : ndarray of shape (n_bins,)
-        Fraction of the samples of which the event happened.
-    low, high : ndarray of shape (n_bins,)
-        Ends of the interval of what the fraction estimates, in each bin by itself.
-    band_low, band_high : ndarray of shape (n_bins,)
-        Where the observed fraction of a calibrated model would lie.
-    confidence_level : float
-        Nominal coverage of each interval, and of the band in each bin.
-    method : str
-        How the intervals were made.
-    strategy : str
-        How the bins were made.
-    pos_label : object
-        The class whose probability was predicted; None where the event is that the class of the
-        largest probability is the true one.
-    y_proba : ndarray of shape (n_samples,)
-        The probabilities of the event, without samples of weight 0.
-    sample_weight : ndarray of shape (n_samples,)
-        Their weights, relative to the largest.
-    """
-
-    edges: Floats = field(repr=False)
-    counts: NDArray[np.intp] = field(repr=False)
-    mean_predicted: Floats = field(repr=False)
-    observed: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    band_low: Floats = field(repr=False)
-    band_high: Floats = field(repr=False)
-    confidence_level: float
-    method: str
-    strategy: str
-    pos_label: object
-    y_proba: Floats = field(repr=False)
-    sample_weight: Floats = field(repr=False)
-
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Whether the observed fraction of each bin lies in the band of a calibrated model."""
-        rounding = 1e-12
-        below = self.observed < self.band_low - rounding
-        return ~below & (self.observed <= self.band_high + rounding)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per bin."""
-        columns = {"above": self.edges[:, 0], "up_to": self.edges[:, 1], "count": self.counts}
-        return make_frame(columns | {name: getattr(self, name) for name in COLUMNS})
-
-    def __str__(self) -> str:
-        level = f"{100 * self.confidence_level:g} %"
-        head = f"{'predicted':>9}  {'observed':>8}  {level + ' interval':<16}"
-        rows = [f"{head}  {'if calibrated':<16}  samples"]
-        for k, count in enumerate(self.counts):
-            interval = write_ends(self.low[k], self.high[k])
-            band = write_ends(self.band_low[k], self.band_high[k])
-            row = f"{self.mean_predicted[k]:9.4f}  {self.observed[k]:8.4f}  {interval:<16}"
-            rows.append(f"{row}  {band:<16}  {count:7d}{'' if self.inside[k] else '  outside'}")
-        return "\n".join(rows)
+ROUNDING = 1e-12
 
 
 @validate_params(
@@ -288,7 +204,7 @@ def calibration_curve(
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> CalibrationCurve:
+) -> Curve:
     r"""Observed fraction of an event in bins of its predicted probability, with intervals.
 
     In bin `b` of the samples, of weights `w`,
@@ -327,8 +243,14 @@ def calibration_curve(
 
     Returns
     -------
-    curve : CalibrationCurve
-        With `mean_predicted`, `observed`, their `counts`, intervals and the band.
+    curve : Curve
+        With the mean predicted probability `x` and the observed fraction `y` of each bin that
+        holds samples, `low` and `high`. `columns` hold the ends of the bins, ``above`` and
+        ``up_to``, the number of samples ``count``, where the observed fraction of a calibrated
+        model would lie, ``calibrated_low`` to ``calibrated_high``, and whether it lies ``inside``.
+        `details` hold ``strategy``, ``pos_label`` (None where the event is that the class of the
+        largest probability is the true one), the probabilities of the event ``y_proba`` and their
+        ``sample_weight``, without samples of weight 0 and relative to the largest.
 
     Raises
     ------
@@ -397,71 +319,31 @@ def calibration_curve(
         for inside in (bins.place == k for k in range(len(bins.counts)))
     ]
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
-    return CalibrationCurve(
-        *(bins.edges, bins.counts, bins.predicted, bins.observed),
-        *(low, high, band_low, band_high),
-        *(confidence_level, method, strategy, events.pos_label),
-        *(events.probability, events.weight),
+    below, above = bins.observed < band_low - ROUNDING, bins.observed > band_high + ROUNDING
+    return Curve(
+        name="calibration curve",
+        axes=("mean_predicted", "observed"),
+        x=bins.predicted,
+        y=bins.observed,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        method=method,
+        columns={
+            "above": bins.edges[:, 0],
+            "up_to": bins.edges[:, 1],
+            "count": bins.counts,
+            "calibrated_low": band_low,
+            "calibrated_high": band_high,
+            "inside": ~(below | above),
+        },
+        details={
+            "strategy": strategy,
+            "pos_label": events.pos_label,
+            "y_proba": events.probability,
+            "sample_weight": events.weight,
+        },
     )
-
-
-@dataclass(frozen=True, eq=False)
-class CalibrationError(WithEnds, LimitsResult):
-    """Expected calibration error, with its bias and an interval.
-
-    Attributes
-    ----------
-    error : float
-        The mean distance between observed fraction and mean probability of a bin; too large.
-    corrected : float
-        The distance that has this one as its expected value; 0 where chance makes a larger one.
-    by_chance : float
-        What `error` would be, on average, if the model were calibrated.
-    n_bins : int
-        Number of bins that hold samples.
-    n_samples : int
-        Number of samples of weight above 0.
-    strategy : str
-        How the bins were made.
-    pos_label : object
-        The class whose probability was predicted; None where the event is that the class of the
-        largest probability is the true one.
-    interval : ConfidenceInterval
-        That of the true distance.
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    error: float
-    corrected: float
-    by_chance: float
-    n_bins: int
-    n_samples: int
-    strategy: str
-    pos_label: object
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        names = ("error", "corrected", "by_chance", "n_bins", "n_samples", "strategy")
-        return {name: getattr(self, name) for name in names} | self._interval_items()
-
-    def __str__(self) -> str:
-        rows = [
-            ("error", write_number(self.error)),
-            ("corrected", write_number(self.corrected)),
-            self._interval_row(),
-            ("if calibrated", write_number(self.by_chance)),
-            ("bins", f"{self.n_bins} ({self.strategy})"),
-            ("samples", f"{self.n_samples}"),
-        ]
-        return align_text("expected calibration error", rows)
 
 
 @validate_params(
@@ -481,7 +363,7 @@ def expected_calibration_error(
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> CalibrationError:
+) -> Estimate:
     r"""Mean distance between predicted probability and observed fraction, over bins.
 
     With the bins of `calibration_curve`, of which `b` holds a share :math:`s_b` of the weight,
@@ -515,8 +397,11 @@ def expected_calibration_error(
 
     Returns
     -------
-    CalibrationError
-        With `error`, `corrected`, `by_chance` and the `interval`.
+    Estimate
+        With the error as its `value`, and the `interval` of the true distance. `details` hold the
+        distance that has this error as its expected value, ``corrected`` (0 where chance makes a
+        larger error), what the error would be on average if the model were calibrated,
+        ``by_chance``, the number of bins that hold samples, ``n_bins``, and ``pos_label``.
 
     Raises
     ------
@@ -574,79 +459,35 @@ def expected_calibration_error(
     >>> p = rng.random(200)
     >>> y = rng.random(200) < p  # calibrated
     >>> print(expected_calibration_error(y, p))
-    expected calibration error
-      error          0.0532
-      corrected      0.0000
-      95 % interval  [0.0000, 0.1085]
-      if calibrated  0.0682
-      bins           10 (quantile)
-      samples        200
+    expected calibration error (quantile)
+      value           0.0532
+      standard error  unknown
+      95 % interval   [0.0000, 0.1085] (test_inversion)
+      samples         200
+      corrected       0.0000
+      by chance       0.0682
+      bins            10
+      pos label       True
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)
     bins = Bins(found.share, found.effective, found.predicted, found.observed)
     distances = shrink_distances(bins)
-    return CalibrationError(
-        error=float(bins.share @ np.abs(bins.observed - bins.predicted)),
-        corrected=corrected_gap(bins, distances),
-        by_chance=float(gap_moments(bins, bins.predicted)[0]),
-        n_bins=len(found.counts),
-        n_samples=len(events.happened),
-        strategy=strategy,
-        pos_label=events.pos_label,
+    return Estimate(
+        name="expected calibration error",
+        value=float(bins.share @ np.abs(bins.observed - bins.predicted)),
+        standard_error=np.nan,
+        method=strategy,
         limits={"test_inversion": partial(gap_limits, bins, distances)},
+        n_samples=len(events.happened),
+        details={
+            "corrected": corrected_gap(bins, distances),
+            "by_chance": float(gap_moments(bins, bins.predicted)[0]),
+            "n_bins": len(found.counts),
+            "pos_label": events.pos_label,
+        },
         confidence_level=confidence_level,
     )
-
-
-@dataclass(frozen=True)
-class ScoreDecomposition(ShownAsText):
-    """The parts of a score.
-
-    Attributes
-    ----------
-    score : float
-        ``miscalibration - discrimination + uncertainty + within_bins``; smaller is better.
-    miscalibration : float
-        What recalibrated probabilities would gain (Murphy's reliability); 0 is best.
-    discrimination : float
-        What they gain over the frequency of the event (resolution); larger is better.
-    uncertainty : float
-        The score of that frequency.
-    within_bins : float
-        What bins hide; 0 without bins, and where a bin holds one probability.
-    loss : str
-        "brier" or "log_loss".
-    method : str
-        "corp" or "murphy".
-    n_bins : int
-        Number of groups of equal recalibrated probability.
-    """
-
-    score: float
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
-    within_bins: float
-    loss: str
-    method: str
-    n_bins: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the parts by name.
-
-        Returns
-        -------
-        dict
-        """
-        return dict(vars(self))
-
-    def __str__(self) -> str:
-        names = ("score", "miscalibration", "discrimination", "uncertainty")
-        rows = [(name, write_number(getattr(self, name))) for name in names]
-        if self.method == "murphy":
-            rows.append(("within bins", write_number(self.within_bins)))
-        return align_text(f"{self.loss} by {self.method}, {self.n_bins} groups", rows)
 
 
 @validate_params(
@@ -668,7 +509,7 @@ def score_decomposition(
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
-) -> ScoreDecomposition:
+) -> Results:
     r"""Split the Brier score or the log loss into miscalibration, discrimination, uncertainty.
 
     With :math:`\bar S(q)` the mean score of probabilities `q`, :math:`c` recalibrated ones,
@@ -706,8 +547,12 @@ def score_decomposition(
 
     Returns
     -------
-    ScoreDecomposition
-        The parts, which add up to the score.
+    dict
+        The ``score``, which is smaller where it is better, and its parts: ``miscalibration``, what
+        recalibrated probabilities would gain (Murphy's reliability); ``discrimination``, what they
+        gain over the frequency of the event (resolution); ``uncertainty``, the score of that
+        frequency; ``within_bins``, what bins hide, 0 without bins and where a bin holds one
+        probability; and ``n_bins``, the number of groups of equal recalibrated probability.
 
     Raises
     ------
@@ -746,11 +591,12 @@ def score_decomposition(
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
     >>> p = [0.1, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.8]
     >>> print(score_decomposition(y, p))
-    brier by corp, 3 groups
-      score           0.1350
-      miscalibration  0.0725
-      discrimination  0.1875
-      uncertainty     0.2500
+    score           0.1350
+    miscalibration  0.0725
+    discrimination  0.1875
+    uncertainty     0.2500
+    within_bins     0.0000
+    n_bins          3
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     given = recalibrated = events.probability
@@ -767,13 +613,13 @@ def score_decomposition(
         for probability in (events.probability, given, recalibrated, np.full_like(given, frequency))
     ]
     score, of_given, of_recalibrated, uncertainty = scores
-    return ScoreDecomposition(
-        score,
-        of_given - of_recalibrated,
-        uncertainty - of_recalibrated,
-        uncertainty,
-        score - of_given,
-        *(loss, method, n_groups),
+    return Results(
+        score=score,
+        miscalibration=of_given - of_recalibrated,
+        discrimination=uncertainty - of_recalibrated,
+        uncertainty=uncertainty,
+        within_bins=score - of_given,
+        n_bins=n_groups,
     )
 
 

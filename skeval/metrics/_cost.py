@@ -6,7 +6,6 @@ its convex hull.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 
 import numpy as np
@@ -16,16 +15,14 @@ from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
+from skeval._inference.estimate import Curve, Estimate
 from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, scale_weights
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
 from skeval.utils._checks import check_data, give_nan, naming
 from skeval.utils._compat import Interval, num_samples, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import DataFrame, ShownAsText, make_frame, write_ends, write_number
 
 __all__ = [
-    "CostCurve",
-    "CostCurveBand",
     "cost_curve",
     "cost_curve_band",
     "cost_sensitive_error",
@@ -34,6 +31,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+AXES = "probability_cost", "normalized_expected_cost"
 
 
 @validate_params(
@@ -184,54 +182,6 @@ def probability_cost(
     return float(positive / (positive + negative))
 
 
-@dataclass(frozen=True)
-class CostCurve(ShownAsText):
-    """The expected cost of a score at its best threshold, for every prior and pair of costs.
-
-    Attributes
-    ----------
-    probability_cost : ndarray of shape (n_vertices,)
-        x of the vertices of the lower envelope, from 0 to 1.
-    normalized_expected_cost : ndarray of shape (n_vertices,)
-        y of the vertices.
-    thresholds : ndarray of shape (n_vertices - 1,)
-        ``y_score >= thresholds[i]`` is the decision that attains the envelope between vertices `i`
-        and `i + 1`; inf predicts nothing positive.
-    lines : ndarray of shape (n_cuts, 2)
-        The false-positive rate (the cost at x = 0) and false-negative rate (at x = 1) of every
-        cut of the score, the two trivial ones included.
-    area : float
-        The area under the envelope: the expected cost over a uniform x.
-    """
-
-    probability_cost: Floats = field(repr=False)
-    normalized_expected_cost: Floats = field(repr=False)
-    thresholds: Floats = field(repr=False)
-    lines: Floats = field(repr=False)
-    area: float
-
-    def at(self, probability_cost: ArrayLike) -> Floats:
-        """Return the normalised expected cost at each x of `probability_cost`."""
-        x = np.asarray(probability_cost, dtype=np.float64)
-        if not ((x >= 0) & (x <= 1)).all():
-            raise ValueError(f"probability_cost must lie in [0, 1], got {x.tolist()}.")
-        return np.interp(x, self.probability_cost, self.normalized_expected_cost)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per piece of the envelope."""
-        x, y = self.probability_cost, self.normalized_expected_cost
-        columns = {"from": x[:-1], "to": x[1:], "cost_from": y[:-1], "cost_to": y[1:]}
-        return make_frame({**columns, "threshold": self.thresholds})
-
-    def __str__(self) -> str:
-        largest = self.normalized_expected_cost.max()
-        return (
-            f"area          {write_number(self.area)}\n"
-            f"largest cost  {write_number(largest)}\n"
-            f"pieces        {len(self.thresholds)}"
-        )
-
-
 @validate_params(SCORE_CONSTRAINTS)
 def cost_curve(
     y_true: ArrayLike,
@@ -239,7 +189,7 @@ def cost_curve(
     *,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
-) -> CostCurve:
+) -> Curve:
     r"""Lower envelope of the normalised expected cost over all thresholds.
 
     With `p` the prior of the positive class, :math:`c_{01}` the cost of calling a positive
@@ -266,8 +216,12 @@ def cost_curve(
 
     Returns
     -------
-    curve : CostCurve
-        With `probability_cost`, `normalized_expected_cost`, `thresholds`, `lines` and `area`.
+    curve : Curve
+        With the vertices of the envelope, `x` from 0 to 1, and the `area`; `at` finds its height
+        at any x. A score of ``thresholds[i]`` or more is called positive between the vertices i
+        and i + 1; inf calls nothing positive. ``details["lines"]`` of shape (n_cuts, 2) holds the
+        false-positive rate (the cost at x = 0) and the false-negative rate (at x = 1) of every
+        cut of the score, the two trivial ones included.
 
     Raises
     ------
@@ -291,7 +245,7 @@ def cost_curve(
     --------
     >>> from skeval.metrics import cost_curve
     >>> curve = cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> print(curve.probability_cost.round(3), curve.normalized_expected_cost.round(3))
+    >>> print(curve.x.round(3), curve.y.round(3))
     [0.    0.5   1.   ] [0.   0.25 0.  ]
     >>> float(curve.at(0.25))
     0.125
@@ -303,7 +257,22 @@ def cost_curve(
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     vertices = hull(tp, fp)
     x, y, pieces = lower_envelope(lines[vertices])
-    return CostCurve(x, y, thresholds[vertices[pieces]], lines, float(auc(x, y)))
+    area = Estimate(
+        name="area under the cost curve",
+        value=float(auc(x, y)),
+        standard_error=np.nan,
+        method="cost_curve",
+        n_samples=int(np.sum(weight > 0)),
+    )
+    return Curve(
+        name="cost curve",
+        axes=AXES,
+        x=x,
+        y=y,
+        thresholds=thresholds[vertices[pieces]],
+        area=area,
+        details={"lines": lines},
+    )
 
 
 @validate_params(
@@ -371,49 +340,9 @@ def expected_cost(
     if len(np.unique(positive[weight > 0])) < 2:
         return give_nan("expected_cost needs both classes in y_true, got one.")
     curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-    return curve.area if probability_cost is None else float(curve.at(probability_cost))
-
-
-@dataclass(frozen=True, eq=False)
-class CostCurveBand(ShownAsText):
-    """A cost curve, or the difference of two, with an interval at each x.
-
-    Attributes
-    ----------
-    probability_cost : ndarray of shape (n_points,)
-        The x values, evenly from 0 to 1.
-    cost : ndarray of shape (n_points,)
-        The normalised expected cost, or its difference.
-    low, high : ndarray of shape (n_points,)
-        Ends of the interval at each x.
-    confidence_level : float
-        Nominal pointwise coverage.
-    replicates : ndarray of shape (n_resamples, n_points)
-        The curves of the resamples.
-    is_difference : bool
-        Whether a baseline was subtracted.
-    """
-
-    probability_cost: Floats = field(repr=False)
-    cost: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    confidence_level: float
-    replicates: Floats = field(repr=False)
-    is_difference: bool
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per x."""
-        columns = ("probability_cost", "cost", "low", "high")
-        return make_frame({name: getattr(self, name) for name in columns})
-
-    def __str__(self) -> str:
-        what = "difference" if self.is_difference else "cost"
-        rows = [f"{'P(+)cost':>8}  {what:>10}  {100 * self.confidence_level:g} % interval"]
-        for i in np.unique(np.linspace(0, len(self.cost) - 1, 5).astype(int)):
-            interval = write_ends(self.low[i], self.high[i])
-            rows.append(f"{self.probability_cost[i]:8.2f}  {self.cost[i]:10.4f}  {interval}")
-        return "\n".join(rows)
+    if probability_cost is None:
+        return float(auc(curve.x, curve.y))
+    return float(curve.at(probability_cost))
 
 
 @validate_params(
@@ -437,7 +366,7 @@ def cost_curve_band(
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: RandomStateLike = None,
-) -> CostCurveBand:
+) -> Curve:
     r"""Interval of the cost curve at each x, or of its difference from a second one.
 
     It is meant to cover the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`
@@ -468,8 +397,10 @@ def cost_curve_band(
 
     Returns
     -------
-    band : CostCurveBand
-        With `probability_cost`, `cost`, `low`, `high` and the `replicates`.
+    curve : Curve
+        With `x`, evenly from 0 to 1, the cost or its difference `y`, `low` and `high`. `details`
+        hold the curves of the resamples, ``replicates`` of shape (n_resamples, n_points), and
+        whether a baseline was subtracted, ``is_difference``.
 
     Raises
     ------
@@ -534,12 +465,11 @@ def cost_curve_band(
     --------
     >>> from skeval.metrics import cost_curve_band
     >>> y, score = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.7, 0.9]
-    >>> band = cost_curve_band(y, score, n_points=3, random_state=0)
-    >>> print(band)
-    P(+)cost        cost  95 % interval
-        0.00      0.0000  [0.0000, 0.0000]
-        0.50      0.1667  [0.0307, 0.5000]
-        1.00      0.0000  [0.0000, 0.0000]
+    >>> print(cost_curve_band(y, score, n_points=3, random_state=0).to_frame().round(4))
+       probability_cost  normalized_expected_cost     low  high
+    0               0.0                    0.0000  0.0000   0.0
+    1               0.5                    0.1667  0.0307   0.5
+    2               1.0                    0.0000  0.0000   0.0
     """
     scores = [y_score] if baseline is None else [y_score, baseline]
     checked = [check_binary_scores(y_true, score, pos_label, sample_weight) for score in scores]
@@ -562,8 +492,18 @@ def cost_curve_band(
         estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
         tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
         low, high = np.quantile(replicates, tails, axis=0)
-    band = curves[0].grid, estimate, low, high, confidence_level, replicates
-    return CostCurveBand(*band, baseline is not None)
+    difference = baseline is not None
+    return Curve(
+        name="difference of cost" if difference else "cost curve",
+        axes=AXES,
+        x=curves[0].grid,
+        y=estimate,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        method="percentile" if difference else "wilson",
+        details={"is_difference": difference, "replicates": replicates},
+    )
 
 
 def _counts(positive: NDArray[np.bool_], rng: Generator) -> Floats:

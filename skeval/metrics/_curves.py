@@ -6,12 +6,14 @@ belong together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator, RandomState
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 from sklearn.metrics import auc, average_precision_score
@@ -25,7 +27,7 @@ from skeval._inference.areas import (
     independent_size,
     rates_on_sphere,
 )
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.proportions import (
     area_interval,
     binomial_limits,
@@ -34,20 +36,12 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import ConfusionTable, score_form
 from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.metrics._ranking import SCORE_CONSTRAINTS, break_even_point, cumulative_counts
 from skeval.utils._checks import check_data, check_groups
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import DataFrame, ShownAsText, make_frame, write_ends, write_number
 
-__all__ = [
-    "NetBenefit",
-    "PrecisionRecallCurveBand",
-    "RocCurveBand",
-    "net_benefit",
-    "precision_recall_curve_band",
-    "roc_curve_band",
-]
+__all__ = ["check_curve_sample", "net_benefit", "precision_recall_curve_band", "roc_curve_band"]
 
 Floats = NDArray[np.float64]
 
@@ -72,10 +66,14 @@ class CurveSample:
     confidence_level: float
 
     @property
+    def n_groups(self) -> int | None:
+        """Number of groups; None where there are none."""
+        return None if self.group is None else int(self.group.max()) + 1
+
+    @property
     def z(self) -> float:
         """The two-sided quantile: normal, or Student's of the number of groups."""
-        n_groups = None if self.group is None else int(self.group.max()) + 1
-        return normal_quantile(self.confidence_level, n_groups)
+        return normal_quantile(self.confidence_level, self.n_groups)
 
     @property
     def widening(self) -> float:
@@ -99,10 +97,33 @@ class CurveSample:
         size = class_size(self.positive.astype(np.float64), self.weight, self.group)
         return share, min(size, independent_size(self.weight))
 
-    def area_error(self) -> float:
-        """Return the standard error of the area under the ROC curve, widened for groups."""
+    def estimate_area(self) -> Estimate:
+        """Return the area under the ROC curve, with its score interval."""
+        steps, _ = self.steps()
         error = area_error(self.positive, self.score, self.weight, self.group)
-        return error * self.widening
+        area, sizes = float(auc(steps.x, steps.y)), (steps.n_y, steps.n_x)
+        return Estimate(
+            name="area under the ROC curve",
+            value=area,
+            standard_error=error,
+            method="score",
+            limits={"score": partial(area_interval, area, error, sizes, n_groups=self.n_groups)},
+            n_samples=len(self.score),
+            confidence_level=self.confidence_level,
+        )
+
+    def find_ends(
+        self, limits: Callable[[float, bool], tuple[Floats, Floats]], distances: Floats
+    ) -> dict[str, Any]:
+        """Return the fields of a curve that say how far it is known.
+
+        ``limits(z, exact)`` are its ends at z standard deviations.
+        """
+        quantile = float(np.quantile(distances, self.confidence_level))
+        low, high = limits(self.z, False)
+        whole = Band(*limits(max(quantile * self.widening, self.z), True))
+        known = {"confidence_level": self.confidence_level, "method": "score"}
+        return {"low": low, "high": high, "band": whole, **known}
 
 
 def check_curve_sample(
@@ -150,69 +171,6 @@ def simulate_distances(
     return distances
 
 
-@dataclass(frozen=True, eq=False)
-class RocCurveBand(ShownAsText):
-    """A ROC curve with an interval at each false-positive rate, and a band of the whole.
-
-    Attributes
-    ----------
-    false_positive_rate : ndarray of shape (n_points,)
-        The x values, evenly from 0 to 1.
-    true_positive_rate : ndarray of shape (n_points,)
-        The observed curve there.
-    low, high : ndarray of shape (n_points,)
-        Ends of the interval at each x by itself.
-    simultaneous_low, simultaneous_high : ndarray of shape (n_points,)
-        Ends of the band that is meant to hold the whole curve.
-    points : ndarray of shape (n_cuts, 2)
-        False-positive and true-positive rate of every cut of the score, none to all.
-    thresholds : ndarray of shape (n_cuts,)
-        ``y_score >= thresholds[i]`` is the decision with the rates ``points[i]``.
-    area : float
-        The area under the curve.
-    area_interval : ConfidenceInterval
-        Its interval.
-    confidence_level : float
-        Nominal coverage of each of the three.
-    distances : ndarray of shape (n_resamples,)
-        How far a simulated curve lies from the true one, in standard deviations.
-    """
-
-    false_positive_rate: Floats = field(repr=False)
-    true_positive_rate: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    simultaneous_low: Floats = field(repr=False)
-    simultaneous_high: Floats = field(repr=False)
-    points: Floats = field(repr=False)
-    thresholds: Floats = field(repr=False)
-    area: float
-    area_interval: ConfidenceInterval
-    confidence_level: float
-    distances: Floats = field(repr=False)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per false-positive rate."""
-        columns = (
-            *("false_positive_rate", "true_positive_rate", "low", "high"),
-            *("simultaneous_low", "simultaneous_high"),
-        )
-        return make_frame({name: getattr(self, name) for name in columns})
-
-    def __str__(self) -> str:
-        rows = [
-            f"area {write_number(self.area)}, {self.area_interval}",
-            f"{'FPR':>6}  {'TPR':>6}  {'at each point':<16}  whole curve",
-        ]
-        for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = write_ends(self.simultaneous_low[i], self.simultaneous_high[i])
-            rows.append(
-                f"{self.false_positive_rate[i]:6.2f}  {self.true_positive_rate[i]:6.4f}  "
-                f"{write_ends(self.low[i], self.high[i]):<16}  {whole}"
-            )
-        return "\n".join(rows)
-
-
 @validate_params(BAND_CONSTRAINTS)
 def roc_curve_band(
     y_true: ArrayLike,
@@ -225,7 +183,7 @@ def roc_curve_band(
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: RandomStateLike = None,
-) -> RocCurveBand:
+) -> Curve:
     r"""ROC curve with pointwise and simultaneous bands, and its area with an interval.
 
     At the threshold of a false-positive rate x the curve is the true-positive rate of unlimited
@@ -256,9 +214,12 @@ def roc_curve_band(
 
     Returns
     -------
-    band : RocCurveBand
-        With the curve, `low` and `high`, `simultaneous_low` and `simultaneous_high`, `area` and
-        `area_interval`.
+    curve : Curve
+        With the false-positive rates `x`, evenly from 0 to 1, the true-positive rates `y`, `low`
+        and `high`, the `band` and the `area`. `details` hold the rates at every cut of the score,
+        none to all, as ``points`` of shape (n_cuts, 2), of which `thresholds` are those: a score
+        of ``thresholds[i]`` or more is called positive. ``distances`` are how far each simulated
+        curve lies from the true one, in standard deviations.
 
     Raises
     ------
@@ -319,97 +280,31 @@ def roc_curve_band(
     --------
     >>> from skeval.metrics import roc_curve_band
     >>> y, score = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.7, 0.9]
-    >>> band = roc_curve_band(y, score, random_state=0)
-    >>> round(band.area, 4)
+    >>> curve = roc_curve_band(y, score, random_state=0)
+    >>> round(curve.area.value, 4)
     0.8889
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     steps, thresholds = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
-    whole = max(float(np.quantile(distances, confidence_level)) * sample.widening, sample.z)
     x = np.linspace(0, 1, n_points)
-    area = float(auc(steps.x, steps.y))
-    sizes = steps.n_y, steps.n_x
-    ends = area_interval(area, sample.area_error(), sizes, confidence_level)
-    return RocCurveBand(
-        x,
-        steps.above(x),
-        *curve_limits(steps, x, sample.z, exact=False),
-        *curve_limits(steps, x, whole, exact=True),
-        np.column_stack([steps.x, steps.y]),
-        thresholds,
-        area,
-        ConfidenceInterval(*ends, confidence_level, "score"),
-        confidence_level,
-        distances,
+
+    def limits(z: float, exact: bool) -> tuple[Floats, Floats]:
+        return curve_limits(steps, x, z, exact=exact)
+
+    return Curve(
+        name="ROC curve",
+        axes=("false_positive_rate", "true_positive_rate"),
+        x=x,
+        y=steps.above(x),
+        thresholds=thresholds,
+        area=sample.estimate_area(),
+        details={"points": np.column_stack([steps.x, steps.y]), "distances": distances},
+        **sample.find_ends(limits, distances),
     )
 
 
 _DIRECTIONS = 7
-
-
-@dataclass(frozen=True, eq=False)
-class PrecisionRecallCurveBand(ShownAsText):
-    """A precision-recall curve with an interval at each recall, and a band of the whole.
-
-    Attributes
-    ----------
-    recall : ndarray of shape (n_points - 1,)
-        The x values, evenly from above 0 to 1.
-    precision : ndarray of shape (n_points - 1,)
-        The observed curve there.
-    low, high : ndarray of shape (n_points - 1,)
-        Ends of the interval at each recall by itself.
-    simultaneous_low, simultaneous_high : ndarray of shape (n_points - 1,)
-        Ends of the band that is meant to hold the whole curve.
-    points : ndarray of shape (n_cuts, 2)
-        Recall and precision of every cut of the score that predicts a positive, to all.
-    thresholds : ndarray of shape (n_cuts,)
-        ``y_score >= thresholds[i]`` is the decision of ``points[i]``.
-    average_precision : float
-        The area under the steps of the curve.
-    average_precision_interval : ConfidenceInterval
-        Its interval.
-    prevalence : float
-        Share of positive samples: the precision of a score without information.
-    confidence_level : float
-        Nominal coverage of each of the three.
-    distances : ndarray of shape (n_resamples,)
-        How far a simulated curve lies from the true one, in standard deviations.
-    """
-
-    recall: Floats = field(repr=False)
-    precision: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    simultaneous_low: Floats = field(repr=False)
-    simultaneous_high: Floats = field(repr=False)
-    points: Floats = field(repr=False)
-    thresholds: Floats = field(repr=False)
-    average_precision: float
-    average_precision_interval: ConfidenceInterval
-    prevalence: float
-    confidence_level: float
-    distances: Floats = field(repr=False)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per recall."""
-        columns = ("recall", "precision", "low", "high", "simultaneous_low", "simultaneous_high")
-        return make_frame({name: getattr(self, name) for name in columns})
-
-    def __str__(self) -> str:
-        rows = [
-            f"average precision {self.average_precision:.4f}, {self.average_precision_interval}",
-            f"prevalence {self.prevalence:.4f}",
-            f"{'recall':>6}  {'precision':>9}  {'at each point':<16}  whole curve",
-        ]
-        for i in np.unique(np.linspace(0, len(self.low) - 1, 6).astype(int)):
-            whole = f"[{self.simultaneous_low[i]:.4f}, {self.simultaneous_high[i]:.4f}]"
-            rows.append(
-                f"{self.recall[i]:6.2f}  {self.precision[i]:9.4f}  "
-                f"[{self.low[i]:.4f}, {self.high[i]:.4f}]  {whole}"
-            )
-        return "\n".join(rows)
 
 
 @validate_params(BAND_CONSTRAINTS)
@@ -423,8 +318,8 @@ def precision_recall_curve_band(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
-    random_state: int | RandomState | Generator | None = None,
-) -> PrecisionRecallCurveBand:
+    random_state: RandomStateLike = None,
+) -> Curve:
     r"""Precision-recall curve with pointwise and simultaneous bands.
 
     At the threshold of a recall r the curve is the precision of unlimited data,
@@ -457,9 +352,12 @@ def precision_recall_curve_band(
 
     Returns
     -------
-    band : PrecisionRecallCurveBand
-        With the curve, `low` and `high`, `simultaneous_low` and `simultaneous_high`,
-        `average_precision` and its interval.
+    curve : Curve
+        With the recalls `x`, evenly from above 0 to 1, the precisions `y`, `low` and `high`, the
+        `band`, and as `area` the average precision. `details` hold the ``prevalence``, the
+        ``break_even_point``, and recall and precision at every cut of the score that predicts a
+        positive, to all, as ``points`` of shape (n_cuts, 2), of which `thresholds` are those;
+        ``distances`` are how far each simulated curve lies from the true one.
 
     Raises
     ------
@@ -471,7 +369,7 @@ def precision_recall_curve_band(
     -----
     Between two cuts the curve follows the false-positive rate, which is constant there, not a
     straight line (Davis and Goadrich [1]_); at the cuts it is that of `precision_recall_curve`,
-    and `average_precision` is the area under its steps.
+    and the average precision is the area under its steps.
 
     The bands are those of `roc_curve_band` with the classes exchanged: the false-positive rate at
     a recall, and the prevalence, which deviates independently of both rates. Of the three
@@ -508,32 +406,50 @@ def precision_recall_curve_band(
     --------
     >>> from skeval.metrics import precision_recall_curve_band
     >>> y, score = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.7, 0.9]
-    >>> band = precision_recall_curve_band(y, score, random_state=0)
-    >>> round(band.average_precision, 4)
+    >>> curve = precision_recall_curve_band(y, score, random_state=0)
+    >>> round(curve.area.value, 4)
     0.9167
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     roc, thresholds = sample.steps()
     steps, (share, size) = roc.swap(), sample.prevalence()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
-    whole = max(float(np.quantile(distances, confidence_level)) * sample.widening, sample.z)
     r = np.linspace(0, 1, n_points)[1:]
     score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
-    ends = exact_interval(score * roc.n_y, roc.n_y, float(1 - 2 * ndtr(-sample.z)))
-    predicted = share * roc.y[1:] + (1 - share) * roc.x[1:]
-    return PrecisionRecallCurveBand(
-        r,
-        _precision(share, r, steps.below(r)),
-        *_limits(steps, (share, size), r, sample.z, exact=False),
-        *_limits(steps, (share, size), r, whole, exact=True),
-        np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
-        thresholds[1:],
-        float(score),
-        ConfidenceInterval(*ends, confidence_level, "exact"),
-        share,
-        confidence_level,
-        distances,
+    value, predicted = float(score), share * roc.y[1:] + (1 - share) * roc.x[1:]
+    area = Estimate(
+        name="average precision",
+        value=value,
+        standard_error=np.nan,
+        method="exact",
+        limits={"exact": partial(_limit_precision, value * roc.n_y, roc.n_y, sample.n_groups)},
+        n_samples=len(sample.score),
+        confidence_level=confidence_level,
     )
+    data = sample.positive, sample.score
+    return Curve(
+        name="precision-recall curve",
+        axes=("recall", "precision"),
+        x=r,
+        y=_precision(share, r, steps.below(r)),
+        thresholds=thresholds[1:],
+        area=area,
+        details={
+            "prevalence": share,
+            "break_even_point": break_even_point(*data, sample_weight=sample.weight),
+            "points": np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
+            "distances": distances,
+        },
+        **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
+    )
+
+
+def _limit_precision(
+    hits: float, n: float, n_groups: int | None, confidence_level: float
+) -> tuple[float, float]:
+    """Return the interval of the average precision, at Student's level of the groups."""
+    z = normal_quantile(confidence_level, n_groups)
+    return exact_interval(hits, n, float(1 - 2 * ndtr(-z)))
 
 
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:
@@ -562,55 +478,6 @@ def _limits(
 _GRID = np.arange(1, 100) / 100
 
 
-@dataclass(frozen=True, eq=False)
-class NetBenefit(ShownAsText):
-    """A decision curve, or the difference of two, with an interval at each threshold.
-
-    Attributes
-    ----------
-    thresholds : ndarray of shape (n_thresholds,)
-        Probabilities from which on a sample is treated.
-    net_benefit : ndarray of shape (n_thresholds,)
-        Net benefit at each, or its difference, in true positives per sample.
-    low, high : ndarray of shape (n_thresholds,)
-        Ends of the interval at each threshold by itself.
-    treat_all : ndarray of shape (n_thresholds,)
-        Net benefit of treating every sample; that of treating none is 0.
-    prevalence : float
-        Share of positive samples.
-    confidence_level : float
-        Nominal pointwise coverage.
-    is_difference : bool
-        Whether a baseline was subtracted.
-    """
-
-    thresholds: Floats = field(repr=False)
-    net_benefit: Floats = field(repr=False)
-    low: Floats = field(repr=False)
-    high: Floats = field(repr=False)
-    treat_all: Floats = field(repr=False)
-    prevalence: float
-    confidence_level: float
-    is_difference: bool
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per threshold."""
-        columns = ("thresholds", "net_benefit", "low", "high", "treat_all")
-        return make_frame({name: getattr(self, name) for name in columns})
-
-    def __str__(self) -> str:
-        what = "difference" if self.is_difference else "net benefit"
-        level = f"{100 * self.confidence_level:g} % interval"
-        rows = [f"threshold  {what:>11}  {level:<18}  treat all"]
-        for i in np.unique(np.linspace(0, len(self.low) - 1, 5).astype(int)):
-            interval = write_ends(self.low[i], self.high[i])
-            rows.append(
-                f"{self.thresholds[i]:9.2f}  {self.net_benefit[i]:11.4f}  {interval:<18}  "
-                f"{self.treat_all[i]:9.4f}"
-            )
-        return "\n".join(rows)
-
-
 @validate_params(
     {
         **{name: rule for name, rule in SCORE_CONSTRAINTS.items() if name != "y_score"},
@@ -631,7 +498,7 @@ def net_benefit(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
-) -> NetBenefit:
+) -> Curve:
     r"""Net benefit of treating the samples whose probability reaches a threshold.
 
     .. math:: NB(p_t) = \frac{TP}{n} - \frac{FP}{n}\, \frac{p_t}{1 - p_t}
@@ -665,8 +532,10 @@ def net_benefit(
 
     Returns
     -------
-    curve : NetBenefit
-        With `thresholds`, `net_benefit`, `low`, `high` and `treat_all`.
+    curve : Curve
+        With the thresholds `x`, the net benefit `y` in true positives per sample, `low` and
+        `high`. ``columns["treat_all"]`` is the net benefit of treating every sample; `details`
+        hold the ``prevalence`` and whether a baseline was subtracted, ``is_difference``.
 
     Raises
     ------
@@ -717,7 +586,7 @@ def net_benefit(
     >>> from skeval.metrics import net_benefit
     >>> y, proba = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.7, 0.9]
     >>> curve = net_benefit(y, proba, thresholds=[0.25, 0.5])
-    >>> curve.net_benefit.round(4)
+    >>> curve.y.round(4)
     array([0.4444, 0.1667])
     """
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
@@ -738,8 +607,20 @@ def net_benefit(
         found[:, at] = _estimate(cell, gains, weight, group, confidence_level)
     treat_all = share - (1 - share) * odds
     benefit, low, high = found
-    facts = treat_all, share, confidence_level, baseline is not None
-    return NetBenefit(places, benefit, low, high, *facts)
+    difference = baseline is not None
+    return Curve(
+        name="difference of net benefit" if difference else "net benefit",
+        axes=("threshold", "net_benefit"),
+        x=places,
+        y=benefit,
+        low=low,
+        high=high,
+        thresholds=places,
+        confidence_level=confidence_level,
+        method="score",
+        columns={"treat_all": treat_all},
+        details={"prevalence": share, "is_difference": difference},
+    )
 
 
 def _check_probabilities(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
@@ -22,36 +23,17 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning
 
+from skeval._inference.estimate import Estimate
+from skeval._inference.proportions import normal_interval
 from skeval.metrics._regression import LOSSES
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import ShownAsText
 
-__all__ = ["ExpectedLoss", "expected_loss"]
+__all__ = ["expected_loss"]
 
 Floats = NDArray[np.float64]
 _REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives the error
-
-
-@dataclass(frozen=True)
-class ExpectedLoss(ShownAsText):
-    """An integral and an estimate of its error.
-
-    Attributes
-    ----------
-    value : float
-        The expected loss.
-    error : float
-        In one dimension an estimate, from the disagreement of two rules; beyond, the half-width of
-        a 95 % t interval over independent replicates.
-    """
-
-    value: float
-    error: float
-
-    def __str__(self) -> str:
-        return f"expected loss  {self.value:.6g} +/- {self.error:.1g}"
 
 
 @validate_params(
@@ -72,7 +54,7 @@ def expected_loss(
     loss: Literal["squared", "absolute", "zero_one"] = "squared",
     n_points: int = 2**16,
     random_state: RandomStateLike = None,
-) -> ExpectedLoss:
+) -> Estimate:
     r"""Integral of the loss of a predictor against the density of its input.
 
     .. math:: E = \int L\bigl(f(x), y(x)\bigr)\, p(x)\, dx
@@ -99,9 +81,10 @@ def expected_loss(
 
     Returns
     -------
-    result : ExpectedLoss
-        With `value`, in the unit of the loss, and `error`: in one dimension an estimate, beyond,
-        the half-width of a 95 % t interval over 16 replicates.
+    result : Estimate
+        With `value`, in the unit of the loss, and ``details["error"]``: in one dimension an
+        estimate, from the disagreement of two rules (there is no interval, for nothing is drawn);
+        beyond, the half-width of the 95 % interval by Student's t over 16 `replicates`.
 
     Raises
     ------
@@ -158,15 +141,30 @@ def expected_loss(
                 "finely, or its expectation may not exist.",
                 IntegrationWarning,
             )
-        return ExpectedLoss(value, error)
+        return Estimate(
+            name="expected loss",
+            value=value,
+            standard_error=np.nan,
+            method="quadrature",
+            details={"error": error},
+        )
     sampler = _sampler(distribution)
     root = root_seed(random_state)
     means = [
         integrand(sampler(n_points // _REPLICATES, repetition_rng(root, r))).mean()
         for r in range(_REPLICATES)
     ]
-    half_width = stats.t.ppf(0.975, _REPLICATES - 1) * stats.sem(means)
-    return ExpectedLoss(float(np.mean(means)), float(half_width))
+    mean, spread = float(np.mean(means)), float(stats.sem(means))
+    limits = partial(normal_interval, mean, spread, n_units=_REPLICATES)
+    return Estimate(
+        name="expected loss",
+        value=mean,
+        standard_error=spread,
+        method="quasi_monte_carlo",
+        limits={"t": limits} if spread > _ROUNDING * abs(mean) else {},
+        replicates=np.array(means),
+        details={"error": float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)},
+    )
 
 
 def _integrand(

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
 from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import average_precision_score, precision_recall_curve
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.metrics._calibration import CalibrationCurve, calibration_curve
-from skeval.metrics._checks import check_binary_scores
-from skeval.metrics._cost import CostCurve, CostCurveBand, cost_curve, cost_curve_band
-from skeval.metrics._curves import (
-    NetBenefit,
-    net_benefit,
-    precision_recall_curve_band,
-    roc_curve_band,
-)
-from skeval.metrics._ranking import break_even_point
+from skeval._inference.estimate import Curve
+from skeval.metrics._calibration import calibration_curve
+from skeval.metrics._cost import cost_curve, cost_curve_band
+from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
 from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
-from skeval.utils._plotting import Display
+from skeval.utils._plotting import CurveDisplay
+from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import name_estimators
 
 __all__ = [
-    "BreakEvenDisplay",
     "CalibrationDisplay",
     "CostCurveDisplay",
     "NetBenefitDisplay",
@@ -93,18 +85,48 @@ def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.nda
     return list(cv_results["estimator"]), tested
 
 
-class ScoreDisplay(Display):
-    """A display of the score of a classifier of two classes, made by its `from_predictions`."""
+class ScoreDisplay(CurveDisplay):
+    """The curve of a score of two classes, with its intervals; a subclass says what computes it."""
 
+    _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
     """Which of a classifier's responses are its score, the first that it has."""
     _responses_of_folds: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
     """The same for several fitted classifiers, whose probabilities have one scale."""
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **kwargs: Any) -> Self:
-        """Draw the curve of a score; each display says which options it takes."""
-        raise NotImplementedError
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the curve of a score.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            True classes, two.
+        y_score : array-like of shape (n_samples,)
+            Larger says more surely positive.
+        name : str, default=None
+            What the legend calls the curve.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Arguments of the function under See Also, such as `pos_label` and `sample_weight`, and
+            options of `plot`; all others are passed to `matplotlib.axes.Axes.plot`.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        taken = set(signature(cls._compute).parameters) & set(kwargs)
+        options = {argument: kwargs.pop(argument) for argument in taken}
+        return cls(cls._compute(y_true, y_score, **options), name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
@@ -175,7 +197,7 @@ class ScoreDisplay(Display):
         -------
         display : object of this class
         """
-        if groups is not None and "groups" not in signature(cls.from_predictions).parameters:
+        if groups is not None and "groups" not in signature(cls._compute).parameters:
             raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
@@ -193,129 +215,27 @@ class ScoreDisplay(Display):
         return cls.from_predictions(labels, score[tested], pos_label=positive, **kwargs)
 
 
-def draw_bands(ax: Any, x: np.ndarray, band: Any, color: Any) -> None:
-    """Shade the interval at each x of a curve, and more faintly the band of the whole."""
-    level = f"{100 * band.confidence_level:g} %"
-    style: dict[str, Any] = {"color": color, "linewidth": 0}
-    ax.fill_between(
-        x, band.low, band.high, alpha=0.25, label=f"{level} interval at each point", **style
-    )
-    ax.fill_between(
-        x,
-        band.simultaneous_low,
-        band.simultaneous_high,
-        alpha=0.12,
-        label=f"{level} band of the whole curve",
-        **style,
-    )
+class RateDisplay(ScoreDisplay):
+    """A curve of rates, whose steps are those of the cuts of the score."""
 
-
-@dataclass(eq=False, repr=False)
-class BandDisplay(ScoreDisplay):
-    """A curve of a score, its intervals and its band: what ROC and precision-recall share.
-
-    A subclass says what computes the band, which of its fields are the horizontal axis and the area
-    under the curve, what the area is called, and how the axes are named.
-    """
-
-    band: Any
-    _: KW_ONLY
-    name: str | None = None
-
-    _compute: ClassVar[Callable[..., Any]]
-    _across: ClassVar[str]
-    _area: ClassVar[str]
-    _short: ClassVar[str]
     _axes: ClassVar[dict[str, str]]
-    _style: ClassVar[dict[str, Any]] = {}
-    _corner: ClassVar[str] = "best"
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        n_resamples: int = 1000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw the curve of a score.
+    def _find_points(self) -> Any:
+        return self.curve.details["points"].T
 
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two.
-        y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The share of each sample in the rates.
-        groups : array-like of shape (n_samples,), default=None
-            For samples that belong together.
-        confidence_level : float, default=0.95
-            Coverage of the interval at each point, of the band and of the interval of the area.
-        n_resamples : int, default=1000
-            Curves that are simulated for the band of the whole.
-        random_state : int, RandomState, Generator or None, default=None
-            Draws the simulated curves.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : object of this class
-        """
-        band = cls._compute(
-            y_true,
-            y_score,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-        )
-        return cls(band, name=name).plot(ax, **kwargs)
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the curve, its bands, and a score without information."""
-        band = self.band
-        area, ends = getattr(band, self._area), getattr(band, f"{self._area}_interval")
-        self._draw_chance(ax, color="0.5", linewidth=1, linestyle="--")
-        label = (
-            f"{self.name or 'score'} ({self._short} {area:.3f}, {ends.low:.3f} to {ends.high:.3f})"
-        )
-        (self.line_,) = ax.plot(*band.points.T, **{"label": label, **self._style, **kwargs})
-        draw_bands(ax, getattr(band, self._across), band, self.line_.get_color())
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal", **self._axes)
-        ax.legend(loc=self._corner, fontsize="small")
-
-    def _draw_chance(self, ax: Any, **style: Any) -> None:
-        """Draw the curve of a score without information."""
-        raise NotImplementedError
+    def _describe_axes(self) -> dict[str, Any]:
+        return {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal", **self._axes}
 
 
-class RocCurveDisplay(BandDisplay):
+class RocCurveDisplay(RateDisplay):
     """ROC curve with its interval at each point and the band of the whole curve.
 
     Parameters
     ----------
-    band : RocCurveBand
-        The curve and its bands.
+    curve : Curve
+        What `roc_curve_band` returns.
     name : str, default=None
-        What the legend calls the curve.
+        What the legend calls it.
 
     Attributes
     ----------
@@ -334,28 +254,29 @@ class RocCurveDisplay(BandDisplay):
     --------
     >>> from skeval.metrics import RocCurveDisplay
     >>> display = RocCurveDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> display.band.area
+    >>> display.curve.area.value
     0.75
     """
 
     _compute = staticmethod(roc_curve_band)
-    _across, _area, _short = "false_positive_rate", "area", "AUC"
+    _area, _corner = "AUC", "lower right"
     _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
-    _corner = "lower right"
 
-    def _draw_chance(self, ax: Any, **style: Any) -> None:
-        ax.plot([0, 1], [0, 1], label="chance", **style)
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        ax.plot([0, 1], [0, 1], linestyle="--", label="chance", **style)
 
 
-class PrecisionRecallDisplay(BandDisplay):
+class PrecisionRecallDisplay(RateDisplay):
     """Precision-recall curve with its interval at each recall and the band of the whole curve.
+
+    With ``break_even=True``, an option of `plot`, the point where the two are equal is marked.
 
     Parameters
     ----------
-    band : PrecisionRecallCurveBand
-        The curve and its bands.
+    curve : Curve
+        What `precision_recall_curve_band` returns.
     name : str, default=None
-        What the legend calls the curve.
+        What the legend calls it.
 
     Attributes
     ----------
@@ -365,156 +286,73 @@ class PrecisionRecallDisplay(BandDisplay):
         The figure of `ax_`.
     line_ : matplotlib Line2D
         The curve.
+    point_ : matplotlib Line2D or None
+        The break-even point.
 
     See Also
     --------
     precision_recall_curve_band : The numbers.
-    BreakEvenDisplay : The curve with its break-even point.
 
     Examples
     --------
     >>> from skeval.metrics import PrecisionRecallDisplay
     >>> display = PrecisionRecallDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> round(display.band.average_precision, 4)
+    >>> round(display.curve.area.value, 4)
     0.8333
     """
 
     _compute = staticmethod(precision_recall_curve_band)
-    _across, _area, _short = "recall", "average_precision", "AP"
+    _area = "AP"
     _axes: ClassVar = {"xlabel": "Recall", "ylabel": "Precision"}
     _style: ClassVar = {"drawstyle": "steps-pre"}
 
-    def _draw_chance(self, ax: Any, **style: Any) -> None:
-        ax.axhline(self.band.prevalence, label=f"prevalence {self.band.prevalence:.3f}", **style)
+    def _draw(self, ax: Any, *, break_even: bool = False, **kwargs: Any) -> None:
+        super()._draw(ax, **kwargs)
+        self.point_ = None
+        if break_even:
+            value, color = self.curve.details["break_even_point"], self.line_.get_color()
+            label = f"break-even {value:.3f}"
+            (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
+            ax.legend(loc=self._corner, fontsize="small")
+
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        prevalence = self.curve.details["prevalence"]
+        ax.axhline(prevalence, linestyle="--", label=f"prevalence {prevalence:.3f}", **style)
 
 
-@dataclass(eq=False, repr=False)
-class BreakEvenDisplay(ScoreDisplay):
-    """Precision-recall curve with the point where the two are equal.
-
-    Parameters
-    ----------
-    precision, recall : ndarray of shape (n_cuts,)
-        As `precision_recall_curve` returns them.
-    break_even : float
-        The value of `break_even_point`.
-    average_precision : float
-        The area under the steps.
-    prevalence : float
-        Fraction of positive samples, the precision of a score without information.
-    name : str, default=None
-        What the legend calls the curve.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of `ax_`.
-    line_ : matplotlib Line2D
-        The curve.
-    point_ : matplotlib Line2D
-        The break-even point.
-
-    See Also
-    --------
-    break_even_point : The number.
-
-    Examples
-    --------
-    >>> from skeval.metrics import BreakEvenDisplay
-    >>> display = BreakEvenDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> display.break_even
-    0.5
-    """
-
-    precision: np.ndarray
-    recall: np.ndarray
-    _: KW_ONLY
-    break_even: float
-    average_precision: float
-    prevalence: float
-    name: str | None = None
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> BreakEvenDisplay:
-        """Draw the curve of a score.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two.
-        y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Each sample counts as often as its weight says.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : BreakEvenDisplay
-        """
-        positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
-        if not positive[weight > 0].any():
-            raise ValueError("y_true must hold a positive sample, got none.")
-        precision, recall, _ = precision_recall_curve(positive, score, sample_weight=weight)
-        display = cls(
-            precision,
-            recall,
-            break_even=break_even_point(positive, score, sample_weight=weight),
-            average_precision=average_precision_score(positive, score, sample_weight=weight),
-            prevalence=float(np.average(positive, weights=weight)),
-            name=name,
-        )
-        return display.plot(ax, **kwargs)
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the curve, its break-even point on the diagonal, and the prevalence."""
-        faint: dict[str, Any] = {"color": "0.6", "linewidth": 1}
-        ax.plot([0, 1], [0, 1], linestyle=":", label="precision = recall", **faint)
-        ax.axhline(
-            self.prevalence, linestyle="--", label=f"prevalence {self.prevalence:.3f}", **faint
-        )
-        label = f"{self.name or 'score'} (AP {self.average_precision:.3f})"
-        (self.line_,) = ax.plot(self.recall, self.precision, **{"label": label, **kwargs})
-        (self.point_,) = ax.plot(
-            self.break_even,
-            self.break_even,
-            "o",
-            color=self.line_.get_color(),
-            label=f"break-even {self.break_even:.3f}",
-        )
-        ax.set(xlabel="Recall", ylabel="Precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
-        ax.legend(loc="best")
+def compute_cost_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    baseline: ArrayLike | None = None,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    confidence_level: float | None = None,
+    n_resamples: int = 1000,
+    random_state: RandomStateLike = None,
+) -> Curve:
+    """Return the cost curve; with its interval where a level or a baseline is given."""
+    data: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
+    if baseline is None and confidence_level is None:
+        return cost_curve(y_true, y_score, **data)
+    drawn: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state}
+    level = 0.95 if confidence_level is None else confidence_level
+    return cost_curve_band(
+        y_true, y_score, baseline=baseline, confidence_level=level, **data, **drawn
+    )
 
 
-@dataclass(eq=False, repr=False)
 class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
+    `from_predictions` draws the curve of `cost_curve`; with `confidence_level` or `baseline` that
+    of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every threshold of
+    a curve without interval is drawn as well.
+
     Parameters
     ----------
-    curve : CostCurve or None
-        The curve; None where only the band of a difference is drawn.
-    band : CostCurveBand, default=None
-        Its interval, or the difference of two curves with its interval.
+    curve : Curve
+        What `cost_curve` or `cost_curve_band` returns.
     name : str, default=None
         What the legend calls it.
 
@@ -530,6 +368,7 @@ class CostCurveDisplay(ScoreDisplay):
     See Also
     --------
     cost_curve : The numbers.
+    cost_curve_band : The numbers with an interval, or of a difference.
 
     Examples
     --------
@@ -539,128 +378,40 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
-    curve: CostCurve | None
-    _: KW_ONLY
-    band: CostCurveBand | None = None
-    name: str | None = None
+    _compute = staticmethod(compute_cost_curve)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        baseline: ArrayLike | None = None,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        confidence_level: float | None = None,
-        n_resamples: int = 1000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        lines: bool = False,
-        **kwargs: Any,
-    ) -> CostCurveDisplay:
-        """Draw the cost curve of a score.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two.
-        y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
-        baseline : array-like of shape (n_samples,), default=None
-            A second score: the difference of the two curves is drawn, at `confidence_level` 0.95 by
-            default.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The share of each sample in the rates.
-        confidence_level : float, default=None
-            Pointwise coverage of a band; None draws none.
-        n_resamples : int, default=1000
-            Resamples of the band.
-        random_state : int, RandomState, Generator or None, default=None
-            Draws the resamples.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        lines : bool, default=False
-            Draw the line of every threshold as well.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : CostCurveDisplay
-        """
-        curve = band = None
-        if baseline is None:
-            curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
-        if baseline is not None or confidence_level is not None:
-            band = cost_curve_band(
-                y_true,
-                y_score,
-                baseline=baseline,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                confidence_level=0.95 if confidence_level is None else confidence_level,
-                n_resamples=n_resamples,
-                random_state=random_state,
-            )
-        return cls(curve, band=band, name=name).plot(ax, lines=lines, **kwargs)
+    @property
+    def _is_difference(self) -> bool:
+        return bool(self.curve.details.get("is_difference"))
 
     def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
-        """Draw the curve, its band, and the two trivial classifiers."""
-        difference = self.band is not None and self.band.is_difference
-        if difference:
-            ax.axhline(0, color="0.5", linewidth=1, linestyle="--")
+        super()._draw(ax, **kwargs)
+        if lines and "lines" in self.curve.details:
+            ax.plot([0, 1], self.curve.details["lines"].T, color="0.85", linewidth=0.5, zorder=0)
+
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        if self._is_difference:
+            ax.axhline(0, linestyle="--", **style)
         else:
-            trivial: dict[str, Any] = {"color": "0.5", "linewidth": 1, "linestyle": "--"}
-            ax.plot([0, 0.5, 1], [0, 0.5, 0], label="better trivial classifier", **trivial)
-        if lines and self.curve is not None:
-            ends = self.curve.lines.T
-            ax.plot([0, 1], ends, color="0.85", linewidth=0.5, zorder=0)
-        (self.line_,) = ax.plot(*self._points(), **{"label": self._label(), **kwargs})
-        if self.band is not None:
-            ax.fill_between(
-                self.band.probability_cost,
-                self.band.low,
-                self.band.high,
-                color=self.line_.get_color(),
-                alpha=0.2,
-                linewidth=0,
-                label=f"{100 * self.band.confidence_level:g} % interval at each point",
-            )
-        what = "Difference of normalised expected cost" if difference else None
-        ax.set(xlabel="P(+)cost", ylabel=what or "Normalised expected cost", xlim=(0, 1))
-        if not difference:
-            ax.set_ylim(0, 0.52)
-        ax.legend(loc="best")
+            label = "better trivial classifier"
+            ax.plot([0, 0.5, 1], [0, 0.5, 0], linestyle="--", label=label, **style)
 
-    def _points(self) -> tuple[np.ndarray, np.ndarray]:
-        if self.curve is not None:
-            return self.curve.probability_cost, self.curve.normalized_expected_cost
-        if self.band is None:
-            raise ValueError("CostCurveDisplay needs a curve or a band, got neither.")
-        return self.band.probability_cost, self.band.cost
-
-    def _label(self) -> str:
-        name = self.name or ("difference" if self.curve is None else "cost curve")
-        return name if self.curve is None else f"{name} (area {self.curve.area:.3f})"
+    def _describe_axes(self) -> dict[str, Any]:
+        axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
+        if self._is_difference:
+            return axes | {"ylabel": "Difference of normalised expected cost"}
+        return axes | {"ylabel": "Normalised expected cost", "ylim": (0, 0.52)}
 
 
-@dataclass(eq=False, repr=False)
 class NetBenefitDisplay(ScoreDisplay):
     """Decision curve: net benefit against the threshold, with its interval.
 
     Parameters
     ----------
-    curve : NetBenefit
-        The net benefit of a model, or the difference of two.
+    curve : Curve
+        What `net_benefit` returns.
     name : str, default=None
-        What the legend calls the curve.
+        What the legend calls it.
 
     Attributes
     ----------
@@ -683,110 +434,35 @@ class NetBenefitDisplay(ScoreDisplay):
     'Net benefit'
     """
 
-    curve: NetBenefit
-    _: KW_ONLY
-    name: str | None = None
-    _responses: ClassVar[tuple[str, ...]] = ("predict_proba",)
-    _responses_of_folds: ClassVar[tuple[str, ...]] = ("predict_proba",)
+    _compute = staticmethod(net_benefit)
+    _responses = _responses_of_folds = ("predict_proba",)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        baseline: ArrayLike | None = None,
-        thresholds: ArrayLike | None = None,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-        confidence_level: float = 0.95,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> NetBenefitDisplay:
-        """Draw the decision curve of predicted probabilities.
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        if self.curve.details["is_difference"]:
+            ax.axhline(0, linestyle="--", **style)
+        else:
+            ax.axhline(0, linestyle="--", label="treat none", **style)
+            ax.plot(self.curve.x, self.curve.columns["treat_all"], label="treat all", **style)
 
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes, two at most.
-        y_score : array-like of shape (n_samples,)
-            Predicted probabilities of the positive class.
-        baseline : array-like of shape (n_samples,), default=None
-            Probabilities of a second model: the difference of the two curves is drawn.
-        thresholds : array-like of shape (n_thresholds,), default=None
-            Where to find it, in [0, 1); None is 0.01, 0.02, ..., 0.99.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Each sample counts as often as its weight says.
-        groups : array-like of shape (n_samples,), default=None
-            For samples that belong together.
-        confidence_level : float, default=0.95
-            Coverage at each threshold.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot` for the curve.
-
-        Returns
-        -------
-        display : NetBenefitDisplay
-        """
-        curve = net_benefit(
-            y_true,
-            y_score,
-            baseline=baseline,
-            thresholds=thresholds,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            groups=groups,
-            confidence_level=confidence_level,
-        )
-        return cls(curve, name=name).plot(ax, **kwargs)
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the curve, its interval, and what treating all and none would gain."""
-        curve, difference = self.curve, self.curve.is_difference
-        faint: dict[str, Any] = {"color": "0.5", "linewidth": 1}
-        name = self.name or ("difference" if difference else "model")
-        (self.line_,) = ax.plot(
-            curve.thresholds, curve.net_benefit, **{"label": name, "zorder": 3, **kwargs}
-        )
-        ax.fill_between(
-            curve.thresholds,
-            curve.low,
-            curve.high,
-            color=self.line_.get_color(),
-            alpha=0.2,
-            linewidth=0,
-            label=f"{100 * curve.confidence_level:g} % interval at each threshold",
-        )
-        ax.axhline(0, linestyle="--", label=None if difference else "treat none", **faint)
-        if not difference:
-            ax.plot(curve.thresholds, curve.treat_all, label="treat all", **faint)
-            top = max(curve.prevalence, float(curve.high[0])) * 1.05
-            ax.set_ylim(-top / 3, top)
-        what = "Difference of net benefit" if difference else "Net benefit"
-        ax.set(xlabel="Threshold probability", ylabel=what)
-        ax.set_xlim(curve.thresholds.min(), curve.thresholds.max())
-        ax.legend(loc="best", fontsize="small")
+    def _describe_axes(self) -> dict[str, Any]:
+        curve, axes = self.curve, dict[str, Any](xlabel="Threshold probability")
+        axes["xlim"] = curve.x.min(), curve.x.max()
+        if curve.details["is_difference"]:
+            return axes | {"ylabel": "Difference of net benefit"}
+        top = max(curve.details["prevalence"], float(curve.high[0])) * 1.05
+        return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
 
 
 _CELLS = 40  # of the histogram
 
 
-@dataclass(eq=False, repr=False)
-class CalibrationDisplay(Display):
+class CalibrationDisplay(CurveDisplay):
     """Calibration curve with intervals, the band of a calibrated model, and the scores.
 
     Parameters
     ----------
-    curve : CalibrationCurve
-        What is drawn.
+    curve : Curve
+        What `calibration_curve` returns.
     name : str, default=None
         What the legend calls it.
 
@@ -817,16 +493,16 @@ class CalibrationDisplay(Display):
     'Mean predicted probability (positive class: 1)'
     """
 
-    curve: CalibrationCurve
-    _: KW_ONLY
-    name: str | None = None
-
     @classmethod
     def from_predictions(
         cls,
         y_true: ArrayLike,
         y_proba: ArrayLike,
         *,
+        name: str | None = None,
+        ax: Any = None,
+        band: bool = True,
+        histogram: bool = True,
         n_bins: int = 10,
         strategy: str = "quantile",
         method: str = "clopper_pearson",
@@ -834,10 +510,6 @@ class CalibrationDisplay(Display):
         pos_label: object = None,
         labels: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        name: str | None = None,
-        ax: Any = None,
-        band: bool = True,
-        histogram: bool = True,
         **kwargs: Any,
     ) -> CalibrationDisplay:
         """Draw the curve of predicted probabilities.
@@ -971,7 +643,7 @@ class CalibrationDisplay(Display):
 
     def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:
         """Draw the points with their intervals, the diagonal, the band and the probabilities."""
-        curve, ax = self.curve, ax
+        curve, columns = self.curve, self.curve.columns
         level = f"{100 * curve.confidence_level:g} %"
         self.band_ = self.histogram_ = None
         if histogram:
@@ -980,20 +652,20 @@ class CalibrationDisplay(Display):
             ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
         if band:
             self.band_ = ax.fill_between(
-                curve.mean_predicted,
-                curve.band_low,
-                curve.band_high,
+                curve.x,
+                columns["calibrated_low"],
+                columns["calibrated_high"],
                 color="0.5",
                 alpha=0.2,
                 linewidth=0,
                 label=f"{level} band if calibrated",
             )
-        reach = np.array([curve.observed - curve.low, curve.high - curve.observed])
+        reach = np.array([curve.y - curve.low, curve.high - curve.y])
         options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
         label = f"{self.name or 'observed'}, {level} intervals"
         self.errorbar_ = ax.errorbar(
-            curve.mean_predicted,
-            curve.observed,
+            curve.x,
+            curve.y,
             yerr=np.maximum(reach, 0),
             **{**options, "label": label, **kwargs},
         )
@@ -1002,8 +674,9 @@ class CalibrationDisplay(Display):
 
     def _axis_labels(self) -> dict[str, str]:
         """Return what the axes show; of which class, unless curves of several meet there."""
-        event = f" (positive class: {self.curve.pos_label})"
-        if self.curve.pos_label is None:
+        pos_label = self.curve.details["pos_label"]
+        event = f" (positive class: {pos_label})"
+        if pos_label is None:
             event = " (of the predicted class)"
         labels = "Mean predicted probability", "Observed fraction"
         drawn = self.ax_.get_xlabel()
@@ -1014,9 +687,9 @@ class CalibrationDisplay(Display):
     def _draw_histogram(self) -> Any:
         """Draw the probabilities behind the curve, a fifth as high as the axes."""
         foot = self.ax_.twinx()
-        cells = np.linspace(0, 1, _CELLS + 1)
+        cells, found = np.linspace(0, 1, _CELLS + 1), self.curve.details
         heights, _, bars = foot.hist(
-            self.curve.y_proba, cells, weights=self.curve.sample_weight, color="C0", alpha=0.3
+            found["y_proba"], cells, weights=found["sample_weight"], color="C0", alpha=0.3
         )
         foot.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
         self.ax_.set_zorder(foot.get_zorder() + 1)

@@ -6,7 +6,6 @@ Break-even point, ranking loss, and whether one curve lies above another and whe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from numbers import Real
 from typing import Literal
 
@@ -17,11 +16,9 @@ from sklearn.utils import check_array
 from skeval.metrics._checks import check_binary_scores
 from skeval.utils._checks import give_nan, naming
 from skeval.utils._compat import StrOptions, validate_params
-from skeval.utils._text import ShownAsText
 
 __all__ = [
     "SCORE_CONSTRAINTS",
-    "CurveDominance",
     "break_even_point",
     "cumulative_counts",
     "curve_dominance",
@@ -201,26 +198,6 @@ def _diagonal_crossing(start: tuple[float, float], end: tuple[float, float]) -> 
 _TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
-class CurveDominance(ShownAsText):
-    """Which of two curves lies above the other.
-
-    Attributes
-    ----------
-    winner : {"a", "b", "equal", "cross"}
-        The curve on or above the other everywhere and above it somewhere, if there is one.
-    crossings : ndarray of shape (n_crossings, 2)
-        The points (x, y) where the curve that lies above changes, by increasing x.
-    """
-
-    winner: Literal["a", "b", "equal", "cross"]
-    crossings: Floats = field(repr=False)
-
-    def __str__(self) -> str:
-        points = ", ".join(f"({x:.3f}, {y:.3f})" for x, y in self.crossings)
-        return f"winner     {self.winner}\ncrossings  {points or 'none'}"
-
-
 @validate_params(
     {"curve_a": [tuple, list], "curve_b": [tuple, list], "kind": [StrOptions({"roc", "pr"})]}
 )
@@ -229,7 +206,7 @@ def curve_dominance(
     curve_b: Sequence[ArrayLike],
     *,
     kind: Literal["roc", "pr"] = "roc",
-) -> CurveDominance:
+) -> tuple[Literal["a", "b", "equal", "cross"], Floats]:
     """Tell whether one curve lies on or above another everywhere, or where they cross.
 
     Curve A dominates B if it is on or above B at every x in [0, 1] and above B at some x. A
@@ -248,8 +225,10 @@ def curve_dominance(
 
     Returns
     -------
-    result : CurveDominance
-        With `winner`, "a", "b", "equal" or "cross", and `crossings`, shape (n_crossings, 2).
+    winner : {"a", "b", "equal", "cross"}
+        The curve on or above the other everywhere and above it somewhere, if there is one.
+    crossings : ndarray of shape (n_crossings, 2)
+        The points (x, y) where the curve that lies above changes, by increasing x.
 
     Raises
     ------
@@ -276,9 +255,9 @@ def curve_dominance(
     >>> from skeval.metrics import curve_dominance, roc_curve
     >>> y = [0, 0, 1, 1]
     >>> good, bad = roc_curve(y, [0.1, 0.2, 0.8, 0.9]), roc_curve(y, [0.1, 0.8, 0.2, 0.9])
-    >>> print(curve_dominance(good, bad))
-    winner     a
-    crossings  none
+    >>> winner, crossings = curve_dominance(good, bad)
+    >>> winner, len(crossings)
+    ('a', 0)
     """
     (x_a, y_a), (x_b, y_b) = _curve(curve_a, "curve_a", kind), _curve(curve_b, "curve_b", kind)
     knots = _merge_close(np.concatenate([x_a, x_b]))
@@ -288,10 +267,10 @@ def curve_dominance(
     difference = np.where(np.abs(a - b) <= _TOLERANCE, 0.0, a - b)
     crossings = _sign_changes(x, a, difference)
     if len(crossings):
-        return CurveDominance("cross", crossings)
+        return "cross", crossings
     if (difference > 0).any():
-        return CurveDominance("a", crossings)
-    return CurveDominance("b" if (difference < 0).any() else "equal", crossings)
+        return "a", crossings
+    return "b" if (difference < 0).any() else "equal", crossings
 
 
 def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Floats]:

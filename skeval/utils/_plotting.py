@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 __all__ = [
+    "CurveDisplay",
     "Display",
     "axes_and_figure",
     "column_of_axes",
@@ -110,6 +111,56 @@ class Display:
 
     _draw: ClassVar[Callable[..., None]]
     """Draws the fields on axes, with the options of `plot`."""
+
+
+@dataclass(eq=False, repr=False)
+class CurveDisplay(Display):
+    """A curve with its interval at each point and the band of the whole, as far as it has them."""
+
+    curve: Any
+    _: KW_ONLY
+    name: str | None = None
+
+    _area: ClassVar[str] = "area"
+    """What the legend calls the area under the curve."""
+    _style: ClassVar[dict[str, Any]] = {}
+    _corner: ClassVar[str] = "best"
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        curve = self.curve
+        self._draw_reference(ax, color="0.5", linewidth=1)
+        options = {"label": self._write_label(), **self._style, **kwargs}
+        (self.line_,) = ax.plot(*self._find_points(), **options)
+        level, color = f"{100 * curve.confidence_level:g} %", self.line_.get_color()
+        for ends, name, alpha in (
+            ((curve.low, curve.high), "interval at each point", 0.25),
+            (curve.band, "band of the whole curve", 0.12),
+        ):
+            if ends is not None and ends[0] is not None:
+                shade = {"color": color, "linewidth": 0, "alpha": alpha}
+                ax.fill_between(curve.x, *ends, label=f"{level} {name}", **shade)
+        ax.set(**self._describe_axes())
+        ax.legend(loc=self._corner, fontsize="small")
+
+    def _draw_reference(self, ax: Any, **style: Any) -> None:
+        """Draw the curve of a score without information."""
+
+    def _find_points(self) -> Any:
+        """Return the points to join, x and y."""
+        return self.curve.x, self.curve.y
+
+    def _write_label(self) -> str:
+        name, area = self.name or self.curve.name, self.curve.area
+        if area is None:
+            return name
+        ends = f", {area.interval.low:.3f} to {area.interval.high:.3f}"
+        known = np.isfinite(area.interval.low)
+        return f"{name} ({self._area} {area.value:.3f}{ends if known else ''})"
+
+    def _describe_axes(self) -> dict[str, Any]:
+        """Return the settings of the axes."""
+        across, up = (axis.replace("_", " ").capitalize() for axis in self.curve.axes)
+        return {"xlabel": across, "ylabel": up}
 
 
 def mark_integers(ax: Any) -> None:

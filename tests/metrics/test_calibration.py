@@ -32,8 +32,8 @@ def test_points_are_those_of_scikit_learn(strategy, n, decimals):
         y, p = draw(n, n, decimals)
         found = calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
         observed, predicted = calibration.calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
-        assert_allclose(found.observed, observed, rtol=1e-13)
-        assert_allclose(found.mean_predicted, predicted, rtol=1e-13)
+        assert_allclose(found.y, observed, rtol=1e-13)
+        assert_allclose(found.x, predicted, rtol=1e-13)
 
 
 @pytest.mark.parametrize("strategy", ["quantile", "uniform"])
@@ -48,9 +48,9 @@ def test_weighted_points_by_the_definition(strategy):
         edges = [p[order][np.argmax(below >= q - 1e-12)] for q in np.linspace(0, 1, 6)]
     found = calibration_curve(y, p, n_bins=5, strategy=strategy, sample_weight=w)
     inside = members(p, edges)
-    assert_array_equal(found.counts, [len(i) for i in inside])
-    assert_allclose(found.mean_predicted, [mean(p, w, i) for i in inside])
-    assert_allclose(found.observed, [mean(y, w, i) for i in inside])
+    assert_array_equal(found.columns["count"], [len(i) for i in inside])
+    assert_allclose(found.x, [mean(p, w, i) for i in inside])
+    assert_allclose(found.y, [mean(y, w, i) for i in inside])
 
 
 def test_weights():
@@ -60,28 +60,28 @@ def test_weights():
     weighted = calibration_curve(y, p, strategy="uniform", sample_weight=w)
     repeated = calibration_curve(np.repeat(y, w), np.repeat(p, w), strategy="uniform")
     for name in names:
-        assert_allclose(getattr(weighted, name), getattr(repeated, name))
+        assert_allclose(weighted.to_frame()[name], repeated.to_frame()[name])
     # two samples of weight 2 are two samples, not four
-    assert_allclose(weighted.counts.sum(), 50)
+    assert_allclose(weighted.columns["count"].sum(), 50)
     equal = calibration_curve(y, p, sample_weight=np.full(50, 0.7))
     scaled = calibration_curve(y, p, sample_weight=1e-200 * w)
     zeros = calibration_curve(
         np.append(y, 1), np.append(p, 0.5), sample_weight=np.append(np.ones(50), 0)
     )
-    for name in [*names, "low", "high", "band_low", "band_high"]:
-        plain = getattr(calibration_curve(y, p), name)
-        assert_allclose(getattr(equal, name), plain)
-        assert_allclose(getattr(zeros, name), plain)
-        expected = getattr(calibration_curve(y, p, sample_weight=w), name)
-        assert_allclose(getattr(scaled, name), expected)
+    for name in [*names, "low", "high", "calibrated_low", "calibrated_high"]:
+        plain = calibration_curve(y, p).to_frame()[name]
+        assert_allclose(equal.to_frame()[name], plain)
+        assert_allclose(zeros.to_frame()[name], plain)
+        expected = calibration_curve(y, p, sample_weight=w).to_frame()[name]
+        assert_allclose(scaled.to_frame()[name], expected)
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("clopper_pearson", "exact"), ("wilson", "wilson")])
 def test_intervals_are_those_of_proportions(method, theirs):
     y, p = draw()
     found = calibration_curve(y, p, method=method, confidence_level=0.9)
-    events = np.round(found.observed * found.counts).astype(int)
-    for k, size in enumerate(found.counts.tolist()):
+    events = np.round(found.y * found.columns["count"]).astype(int)
+    for k, size in enumerate(found.columns["count"].tolist()):
         low, high = binomtest(int(events[k]), size).proportion_ci(0.9, theirs)
         assert_allclose((found.low[k], found.high[k]), (low, high), atol=1e-12)
 
@@ -107,20 +107,22 @@ def test_band_holds_a_calibrated_model_as_often_as_it_says():
     curve = calibration_curve(np.zeros(60, dtype=int), p, n_bins=4, confidence_level=0.8)
     order = np.argsort(p).reshape(4, 15)
     fractions = (rng.random((20_000, 60)) < p)[:, order].mean(axis=2)
-    inside = (curve.band_low <= fractions + 1e-9) & (fractions <= curve.band_high + 1e-9)
+    low, high = curve.columns["calibrated_low"], curve.columns["calibrated_high"]
+    inside = (low <= fractions + 1e-9) & (fractions <= high + 1e-9)
     assert (inside.mean(axis=0) > 0.79).all()
     assert inside.mean() < 0.92  # of 15 samples there are few fractions
 
 
 def test_inside_tells_a_calibrated_model_from_another():
     y, p = draw(3000)
-    assert calibration_curve(y, p).inside.mean() >= 0.8
-    assert calibration_curve(y, p**2).inside.mean() < 0.5
+    assert calibration_curve(y, p).columns["inside"].mean() >= 0.8
+    assert calibration_curve(y, p**2).columns["inside"].mean() < 0.5
     # on the edge is inside, whatever the weights do to the last digit
     for weight in (None, np.full(10, 0.1)):
         curve = calibration_curve([1] * 10, [0.2] * 10, n_bins=1, sample_weight=weight)
-        assert not curve.inside[0]
-        assert calibration_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5).inside[0]
+        assert not curve.columns["inside"][0]
+        calibrated = calibration_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5)
+        assert calibrated.columns["inside"][0]
 
 
 def test_several_classes():
@@ -128,27 +130,27 @@ def test_several_classes():
     top = calibration_curve(y, p)
     right = y == np.array(["a", "b", "c"])[p.argmax(axis=1)]
     expected = calibration_curve(right, p.max(axis=1))
-    assert_allclose(top.observed, expected.observed)
-    assert_allclose(top.mean_predicted, expected.mean_predicted)
-    assert top.pos_label is None
+    assert_allclose(top.y, expected.y)
+    assert_allclose(top.x, expected.x)
+    assert top.details["pos_label"] is None
     for k, label in enumerate(["a", "b", "c"]):
         one = calibration_curve(y, p, pos_label=label)
-        assert_allclose(one.observed, calibration_curve(y == label, p[:, k]).observed)
-        assert one.pos_label == label
+        assert_allclose(one.y, calibration_curve(y == label, p[:, k]).y)
+        assert one.details["pos_label"] == label
     turned = calibration_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
-    assert_allclose(turned.observed, top.observed)
+    assert_allclose(turned.y, top.y)
     frame = calibration_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
-    assert_allclose(frame.observed, top.observed)
+    assert_allclose(frame.y, top.y)
 
 
 def test_names_of_two_classes():
     y, p = draw(50)
     named = np.where(y == 1, "yes", "no")
     found = calibration_curve(pd.Series(named), pd.Series(p), pos_label="yes")
-    assert_allclose(found.observed, calibration_curve(y, p).observed)
-    assert found.pos_label == "yes"
+    assert_allclose(found.y, calibration_curve(y, p).y)
+    assert found.details["pos_label"] == "yes"
     both = calibration_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
-    assert_allclose(both.observed, found.observed)
+    assert_allclose(both.y, found.y)
 
 
 @pytest.mark.parametrize(
@@ -176,8 +178,8 @@ def test_it_reads_as_a_table():
     y, p = draw(50)
     curve = calibration_curve(y, 1 - p, n_bins=5)
     frame = curve.to_frame()
-    assert list(frame.columns[:5]) == ["above", "up_to", "count", "mean_predicted", "observed"]
+    assert list(frame.columns[:5]) == ["mean_predicted", "observed", "low", "high", "above"]
     assert len(frame) == 5
     lines = str(curve).splitlines()
-    assert len(lines) == 6
-    assert [line.endswith("outside") for line in lines[1:]] == (~curve.inside).tolist()
+    told = [line.split()[-1] == "True" for line in lines[-5:]]
+    assert told == curve.columns["inside"].tolist()

@@ -25,10 +25,11 @@ def simulate(model, rate, n, n_sets, **options):
         q = np.clip(rng.beta(4 * rate, 4 * (1 - rate), n), 1e-9, 1 - 1e-9)
         p = MODELS[model](q, rate)
         found = expected_calibration_error(rng.random(n) < q, p, **options)
-        edges = calibration_curve(q < 0, p, **options).edges
+        bins = calibration_curve(q < 0, p, **options).columns
+        edges = np.column_stack([bins["above"], bins["up_to"]])
         truth = calibration_error(q, p, np.ones(n), [*edges[:, 0], edges[-1, 1]])
-        covered = found.low - 1e-9 <= truth <= found.high
-        rows.append((found.error, found.corrected, truth, covered))
+        covered = found.interval.low - 1e-9 <= truth <= found.interval.high
+        rows.append((found.value, found.details["corrected"], truth, covered))
     return np.array(rows).T
 
 
@@ -39,31 +40,32 @@ def test_error_by_the_definition(strategy):
     y = (rng.random(40) < p).astype(int)
     options = {"n_bins": 4, "strategy": strategy}
     for weight in (None, w):
-        edges = calibration_curve(y, p, sample_weight=weight, **options).edges
+        bins = calibration_curve(y, p, sample_weight=weight, **options).columns
+        edges = np.column_stack([bins["above"], bins["up_to"]])
         expected = calibration_error(
             y, p, np.ones(40) if weight is None else w, [*edges[:, 0], edges[-1, 1]]
         )
         found = expected_calibration_error(y, p, sample_weight=weight, **options)
-        assert_allclose(found.error, expected, rtol=1e-12)
+        assert_allclose(found.value, expected, rtol=1e-12)
 
 
 def test_by_hand():
     found = expected_calibration_error(
         [0, 0, 1, 0, 1, 1, 1, 0], [0.2, 0.2, 0.2, 0.2, 0.9, 0.9, 0.9, 0.9], n_bins=2
     )
-    assert_allclose(found.error, (0.05 + 0.15) / 2)
+    assert_allclose(found.value, (0.05 + 0.15) / 2)
     # |X/4 - .2| and |X/4 - .9| of binomial X, of which 1/2 each
     chance = [binom.pmf(k, 4, q) * abs(k / 4 - q) for q in (0.2, 0.9) for k in range(5)]
-    assert_allclose(found.by_chance, sum(chance) / 2)
-    assert found.corrected == 0
-    assert (found.n_bins, found.n_samples) == (2, 8)
+    assert_allclose(found.details["by_chance"], sum(chance) / 2)
+    assert found.details["corrected"] == 0
+    assert (found.details["n_bins"], found.n_samples) == (2, 8)
 
 
 def test_bias_is_what_it_says():
     error, corrected, truth, _ = simulate("calibrated", 0.5, 100, 40)
     rng = np.random.default_rng(1)
     p = rng.beta(2, 2, 100)
-    by_chance = expected_calibration_error(p > 0.5, p).by_chance
+    by_chance = expected_calibration_error(p > 0.5, p).details["by_chance"]
     assert truth.max() == pytest.approx(0, abs=1e-12)
     assert error.mean() == pytest.approx(by_chance, rel=0.15)  # 40 data sets
     assert corrected.mean() < error.mean() / 2
@@ -97,20 +99,23 @@ def test_weights_and_classes():
     y = np.array(list("abc"))[(p.cumsum(axis=1) < rng.random((90, 1))).sum(axis=1)]
     top = expected_calibration_error(y, p)
     right = y == np.array(list("abc"))[p.argmax(axis=1)]
-    assert top.error == expected_calibration_error(right, p.max(axis=1)).error
-    assert top.pos_label is None
+    assert top.value == expected_calibration_error(right, p.max(axis=1)).value
+    assert top.details["pos_label"] is None
     of_b = expected_calibration_error(y, p, pos_label="b")
-    assert of_b.error == expected_calibration_error(y == "b", p[:, 1]).error
+    assert of_b.value == expected_calibration_error(y == "b", p[:, 1]).value
     weight = rng.random(90)
     once, scaled = (expected_calibration_error(y, p, sample_weight=k * weight) for k in (1, 1e-9))
     assert_allclose(once.interval.high, scaled.interval.high)
     # a sample that weighs as much as all others leaves fewer to learn from
     heavy = np.where(np.arange(90) == 0, 90.0, 1.0)
-    assert expected_calibration_error(y, p, n_bins=1, sample_weight=heavy).high > top.high / 2
+    assert (
+        expected_calibration_error(y, p, n_bins=1, sample_weight=heavy).interval.high
+        > top.interval.high / 2
+    )
 
 
 def test_it_reads():
     found = expected_calibration_error([0, 1, 1], [0.2, 0.7, 0.9], n_bins=2, confidence_level=0.9)
     assert "90 % interval" in str(found)
     assert found.to_dict()["interval"] == "test_inversion"
-    assert found.confidence_interval(0.5).high < found.high
+    assert found.confidence_interval(0.5).high < found.interval.high

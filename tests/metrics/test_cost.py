@@ -1,6 +1,7 @@
 """Cost-sensitive error, cost curve, expected cost."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_probability_cost_by_hand():
     assert_allclose(x, 1 / 1.9)
     # FNR = 0.5, FPR = 0.2: (0.5 * 1 + 0.2 * 0.9) / (1 + 0.9) = 0.68 / 1.9 = 0.358.
     y, score = [1, 1, 0, 0, 0, 0, 0], [0.9, 0.1, 0.8, 0.2, 0.2, 0.2, 0.2]
-    line = cost_curve(y, score).lines[2]
+    line = cost_curve(y, score).details["lines"][2]
     assert_allclose(line, [0.2, 0.5])
     normalized = line[1] * x + line[0] * (1 - x)
     assert_allclose(normalized, 0.68 / 1.9)
@@ -119,11 +120,11 @@ def test_a_rare_class_that_alone_costs():
 @pytest.mark.parametrize("weight", [[1, 1e-20, 1, 1e-20], [1e-20, 1, 1e-20, 1], [1, 1, 1e-17, 1]])
 def test_a_weight_too_small_to_move_a_sum_makes_no_nan(weight):
     curve = cost_curve([1, 1, 0, 0], [4, 3, 2, 1], sample_weight=weight)
-    assert np.isfinite(curve.normalized_expected_cost).all()
-    assert curve.area < 1e-12
+    assert np.isfinite(curve.y).all()
+    assert curve.area.value < 1e-12
     curve = cost_curve([0, 1, 0, 1], [4, 3, 2, 1], sample_weight=weight)
-    assert (np.diff(curve.probability_cost) > 0).all()
-    assert np.isfinite(curve.normalized_expected_cost).all()
+    assert (np.diff(curve.x) > 0).all()
+    assert np.isfinite(curve.y).all()
 
 
 @given(st.floats(0, 1), st.floats(0.01, 100), st.floats(0.01, 100))
@@ -154,10 +155,10 @@ def test_envelope_is_the_best_over_all_thresholds(problem):
     grid = np.linspace(0, 1, 41)
     expected = [ranking.envelope(y == 1, score, weight, x)[0] for x in grid]
     assert_allclose(curve.at(grid), expected, atol=1e-12)
-    assert curve.probability_cost[0] == 0
-    assert curve.probability_cost[-1] == 1
-    assert (np.diff(curve.probability_cost) > 0).all()
-    assert (curve.normalized_expected_cost >= -1e-15).all()
+    assert curve.x[0] == 0
+    assert curve.x[-1] == 1
+    assert (np.diff(curve.x) > 0).all()
+    assert (curve.y >= -1e-15).all()
     assert (curve.at(grid) <= np.minimum(grid, 1 - grid) + 1e-12).all()
 
 
@@ -165,7 +166,7 @@ def test_envelope_is_the_best_over_all_thresholds(problem):
 def test_thresholds_attain_the_envelope(problem):
     y, score, weight = problem
     curve = cost_curve(y, score, sample_weight=weight)
-    x = (curve.probability_cost[1:] + curve.probability_cost[:-1]) / 2
+    x = (curve.x[1:] + curve.x[:-1]) / 2
     for at, threshold in zip(x, curve.thresholds, strict=True):
         said_positive = score >= threshold
         fnr = weight[(y == 1) & ~said_positive].sum() / weight[y == 1].sum()
@@ -177,7 +178,9 @@ def test_each_roc_point_is_a_line():
     rng = np.random.default_rng(2)
     y, score = np.repeat([0, 1], [30, 12]), rng.normal(size=42)
     fpr, tpr, _ = roc_curve(y, score, drop_intermediate=False)
-    assert_allclose(cost_curve(y, score).lines, np.column_stack([fpr, 1 - tpr]), atol=1e-15)
+    assert_allclose(
+        cost_curve(y, score).details["lines"], np.column_stack([fpr, 1 - tpr]), atol=1e-15
+    )
 
 
 def test_area_is_the_integral():
@@ -185,34 +188,35 @@ def test_area_is_the_integral():
     y = np.repeat([0, 1], [30, 20])
     score = rng.normal(size=50).round(1) + y
     curve = cost_curve(y, score)
-    knots = curve.probability_cost
+    knots = curve.x
     area = sum(
         quad(lambda x: ranking.envelope(y == 1, score, np.ones(50), x)[0], a, b)[0]
         for a, b in itertools.pairwise(knots)
     )
-    assert_allclose(curve.area, area, rtol=1e-9)
-    assert expected_cost(y, score) == curve.area
+    assert_allclose(curve.area.value, area, rtol=1e-9)
+    assert expected_cost(y, score) == curve.area.value
     assert expected_cost(y, score, probability_cost=0.3) == curve.at(0.3)
 
 
 def test_extremes():
     perfect = cost_curve([0, 0, 1, 1], [1, 2, 3, 4])
-    assert perfect.area == 0
+    assert perfect.area.value == 0
     assert perfect.thresholds.tolist() == [3]
     for useless in (cost_curve([0, 1], [5, 5]), cost_curve([0, 1], [6, 5])):
-        assert useless.area == 0.25
-        assert useless.probability_cost.tolist() == [0, 0.5, 1]
+        assert useless.area.value == 0.25
+        assert useless.x.tolist() == [0, 0.5, 1]
         assert useless.thresholds.tolist() == [np.inf, 5]
 
 
 def test_result_is_readable_and_frozen():
     curve = cost_curve(["n", "n", "p", "p"], [1, 3, 2, 4], pos_label="p")
-    assert str(curve).splitlines()[0] == "area          0.1250"
+    assert str(curve).splitlines()[:2] == ["cost curve", "area 0.1250"]
     frame = curve.to_frame()
-    assert list(frame.columns) == ["from", "to", "cost_from", "cost_to", "threshold"]
-    assert len(frame) == len(curve.thresholds)
+    assert list(frame.columns) == ["probability_cost", "normalized_expected_cost"]
+    assert len(frame) == len(curve.thresholds) + 1
+    assert json.loads(json.dumps(curve.to_dict()))["area"]["value"] == 0.125
     with pytest.raises(AttributeError):
-        curve.area = 0.0
+        curve.area = None
     with pytest.raises(ValueError, match=r"probability_cost must lie in \[0, 1\], got 1.5"):
         curve.at(1.5)
 

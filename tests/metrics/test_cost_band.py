@@ -57,7 +57,7 @@ def problem(seed=0, n=60):
 def ends(y, score, **options):
     options = {"n_resamples": 40, "n_points": 21, "random_state": 5} | options
     band = cost_curve_band(y, score, **options)
-    return np.array([band.cost, band.low, band.high])
+    return np.array([band.y, band.low, band.high])
 
 
 def test_it_holds_the_curve_and_stays_where_costs_lie():
@@ -135,7 +135,7 @@ def test_the_display_hands_weights_on():
         "random_state": 0,
     }
     display = CostCurveDisplay.from_predictions(y, score, **options)
-    assert display.curve.area == cost_curve(y, score, sample_weight=weight).area
-    assert_allclose(display.band.low, cost_curve_band(y, score, **options).low)
+    assert display.curve.at(0.5) == cost_curve(y, score, sample_weight=weight).at(0.5)
+    assert_allclose(display.curve.low, cost_curve_band(y, score, **options).low)
     with pytest.raises(ValueError, match="both classes with weight > 0"):
         cost_curve_band(y, score, sample_weight=y)

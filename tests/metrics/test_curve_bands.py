@@ -13,7 +13,7 @@ from skeval.metrics import precision_recall_curve_band, roc_auc_score, roc_curve
 from skeval.model_selection import metric_interval
 
 BANDS = [roc_curve_band, precision_recall_curve_band]
-ENDS = ("low", "high", "simultaneous_low", "simultaneous_high")
+ENDS = ("low", "high", "band_low", "band_high")
 
 
 def problem(seed=0, n=60, shift=1.0):
@@ -25,8 +25,7 @@ def problem(seed=0, n=60, shift=1.0):
 def ends(band, y, score, **options):
     options = {"n_resamples": 30, "n_points": 21, "random_state": 5} | options
     made = band(y, score, **options)
-    curve = made.true_positive_rate if band is roc_curve_band else made.precision
-    return np.array([curve, *(getattr(made, name) for name in ENDS)])
+    return np.array([made.y, made.low, made.high, *made.band])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -36,16 +35,16 @@ def test_points_are_those_of_scikit_learn(seed):
     options = {"sample_weight": weight, "n_resamples": 2, "random_state": 0}
     roc = roc_curve_band(y, score, **options)
     fpr, tpr, thresholds = roc_curve(y, score, sample_weight=weight, drop_intermediate=False)
-    assert_allclose(roc.points, np.column_stack([fpr, tpr]), atol=1e-12)
+    assert_allclose(roc.details["points"], np.column_stack([fpr, tpr]), atol=1e-12)
     assert_allclose(roc.thresholds, thresholds)
-    assert_allclose(roc.area, roc_auc_score(y, score, sample_weight=weight))
+    assert_allclose(roc.area.value, roc_auc_score(y, score, sample_weight=weight))
     pr = precision_recall_curve_band(y, score, **options)
     precision, recall, thresholds = precision_recall_curve(y, score, sample_weight=weight)
-    assert_allclose(pr.points, np.column_stack([recall, precision])[-2::-1], atol=1e-12)
+    assert_allclose(pr.details["points"], np.column_stack([recall, precision])[-2::-1], atol=1e-12)
     assert_allclose(pr.thresholds, thresholds[::-1])
     expected = average_precision_score(y, score, sample_weight=weight)
-    assert_allclose(pr.average_precision, expected)
-    assert pr.prevalence == weight @ y / weight.sum()
+    assert_allclose(pr.area.value, expected)
+    assert pr.details["prevalence"] == weight @ y / weight.sum()
 
 
 def test_curves_on_the_grid_are_those_of_the_cuts():
@@ -54,28 +53,28 @@ def test_curves_on_the_grid_are_those_of_the_cuts():
     ones = np.ones(len(y))
     points = reference.roc_points(y == 1, score, ones)
     roc = roc_curve_band(y, score, n_points=21, n_resamples=2, random_state=0)
-    expected = [reference.height(points, x, "top") for x in roc.false_positive_rate]
-    assert_allclose(roc.true_positive_rate, expected, atol=1e-9)
+    expected = [reference.height(points, x, "top") for x in roc.x]
+    assert_allclose(roc.y, expected, atol=1e-9)
     distinct = score + 1e-6 * np.arange(61)
     pr = precision_recall_curve_band(y, distinct, n_points=21, n_resamples=2, random_state=0)
-    expected = [reference.precision_at(y == 1, distinct, ones, r) for r in pr.recall]
-    assert_allclose(pr.precision, expected, atol=1e-9)
+    expected = [reference.precision_at(y == 1, distinct, ones, r) for r in pr.x]
+    assert_allclose(pr.y, expected, atol=1e-9)
 
 
 def test_limits_are_those_of_the_definition():
     y, score = problem(2)
     roc = roc_curve_band(y, score, n_points=11, n_resamples=50, random_state=0)
     points, z = reference.roc_points(y == 1, score, np.ones(60)), norm.ppf(0.975)
-    for at, low, high in zip(roc.false_positive_rate, roc.low, roc.high, strict=True):
+    for at, low, high in zip(roc.x, roc.low, roc.high, strict=True):
         assert_allclose((low, high), reference.curve_limits(points, (40, 20), at, z, False))
-    z = np.quantile(roc.distances, 0.95)
-    found = roc.simultaneous_low[3], roc.simultaneous_high[3]
+    z = np.quantile(roc.details["distances"], 0.95)
+    found = roc.band.low[3], roc.band.high[3]
     assert_allclose(found, reference.curve_limits(points, (40, 20), 0.3, z, True))
 
 
 def test_the_interval_of_the_area_is_that_of_metric_interval():
     y, score = problem()
-    found = roc_curve_band(y, score, n_resamples=2).area_interval
+    found = roc_curve_band(y, score, n_resamples=2).area.interval
     expected = metric_interval(roc_auc_score, y, score).interval
     assert_allclose((found.low, found.high), (expected.low, expected.high))
 
@@ -103,8 +102,7 @@ def test_no_error_is_no_certainty(band):
     assert (low[1:-1] < 0.95).all()
     assert (high == 1).all()
     made = band(y, score, n_resamples=2)
-    area = made.area_interval if band is roc_curve_band else made.average_precision_interval
-    assert area.low < 0.98
+    assert made.area.interval.low < 0.98
 
 
 @pytest.mark.parametrize("band", BANDS)
@@ -173,7 +171,7 @@ def test_seeds(band):
     y, score = problem()
 
     def run(seed, n_resamples=6):
-        return band(y, score, n_resamples=n_resamples, random_state=seed).distances
+        return band(y, score, n_resamples=n_resamples, random_state=seed).details["distances"]
 
     assert_array_equal(run(1), run(1))
     assert_array_equal(run(1), run(1, 9)[:6])
@@ -213,7 +211,7 @@ def covered(n, rate, area, n_sets, n_resamples, seed=0):
         for row, (band, truth) in enumerate(zip(BANDS, truths, strict=True)):
             made = band(y, score, n_points=41, n_resamples=n_resamples, random_state=rng)
             inside = slice(1, -1) if band is roc_curve_band else slice(0, -1)
-            low, high, least, most = (getattr(made, name)[inside] for name in ENDS)
+            low, high, least, most = (ends[inside] for ends in (made.low, made.high, *made.band))
             points[row] += (low <= truth) & (truth <= high)
             whole[row] += np.all((least <= truth) & (truth <= most))
     return points, whole

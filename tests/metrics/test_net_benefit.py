@@ -46,15 +46,15 @@ def published():
 def test_numbers_of_dcurves():
     y, proba = published()
     curve = net_benefit(y, proba, thresholds=list(DCURVES))
-    assert_allclose(curve.net_benefit, [row[2] for row in DCURVES.values()], rtol=1e-12)
+    assert_allclose(curve.y, [row[2] for row in DCURVES.values()], rtol=1e-12)
     curve = net_benefit(y, proba, thresholds=list(TREAT_ALL))
-    assert_allclose(curve.treat_all, list(TREAT_ALL.values()), rtol=1e-12)
+    assert_allclose(curve.columns["treat_all"], list(TREAT_ALL.values()), rtol=1e-12)
     assert_allclose(
-        net_benefit(y, np.ones(750), thresholds=list(TREAT_ALL)).net_benefit, curve.treat_all
+        net_benefit(y, np.ones(750), thresholds=list(TREAT_ALL)).y, curve.columns["treat_all"]
     )
     history = np.zeros(750)
     history[:24], history[105 : 105 + 91] = 1, 1  # of 0.032 and 0.1213 of the patients
-    found = net_benefit(y, history, thresholds=list(FAMILY_HISTORY)).net_benefit
+    found = net_benefit(y, history, thresholds=list(FAMILY_HISTORY)).y
     assert_allclose(found, list(FAMILY_HISTORY.values()), rtol=1e-9)
 
 
@@ -65,11 +65,11 @@ def test_it_is_its_definition(data):
     proba, thresholds = score / 6, [0.0, 0.1, 1 / 3, 0.5, 0.9]
     found = net_benefit(y, proba, sample_weight=weight, thresholds=thresholds)
     expected = [reference.net_benefit(y == 1, proba, t, weight) for t in thresholds]
-    assert_allclose(found.net_benefit, expected, atol=1e-12)
-    assert_allclose(found.treat_all[0], found.prevalence)
+    assert_allclose(found.y, expected, atol=1e-12)
+    assert_allclose(found.columns["treat_all"][0], found.details["prevalence"])
     repeats = weight.astype(int)
     repeated = net_benefit(np.repeat(y, repeats), np.repeat(proba, repeats), thresholds=thresholds)
-    assert_allclose(found.net_benefit, repeated.net_benefit, atol=1e-12)
+    assert_allclose(found.y, repeated.y, atol=1e-12)
 
 
 def test_a_confusion_matrix_by_hand():
@@ -77,9 +77,9 @@ def test_a_confusion_matrix_by_hand():
     proba = np.r_[np.repeat([0.9, 0.1], [15, 5]), np.repeat([0.9, 0.1], [8, 72])]
     (_, fp), (_, tp) = confusion_matrix(y, proba >= 0.2)
     found = net_benefit(y, proba, thresholds=[0.2])
-    assert_allclose(found.net_benefit, [tp / 100 - fp / 100 * 0.25])
-    assert_allclose(found.net_benefit, [0.13])
-    assert_allclose(found.treat_all, [0.2 - 0.8 * 0.25], atol=1e-15)
+    assert_allclose(found.y, [tp / 100 - fp / 100 * 0.25])
+    assert_allclose(found.y, [0.13])
+    assert_allclose(found.columns["treat_all"], [0.2 - 0.8 * 0.25], atol=1e-15)
 
 
 def models(seed=0, n=90):
@@ -93,10 +93,10 @@ def test_a_difference_is_that_of_two_curves_and_turns_round():
     y, proba, other = models()
     difference = net_benefit(y, proba, baseline=other)
     one, two = net_benefit(y, proba), net_benefit(y, other)
-    assert difference.is_difference
-    assert_allclose(difference.net_benefit, one.net_benefit - two.net_benefit, atol=1e-12)
+    assert difference.details["is_difference"]
+    assert_allclose(difference.y, one.y - two.y, atol=1e-12)
     turned = net_benefit(y, other, baseline=proba)
-    assert_allclose(turned.net_benefit, -difference.net_benefit, atol=1e-12)
+    assert_allclose(turned.y, -difference.y, atol=1e-12)
     assert_allclose(turned.low, -difference.high, atol=2e-5)
     middle = np.arange(20, 50)
     paired = difference.high - difference.low
@@ -107,11 +107,11 @@ def test_a_difference_is_that_of_two_curves_and_turns_round():
 def test_intervals_hold_the_curve_and_have_a_width():
     y, proba, other = models()
     for curve in (net_benefit(y, proba), net_benefit(y, proba, baseline=other)):
-        assert (curve.low <= curve.net_benefit).all()
-        assert (curve.net_benefit <= curve.high).all()
+        assert (curve.low <= curve.y).all()
+        assert (curve.y <= curve.high).all()
         assert (curve.high - curve.low > 0.005).all()
     perfect = net_benefit(y, y.astype(float))
-    assert_allclose(perfect.net_benefit, y.mean())
+    assert_allclose(perfect.y, y.mean())
     assert (perfect.low < y.mean() - 0.05).all()
     wide = net_benefit(y, proba, confidence_level=0.99)
     narrow = net_benefit(y, proba, confidence_level=0.8)
@@ -133,8 +133,7 @@ def test_order_names_and_the_scale_of_weights_change_nothing():
         thresholds=[0.1, 0.3, 0.6],
         pos_label="ill",
     )
-    for name in ("net_benefit", "low", "high", "treat_all"):
-        assert_allclose(getattr(changed, name), getattr(expected, name), atol=1e-5)
+    assert_allclose(changed.to_frame(), expected.to_frame(), atol=1e-5)
 
 
 def test_a_group_counts_as_a_whole():
@@ -151,8 +150,8 @@ def test_a_group_counts_as_a_whole():
 def test_it_reads_and_refuses():
     y, proba, _ = models()
     curve = net_benefit(y, proba)
-    assert len(str(curve).splitlines()) == 6
-    columns = ["thresholds", "net_benefit", "low", "high", "treat_all"]
+    assert str(curve).splitlines()[0] == "net benefit"
+    columns = ["threshold", "net_benefit", "low", "high", "treat_all"]
     assert list(curve.to_frame().columns) == columns
     assert_array_equal(curve.thresholds, np.arange(1, 100) / 100)
     with pytest.raises(ValueError, match=r"y_proba must lie in \[0, 1\], got -1.0"):

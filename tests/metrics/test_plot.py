@@ -26,7 +26,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.metrics import (
-    BreakEvenDisplay,
     CalibrationDisplay,
     CostCurveDisplay,
     NetBenefitDisplay,
@@ -55,26 +54,26 @@ def test_band_is_the_quantiles_of_resamples_one_by_one():
     y, score, other = scores(n=24)
     band = cost_curve_band(y, score, baseline=other, n_resamples=7, n_points=5, random_state=3)
     assert_allclose(
-        band.cost,
-        cost_curve(y, score).at(band.probability_cost)
-        - cost_curve(y, other).at(band.probability_cost),
+        band.y,
+        cost_curve(y, score).at(band.x) - cost_curve(y, other).at(band.x),
         atol=1e-14,
     )
-    assert_allclose(band.low, np.quantile(band.replicates, 0.025, axis=0))
-    assert band.replicates.shape == (7, 5)
-    assert np.abs(band.replicates[:, [0, -1]]).max() == 0
+    assert_allclose(band.low, np.quantile(band.details["replicates"], 0.025, axis=0))
+    assert band.details["replicates"].shape == (7, 5)
+    assert np.abs(band.details["replicates"][:, [0, -1]]).max() == 0
     single = cost_curve_band(y, score, n_resamples=7, n_points=5, random_state=3)
-    assert_allclose(single.cost[2], envelope(y == 1, score, np.ones(24), 0.5)[0])
+    assert_allclose(single.y[2], envelope(y == 1, score, np.ones(24), 0.5)[0])
     # Positive and negative counts stay: a resample of tied scores is the trivial classifier.
     tied = cost_curve_band(y, np.zeros(24), n_resamples=20, n_points=5, random_state=0)
-    assert_allclose(tied.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
+    assert_allclose(tied.details["replicates"], np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
 
 
 def test_band_seeds():
     y, score, _ = scores()
 
     def run(seed, n_resamples=5):
-        return cost_curve_band(y, score, n_resamples=n_resamples, random_state=seed).replicates
+        found = cost_curve_band(y, score, n_resamples=n_resamples, random_state=seed)
+        return found.details["replicates"]
 
     assert_allclose(run(1), run(1), rtol=0)
     assert_allclose(run(1), run(1, 9)[:5], rtol=0)
@@ -98,8 +97,9 @@ def test_band_of_the_difference_has_its_size():
 def test_band_reads_and_refuses():
     y, score, _ = scores()
     band = cost_curve_band(y, score, n_resamples=5, random_state=0)
-    assert len(str(band).splitlines()) == 6
-    assert list(band.to_frame().columns) == ["probability_cost", "cost", "low", "high"]
+    assert len(str(band).splitlines()) == 8
+    columns = ["probability_cost", "normalized_expected_cost", "low", "high"]
+    assert list(band.to_frame().columns) == columns
     with pytest.raises(ValueError, match="must hold both classes"):
         cost_curve_band(np.ones(5, dtype=int), np.ones(5))
     with pytest.raises(ValueError, match="'confidence_level' parameter"):
@@ -112,10 +112,10 @@ def test_cost_display_draws_the_curve(tmp_path):
     y, score, _ = scores()
     display = CostCurveDisplay.from_predictions(y, score, lines=True, name="mine", color="red")
     curve = cost_curve(y, score)
-    assert_allclose(display.line_.get_xydata()[:, 1], curve.normalized_expected_cost)
+    assert_allclose(display.line_.get_xydata()[:, 1], curve.y)
     assert display.line_.get_color() == "red"
-    assert display.line_.get_label() == f"mine (area {curve.area:.3f})"
-    assert len(display.ax_.lines) == len(curve.lines) + 2
+    assert display.line_.get_label() == f"mine (area {curve.area.value:.3f})"
+    assert len(display.ax_.lines) == len(curve.details["lines"]) + 2
     display.figure_.savefig(tmp_path / "cost.png")
     assert (tmp_path / "cost.png").stat().st_size > 5000
 
@@ -126,32 +126,30 @@ def test_cost_display_draws_a_band_and_a_difference():
     options = {"n_resamples": 20, "random_state": 0}
     display = CostCurveDisplay.from_predictions(y, score, confidence_level=0.9, ax=ax, **options)
     assert display.ax_ is ax
-    assert display.band.confidence_level == 0.9
+    assert display.curve.confidence_level == 0.9
     assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == (
         "90 % interval at each point"
     )
     difference = CostCurveDisplay.from_predictions(y, score, baseline=other, **options)
     assert difference.ax_.get_ylabel() == "Difference of normalised expected cost"
-    assert_allclose(difference.line_.get_ydata(), difference.band.cost)
-    with pytest.raises(ValueError, match="a curve or a band, got neither"):
-        CostCurveDisplay(None).plot()
+    assert_allclose(difference.line_.get_ydata(), difference.curve.y)
 
 
 def test_precision_recall_display_marks_the_break_even_point():
     y, score, _ = scores()
-    display = BreakEvenDisplay.from_predictions(y, score)
+    display = PrecisionRecallDisplay.from_predictions(y, score, break_even=True)
     value = break_even_point(y, score)
-    assert display.point_.get_xydata().tolist() == [[value, value]]
+    assert_allclose(display.point_.get_xydata(), [[value, value]])
+    assert labels(display)[-1] == f"break-even {value:.3f}"
     precision, recall, _ = precision_recall_curve(y, score)
-    assert_allclose(display.line_.get_xydata(), np.column_stack([recall, precision]))
-    assert display.prevalence == y.mean()
-    weighted = BreakEvenDisplay.from_predictions(y, score, sample_weight=y + 1.0)
-    assert weighted.break_even == break_even_point(y, score, sample_weight=y + 1.0)
-    with pytest.raises(ValueError, match="must hold a positive sample"):
-        BreakEvenDisplay.from_predictions([0, 0], [1, 2])
+    assert_allclose(display.line_.get_xydata(), np.column_stack([recall, precision])[-2::-1])
+    weighted = precision_recall_curve_band(y, score, sample_weight=y + 1.0, n_resamples=2)
+    expected = break_even_point(y, score, sample_weight=y + 1.0)
+    assert weighted.details["break_even_point"] == pytest.approx(expected)
+    assert PrecisionRecallDisplay(weighted).plot().point_ is None
 
 
-@pytest.mark.parametrize("display", [CostCurveDisplay, BreakEvenDisplay])
+@pytest.mark.parametrize("display", [CostCurveDisplay])
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=2, random_state=0)]
 )
@@ -204,13 +202,13 @@ def test_the_roc_display_draws_its_bands(tmp_path):
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0, "confidence_level": 0.9}
     display = RocCurveDisplay.from_predictions(y, X[:, 0], name="mine", color="red", **options)
     band = roc_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.points)
-    assert_allclose(display.band.simultaneous_low, band.simultaneous_low)
+    assert_allclose(display.line_.get_xydata(), band.details["points"])
+    assert_allclose(display.curve.band.low, band.band.low)
     assert display.line_.get_color() == "red"
-    ends = band.area_interval
+    ends = band.area.interval
     assert labels(display) == [
         "chance",
-        f"mine (AUC {band.area:.3f}, {ends.low:.3f} to {ends.high:.3f})",
+        f"mine (AUC {band.area.value:.3f}, {ends.low:.3f} to {ends.high:.3f})",
         "90 % interval at each point",
         "90 % band of the whole curve",
     ]
@@ -226,9 +224,9 @@ def test_the_precision_recall_display_draws_its_bands():
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
     display = PrecisionRecallDisplay.from_predictions(y, X[:, 0], **options)
     band = precision_recall_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.points)
+    assert_allclose(display.line_.get_xydata(), band.details["points"])
     assert display.line_.get_drawstyle() == "steps-pre"
-    assert labels(display)[0] == f"prevalence {band.prevalence:.3f}"
+    assert labels(display)[0] == f"prevalence {band.details['prevalence']:.3f}"
     assert display.ax_.get_ylabel() == "Precision"
 
 
@@ -237,12 +235,12 @@ def test_the_decision_curve_has_its_two_trivial_lines():
     proba = LogisticRegression().fit(X, y).predict_proba(X)[:, 0]
     display = NetBenefitDisplay.from_predictions(y, proba, pos_label="ill", name="mine")
     curve = net_benefit(y, proba, pos_label="ill")
-    assert_allclose(display.line_.get_ydata(), curve.net_benefit)
-    assert labels(display) == ["mine", "95 % interval at each threshold", "treat none", "treat all"]
+    assert_allclose(display.line_.get_ydata(), curve.y)
+    assert labels(display) == ["treat none", "treat all", "mine", "95 % interval at each point"]
     options = {"pos_label": "ill", "baseline": np.ones(60), "thresholds": [0.1, 0.2, 0.5]}
     difference = NetBenefitDisplay.from_predictions(y, proba, **options)
     assert difference.ax_.get_ylabel() == "Difference of net benefit"
-    assert labels(difference) == ["difference", "95 % interval at each threshold"]
+    assert labels(difference) == ["difference of net benefit", "95 % interval at each point"]
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
@@ -287,7 +285,7 @@ def test_repeated_folds_are_averaged_and_untested_samples_left_out():
         scores[test] += model.predict_proba(X[test])[:, 0] / 2
     drawn = RocCurveDisplay.from_cv_results(results, X, y, pos_label="ill", n_resamples=2)
     expected = roc_curve_band(y, scores, pos_label="ill", n_resamples=2)
-    assert_allclose(drawn.band.points, expected.points, atol=1e-12)
+    assert_allclose(drawn.curve.details["points"], expected.details["points"], atol=1e-12)
 
     cv = ShuffleSplit(1, test_size=0.5, random_state=0)
     results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
@@ -306,7 +304,7 @@ def test_repeated_folds_are_averaged_and_untested_samples_left_out():
         sample_weight=weight[test],
         groups=groups[test],
     )
-    assert_allclose(drawn.band.low, expected.low)
+    assert_allclose(drawn.curve.low, expected.low)
 
 
 def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
@@ -318,7 +316,7 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
     plain = RocCurveDisplay.from_cv_results(
         cross_validate(LogisticRegression(), X, y, cv=3, **KEEP), X, y, n_resamples=2
     )
-    assert_allclose(drawn.band.points, plain.band.points)
+    assert_allclose(drawn.curve.details["points"], plain.curve.details["points"])
     without = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True)
     with pytest.raises(ValueError, match="return_indices=True, got"):
         RocCurveDisplay.from_cv_results(without, X, y)
@@ -359,11 +357,13 @@ def test_it_draws_points_intervals_band_and_histogram(tmp_path):
     p = GaussianNB().fit(X, y).predict_proba(X)[:, 1]
     display = CalibrationDisplay.from_predictions(y, p, n_bins=5, pos_label="yes", name="Bayes")
     curve = calibration_curve(y, p, n_bins=5, pos_label="yes")
-    assert_allclose(points(display), np.column_stack([curve.mean_predicted, curve.observed]))
+    assert_allclose(points(display), np.column_stack([curve.x, curve.y]))
     (bars,) = display.errorbar_.lines[2]
     assert_allclose([ends[:, 1] for ends in bars.get_segments()], np.c_[curve.low, curve.high])
     outline = display.band_.get_paths()[0].vertices[:, 1]
-    assert set(np.r_[curve.band_low, curve.band_high]) <= set(outline)
+    assert set(np.r_[curve.columns["calibrated_low"], curve.columns["calibrated_high"]]) <= set(
+        outline
+    )
     assert sum(bar.get_height() for bar in display.histogram_) == pytest.approx(120)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts == ["calibrated", "95 % band if calibrated", "Bayes, 95 % intervals"]
@@ -395,7 +395,7 @@ def test_from_estimator_takes_the_positive_class():
         column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
         expected = CalibrationDisplay.from_predictions(y, column, pos_label=chosen)
         assert_allclose(points(display), points(expected))
-        assert display.curve.pos_label == chosen
+        assert display.curve.details["pos_label"] == chosen
 
 
 def test_several_classes():
@@ -405,11 +405,9 @@ def test_several_classes():
     assert top.ax_.get_xlabel() == "Mean predicted probability (of the predicted class)"
     right = y == model.predict(X)
     expected = calibration_curve(right, model.predict_proba(X).max(axis=1))
-    assert_allclose(points(top)[:, 1], expected.observed)
+    assert_allclose(points(top)[:, 1], expected.y)
     one = CalibrationDisplay.from_estimator(model, X, y, pos_label="b")
-    assert_allclose(
-        points(one)[:, 1], calibration_curve(y == "b", model.predict_proba(X)[:, 1]).observed
-    )
+    assert_allclose(points(one)[:, 1], calibration_curve(y == "b", model.predict_proba(X)[:, 1]).y)
 
 
 def test_classes_side_by_side():
@@ -433,7 +431,7 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
     display = CalibrationDisplay.from_cv_results(results, X, y, sample_weight=weight)
     p = cross_val_predict(GaussianNB(), X, y, cv=cv, method="predict_proba")[:, 1]
     expected = calibration_curve(y, p, pos_label="yes", sample_weight=weight)
-    assert_allclose(points(display)[:, 1], expected.observed)
+    assert_allclose(points(display)[:, 1], expected.y)
     assert display.name == "GaussianNB, out of fold"
     twice = cross_validate(GaussianNB(), X, y, cv=RepeatedKFold(n_splits=2, n_repeats=3), **kept)
     with pytest.raises(ValueError, match="one that is tested 3 times"):

@@ -266,7 +266,6 @@ def take_groups():
     }
     for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
         name = display.__name__
-        cases[f"{name}.from_predictions"] = display.from_predictions, pair, {}
         cases[f"{name}.from_cv_results"] = display.from_cv_results, (found, TABLE, LABELS), {}
     return cases
 
@@ -284,8 +283,7 @@ def test_every_public_function_with_groups_has_a_case():
                 if inspect.isroutine(part) and not helper:
                     names |= {key} if "groups" in inspect.signature(part).parameters else set()
     # these hand groups on to a band, or refuse them
-    bandless = {f"{name}Display.from_cv_results" for name in ("BreakEven", "CostCurve")}
-    assert names - bandless == set(take_groups())
+    assert names - {"CostCurveDisplay.from_cv_results"} == set(take_groups())
 
 
 BAD_GROUPS = {
