@@ -22,7 +22,7 @@ report = evaluate(object(), X, y, n_bootstraps=10)
 reveal_type(report)
 reveal_type(error_interval(object(), X, y).interval.low)
 reveal_type(metric_interval("accuracy", y, y))
-reveal_type(compare_classifiers(object(), object(), X, y).pvalue)
+reveal_type(compare_classifiers([object(), object()], X, y).difference.pvalue)
 reveal_type(silhouette_score(X, y))
 evaluate(object(), X, y, n_bootstraps="many")
 """

@@ -19,9 +19,9 @@ from sklearn.naive_bayes import GaussianNB
 from skeval.model_selection import compare_classifiers
 
 X, y = load_breast_cancer(return_X_y=True)
-linear, bayes = LinearDiscriminantAnalysis(), GaussianNB()
+two = {"linear": LinearDiscriminantAnalysis(), "bayes": GaussianNB()}
 splits = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
-corrected = compare_classifiers(linear, bayes, X, y, cv=splits)
+corrected = compare_classifiers(two, X, y, cv=splits)
 print(corrected)
 
 # %%
@@ -29,7 +29,7 @@ print(corrected)
 # one of the two gets right, the bootstrap resamples the samples, DeLong compares the areas under
 # the ROC curves.
 others = {
-    method: compare_classifiers(linear, bayes, X, y, method=method, random_state=0)
+    method: compare_classifiers(two, X, y, method=method, random_state=0)
     for method in ("mcnemar", "bootstrap", "delong")
 }
 for comparison in others.values():
@@ -38,11 +38,11 @@ for comparison in others.values():
 # %%
 # The plain paired t-test treats 25 overlapping splits as 25 independent experiments. Its interval
 # is too short.
-scores = corrected.split_scores
+scores = corrected.details["split_scores"]
 differences = scores[:, 0] - scores[:, 1]
 plain = ttest_rel(*scores.T)
 half = t.isf(0.025, len(differences) - 1) * differences.std(ddof=1) / np.sqrt(len(differences))
-print(f"plain t-test: P = {plain.pvalue:.1e}; corrected: P = {corrected.pvalue:.1e}")
+print(f"plain t-test: P = {plain.pvalue:.1e}; corrected: P = {corrected.difference.pvalue:.1e}")
 
 # %%
 rows = [
@@ -54,8 +54,9 @@ rows = [
     )
 ]
 rows += [
-    (f"{name}, {c.scoring}", c.interval.low, c.difference, c.interval.high)
+    (f"{name}, {c.scoring}", found.interval.low, found.value, found.interval.high)
     for name, c in {"corrected t": corrected, **others}.items()
+    for found in [c.difference]
 ]
 fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 for row, (_, low, middle, high) in enumerate(reversed(rows)):

@@ -16,7 +16,7 @@ from skeval.model_selection import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
     SimplexDisplay,
-    compare_over_datasets,
+    compare_scores,
 )
 
 rng = np.random.default_rng(0)
@@ -24,8 +24,8 @@ names = [f"classifier {letter}" for letter in "ABCDEFGHIJKLMNOPQRST"]
 hardness = rng.uniform(0.6, 0.9, size=(30, 1))
 scores = hardness + np.linspace(0.06, 0, 20) + rng.normal(scale=0.02, size=(30, 20))
 frame = pd.DataFrame(scores, columns=names, index=[f"data set {i}" for i in range(1, 31)])
-comparison = compare_over_datasets(frame, random_state=0)
-print(comparison.reason)
+comparison = compare_scores(frame, over="datasets", random_state=0)
+print(comparison.details["reason"])
 print(comparison.conclusion)
 
 # %%
@@ -37,14 +37,14 @@ plt.show()
 # %%
 # How large the differences are, for the first six: the median of the averages of two data sets,
 # with intervals that hold all together.
-six = compare_over_datasets(frame[names[:6]], random_state=0)
+six = compare_scores(frame[names[:6]], over="datasets", random_state=0)
 DifferencesDisplay.from_comparison(six)
 plt.show()
 
 # %%
 # A difference of less than 0.01 may not matter. Each point is one draw from the posterior of "A is
 # better by more than that on a next data set", "neither is", "H is".
-posterior = comparison.posterior("classifier A", "classifier H")
-print(posterior)
-SimplexDisplay.from_posterior(posterior)
+two = "classifier A", "classifier H"
+print(comparison.posterior(*two))
+SimplexDisplay.from_comparison(comparison, *two)
 plt.show()

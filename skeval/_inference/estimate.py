@@ -199,6 +199,7 @@ class ResultWithLimits(Result):
     limits: LimitsByMethod = field(default_factory=dict, repr=False)
     confidence_level: float = field(default=0.95, repr=False)
     bounds: Limits = field(default=(-np.inf, np.inf), repr=False)
+    allow_point: bool = field(default=False, repr=False)
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
@@ -230,7 +231,8 @@ class ResultWithLimits(Result):
             return ConfidenceInterval(np.nan, np.nan, float(level), "none")
         method = check_option("method", methods[0] if method is None else method, methods)
         low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
-        low, high = require_width((low, high))
+        if not self.allow_point:
+            low, high = require_width((low, high))
         return ConfidenceInterval(low, high, float(level), method)
 
 
@@ -265,6 +267,8 @@ class Estimate(ResultWithLimits):
         empty where only the data at hand are described.
     bounds : tuple of two floats
         The smallest and the largest value that there can be; no interval ends beyond them.
+    allow_point : bool
+        Whether an interval may hold one value alone, as those of ranks and order statistics may.
     """
 
     name: str

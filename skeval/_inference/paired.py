@@ -203,16 +203,17 @@ def mcnemar(
 ) -> tuple[PairedTest, str]:
     """McNemar (1947) on the pairs that one classifier alone gets right; exact below 25 of them.
 
+    The second value says which form it was: "exact" or "chi-squared".
     The interval is that of Agresti & Min (2005): Wald with half a pair added to each of the cells.
     """
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:
-        name, statistic, pvalue = "mcnemar (exact)", float(min(only_a, only_b)), 1.0
+        form, statistic, pvalue = "exact", float(min(only_a, only_b)), 1.0
         if discordant:
             pvalue = float(stats.binomtest(only_a, discordant, alternative=alternative).pvalue)
     else:
         # the correction by 1 goes no further than 0, where the two counts are equal
-        name, surplus = "mcnemar (chi-squared)", max(abs(only_a - only_b) - 1, 0)
+        form, surplus = "chi-squared", max(abs(only_a - only_b) - 1, 0)
         statistic = surplus**2 / discordant
         if alternative == "two-sided":
             pvalue = float(stats.chi2.sf(statistic, 1))
@@ -223,7 +224,7 @@ def mcnemar(
     centre = (more - less) / total
     error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
     limits = partial(normal_interval, centre, error, bounds=BOUNDS)
-    return PairedTest(error, statistic, pvalue, limits), name
+    return PairedTest(error, statistic, pvalue, limits), form
 
 
 def paired_bootstrap(

@@ -17,6 +17,7 @@ from skeval._inference.paired import RegionProbabilities
 from skeval._inference.ranks import settle
 
 __all__ = [
+    "N_DRAWS",
     "dirichlet_weights",
     "hierarchical_draws",
     "largest_fractions",
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+N_DRAWS = 10_000
+"""From the posterior of the signed-rank test: a probability is known to 0.01."""
+
 PRIOR_STRENGTH = 0.5
 """Of the pseudo-observation 0 of the signed-rank test."""
 

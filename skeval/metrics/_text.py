@@ -11,9 +11,10 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +25,12 @@ from skeval.utils._compat import Interval, StrOptions, validate_params
 __all__ = [
     "BLEU_CONSTRAINTS",
     "Smoothing",
+    "Sums",
     "Tokenizer",
     "bleu_options",
     "bleu_score",
     "bleu_statistics",
+    "find_sums",
     "log_bleu",
     "log_bleu_score",
     "sentence_bleu_score",
@@ -265,6 +268,39 @@ def sentence_bleu_score(
     """
     options = max_order, weights, smoothing, smoothing_value, effective_order
     return float(np.exp(_log_bleu_of_corpus([references], [hypothesis], tokenize, *options)))
+
+
+class Sums(NamedTuple):
+    """A score of a corpus: what it needs of each sentence, and the function of the sums of that."""
+
+    read: Callable[[Any, Any], NDArray[np.int64]]
+    score: Callable[[NDArray[np.int64]], float]
+
+
+def find_sums(metric: Any) -> Sums | None:
+    """Return how a score of text counts, with options that `partial` fixes; None for others."""
+    fixed = metric.keywords if isinstance(metric, partial) else {}
+    function = metric.func if isinstance(metric, partial) else metric
+    if function is bleu_score:
+        return _bleu_sums(np.exp, **fixed)
+    return _bleu_sums(float, **fixed) if function is log_bleu_score else None
+
+
+@validate_params(BLEU_CONSTRAINTS)
+def _bleu_sums(
+    link: Callable[[float], float],
+    *,
+    max_order: int = 4,
+    weights: ArrayLike | None = None,
+    smoothing: Smoothing = None,
+    smoothing_value: float | None = None,
+    effective_order: bool = False,
+    tokenize: Tokenizer | None = None,
+) -> Sums:
+    """Return BLEU, as the link of its logarithm, as a function of sums over sentences."""
+    checked = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
+    read = partial(bleu_statistics, max_order=max_order, tokenize=tokenize)
+    return Sums(read, lambda sums: float(link(log_bleu(sums, *checked))))
 
 
 def _log_bleu_of_corpus(

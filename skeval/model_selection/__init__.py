@@ -8,21 +8,13 @@ from skeval.model_selection._bootstrap import (
     refit_632,
     score_632,
 )
-from skeval.model_selection._compare_predictions import (
-    CochranQ,
-    cochran_q,
-    compare_bleu,
+from skeval.model_selection._compare import (
+    compare_classifiers,
     compare_predictions,
+    compare_scores,
 )
-from skeval.model_selection._compare_scores import compare_scores
-from skeval.model_selection._comparison import compare_classifiers
+from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
-from skeval.model_selection._comparison_result import ClassifierComparison, ClassifierComparisons
-from skeval.model_selection._datasets import (
-    DatasetComparison,
-    RegionPosterior,
-    compare_over_datasets,
-)
 from skeval.model_selection._error_interval import ErrorInterval, error_interval
 from skeval.model_selection._estimates import (
     CrossValErrorEstimate,
@@ -50,7 +42,7 @@ from skeval.model_selection._plot import (
     PerturbationDisplay,
     SimplexDisplay,
 )
-from skeval.model_selection._run_over_datasets import DatasetScores, run_over_datasets
+from skeval.model_selection._run_over_datasets import run_over_datasets
 from skeval.model_selection._score_interval import ScoreInterval, score_interval
 from skeval.model_selection._tuning import (
     TuningOptimism,
@@ -62,15 +54,12 @@ from skeval.model_selection._tuning import (
 __all__ = [
     "BootstrapErrorEstimate",
     "BootstrapSplit",
-    "ClassifierComparison",
-    "ClassifierComparisons",
-    "CochranQ",
+    "Comparison",
     "ComparisonPower",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
     "CrossValErrorEstimate",
-    "DatasetComparison",
-    "DatasetScores",
+    "Difference",
     "DifferencesDisplay",
     "ErrorEstimate",
     "ErrorInterval",
@@ -81,16 +70,12 @@ __all__ = [
     "PermutationDisplay",
     "PerturbationDisplay",
     "PerturbationInterval",
-    "RegionPosterior",
     "ScoreInterval",
     "SimplexDisplay",
     "Test",
     "TuningOptimism",
     "bootstrap_error",
-    "cochran_q",
-    "compare_bleu",
     "compare_classifiers",
-    "compare_over_datasets",
     "compare_predictions",
     "compare_scores",
     "comparison_power",

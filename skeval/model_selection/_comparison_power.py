@@ -11,19 +11,14 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from skeval._inference.paired import (
-    mcnemar,
-    significance_level,
-    simultaneous_level,
-    tail_probability,
-)
+from skeval._inference.estimate import Result
+from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
-from skeval.model_selection._comparison_result import ClassifierComparison
-from skeval.model_selection._datasets import DatasetComparison
+from skeval.model_selection._comparison import Comparison, Difference
 from skeval.utils._checks import check_option
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import DataFrame, ShownAsText, align_text, fill_text, make_frame
+from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
 
 __all__ = ["ComparisonPower", "comparison_power"]
 
@@ -43,12 +38,18 @@ ROUNDING = 1e-12
 """Of the difference of two accuracies, which is all of the discordant samples at most."""
 
 
-@dataclass(frozen=True, eq=False)
-class ComparisonPower(ShownAsText):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComparisonPower(Result):
     """How probable it is that a study of some size finds a difference.
 
     Attributes
     ----------
+    value : int or None
+        The smallest size of 5 or more that has the power wanted, to within 5 %; of scores of splits
+        the smallest that is not below that at hand, for rules trained on fewer samples are other
+        rules; None if no size that was looked at has.
+    method : str
+        The test of the comparison, which is made of each study.
     unit : {"data sets", "samples"}
         Of the sizes.
     difference : float
@@ -57,10 +58,6 @@ class ComparisonPower(ShownAsText):
         At which the test of a study is made.
     power : float
         The probability that is wanted.
-    n_needed : int or None
-        The smallest size of 5 or more that has it, to within 5 %; of scores of splits the smallest
-        that is not below that at hand, for rules trained on fewer samples are other rules; None if
-        no size that was looked at has.
     sizes : ndarray of shape (n_sizes,)
         The sizes that were looked at, in order.
     powers : ndarray of shape (n_sizes,)
@@ -69,11 +66,12 @@ class ComparisonPower(ShownAsText):
         Number of simulated studies of each size.
     """
 
+    value: int | None
+    method: str
     unit: str
     difference: float
     level: float
     power: float
-    n_needed: int | None
     sizes: np.ndarray = field(repr=False)
     powers: np.ndarray = field(repr=False)
     n_simulations: int = 1000
@@ -81,23 +79,42 @@ class ComparisonPower(ShownAsText):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        if self.n_needed is None:
+        if self.value is None:
             return (
                 f"No study of up to {self.sizes[-1]} {self.unit} would find a difference of "
                 f"{self.difference:.4g} with probability {self.power:g}."
             )
-        if self.n_needed == self.sizes[0] and self.n_needed > FEWEST:
+        if self.value == self.sizes[0] and self.value > FEWEST:
             return (
-                f"The {self.n_needed} {self.unit} at hand find a difference of "
+                f"The {self.value} {self.unit} at hand find a difference of "
                 f"{self.difference:.4g} with probability {self.powers[0]:.2g}. Whether fewer would "
                 "is not known: rules trained on fewer are other rules. It is not said that the "
                 "true difference is this large: look at the ends of its interval, too."
             )
         return (
-            f"About {self.n_needed} {self.unit} like these would find a difference of "
+            f"About {self.value} {self.unit} like these would find a difference of "
             f"{self.difference:.4g} with probability {self.power:g}. It is not said that the true "
             "difference is this large: look at the ends of its interval, too."
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, ready for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "value": self.value,
+            "method": self.method,
+            "unit": self.unit,
+            "difference": self.difference,
+            "level": self.level,
+            "power": self.power,
+            "sizes": self.sizes.tolist(),
+            "powers": self.powers.tolist(),
+            "n_simulations": self.n_simulations,
+        }
 
     def to_frame(self) -> DataFrame:
         """Return one row for each size that was looked at.
@@ -125,7 +142,7 @@ class ComparisonPower(ShownAsText):
     }
 )
 def comparison_power(
-    comparison: ClassifierComparison | DatasetComparison,
+    comparison: Comparison,
     *,
     pair: tuple[str, str] | None = None,
     difference: float | None = None,
@@ -140,14 +157,14 @@ def comparison_power(
 
     Parameters
     ----------
-    comparison : DatasetComparison or ClassifierComparison
+    comparison : Comparison
         The result at hand. Of several data sets: their differences are drawn with replacement, and
-        two classifiers compared by Wilcoxon's test at Bonferroni's level for all pairs. Of one:
-        "mcnemar" draws how many samples each gets right alone; for the others the difference and
-        its standard error are drawn, the error shrinking with the square root of the number of
-        samples.
+        two classifiers compared by Wilcoxon's test. Of one: "mcnemar" draws how many samples each
+        gets right alone; for the others the difference and its standard error are drawn, the error
+        shrinking with the square root of the number of samples. Of several pairs each is tested at
+        Bonferroni's level.
     pair : (str, str), default=None
-        Names of two classifiers of a `DatasetComparison`; None takes the first two by mean rank.
+        Names of two that were compared; None takes the best two, of two in their order.
     difference : float, default=None
         The difference that is taken for the true one: the smallest that matters to you, say. None
         takes the observed one, which is as uncertain as the result.
@@ -161,14 +178,14 @@ def comparison_power(
     Returns
     -------
     result : ComparisonPower
-        With `n_needed`, and the power of each size that was looked at.
+        With the size as its `value`, and the power of each size that was looked at.
 
     Raises
     ------
     TypeError
-        If `comparison` is neither.
+        If `comparison` is none.
     ValueError
-        If a name is not one of the classifiers, or the number of samples, or the standard error,
+        If a name is not one of those compared, or the number of samples, or the standard error,
         is not known.
 
     Notes
@@ -183,7 +200,7 @@ def comparison_power(
     >>> from skeval.model_selection import comparison_power, compare_predictions
     >>> y = np.tile([0, 1], 50)
     >>> a, b = (np.where(np.arange(100) % n == 0, 1 - y, y) for n in (12, 8))
-    >>> result = compare_predictions(y, a, b, method="mcnemar")
+    >>> result = compare_predictions(y, [a, b], method="mcnemar")
     >>> print(comparison_power(result, n_simulations=200, random_state=0))
     power for a difference of 0.04 at level 0.05
       12 samples   0.000
@@ -203,17 +220,11 @@ def comparison_power(
     """
     if difference is not None and not np.isfinite(difference):
         raise ValueError(f"difference must be finite, got {difference!r}.")
-    if isinstance(comparison, DatasetComparison):
-        study = _draw_datasets(comparison, pair, difference)
-    elif isinstance(comparison, ClassifierComparison):
-        if pair is not None:
-            raise ValueError(f"pair must be None for a comparison of two, got {pair!r}.")
-        study = _draw_samples(comparison, difference)
-    else:
-        raise TypeError(
-            "comparison must be a DatasetComparison or a ClassifierComparison, got "
-            f"{type(comparison).__name__}; of several, comparisons['a', 'b'] is one."
-        )
+    if not isinstance(comparison, Comparison):
+        raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
+    a, b = _choose_pair(comparison, pair)
+    draw_studies = _draw_datasets if "datasets" in comparison.details else _draw_samples
+    study = draw_studies(comparison, a, b, difference)
     root, found = root_seed(random_state), {}
 
     def look_at(size: int) -> float:
@@ -226,11 +237,12 @@ def comparison_power(
     n_needed = _search(look_at, power, study)
     sizes = sorted(found)
     return ComparisonPower(
+        value=n_needed,
+        method=comparison.method,
         unit=study.unit,
         difference=study.difference,
         level=study.level,
         power=float(power),
-        n_needed=n_needed,
         sizes=np.array(sizes),
         powers=np.array([found[size] for size in sizes]),
         n_simulations=n_simulations,
@@ -273,16 +285,34 @@ def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int
     return high
 
 
-def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float | None) -> _Study:
+def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
+    """Return the two names that are given, or those of the best two."""
     if pair is None:
-        pair = tuple(comparison.names[place] for place in comparison.order[:2])
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        best = comparison.order[:2].tolist()
+        return _name(comparison, best if "datasets" in comparison.details else sorted(best))
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"pair must hold two names, got {pair!r}.")
-    a, b = (comparison.names.index(check_option("pair", name, comparison.names)) for name in pair)
-    observed = comparison.scores[:, a] - comparison.scores[:, b]
-    estimate = float(comparison.differences[a, b])
+    a, b = (check_option("pair", name, comparison.names) for name in pair)
+    return a, b
+
+
+def _name(comparison: Comparison, places: list[int]) -> tuple[str, str]:
+    a, b = (comparison.names[place] for place in places)
+    return a, b
+
+
+def _look_up(comparison: Comparison, a: str, b: str) -> tuple[Difference, int]:
+    """Return the difference of two, and 1, or -1 where it is that of the second and the first."""
+    found = comparison.differences.get((a, b))
+    return (found, 1) if found is not None else (comparison[b, a], -1)
+
+
+def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
+    scores, places = comparison.details["scores"], [comparison.names.index(name) for name in (a, b)]
+    observed = scores[:, places[0]] - scores[:, places[1]]
+    found, sign = _look_up(comparison, a, b)
+    estimate = sign * found.value
     shifted = observed if difference is None else observed - estimate + difference
-    k = len(comparison.names)
 
     def draw_pvalue(size: int, rng: Generator) -> float:
         return signed_rank_pvalue(rng.choice(shifted, size))[0]
@@ -290,7 +320,7 @@ def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float |
     return _Study(
         "data sets",
         estimate if difference is None else float(difference),
-        1 - simultaneous_level(comparison.confidence_level, k * (k - 1) // 2),
+        comparison.level / len(comparison.differences),
         FEWEST,
         FEWEST,
         MOST_DATASETS,
@@ -298,32 +328,34 @@ def _draw_datasets(comparison: DatasetComparison, pair: Any, difference: float |
     )
 
 
-def _draw_samples(comparison: ClassifierComparison, difference: float | None) -> _Study:
-    n = comparison.n_samples
-    if n is None or not np.isfinite(comparison.standard_error) or comparison.standard_error == 0:
+def _draw_samples(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
+    found, sign = _look_up(comparison, a, b)
+    n, error = found.n_samples, found.standard_error
+    if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
             "comparison must have a number of samples and a standard error, got "
-            f"n_samples={n!r} and standard_error={comparison.standard_error!r}."
+            f"n_samples={n!r} and standard_error={error!r}."
         )
-    trained = comparison.split_scores is not None
-    wanted = comparison.difference if difference is None else float(difference)
-    draw = _by_errors if comparison.discordant is not None else _by_standard_error
+    splits = comparison.details.get("split_scores")
+    wanted = sign * found.value if difference is None else float(difference)
+    if "only_a" in found.details:
+        draw_pvalue = _by_errors(found, n, wanted)
+    else:
+        draw_pvalue = _by_standard_error(found, n, wanted, None if splits is None else len(splits))
     return _Study(
         "samples",
         wanted,
-        significance_level(comparison.confidence_level),
-        n if trained else max(FEWEST, n // 8),
-        n if trained else FEWEST,
+        comparison.level / len(comparison.differences),
+        max(FEWEST, n // 8) if splits is None else n,
+        FEWEST if splits is None else n,
         MOST_TIMES * n,
-        draw(comparison, n, wanted),
+        draw_pvalue,
     )
 
 
-def _by_errors(
-    comparison: ClassifierComparison, n: int, wanted: float
-) -> Callable[[int, Generator], float]:
+def _by_errors(found: Difference, n: int, wanted: float) -> Callable[[int, Generator], float]:
     """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
-    discordant = sum(comparison.discordant or ()) / n
+    discordant = (found.details["only_a"] + found.details["only_b"]) / n
     if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
@@ -334,23 +366,22 @@ def _by_errors(
 
     def draw_pvalue(size: int, rng: Generator) -> float:
         only_a, only_b, _ = rng.multinomial(size, cells).tolist()
-        return mcnemar(only_a, only_b, size, comparison.alternative)[0].pvalue
+        return mcnemar(only_a, only_b, size, found.alternative)[0].pvalue
 
     return draw_pvalue
 
 
 def _by_standard_error(
-    comparison: ClassifierComparison, n: int, wanted: float
+    found: Difference, n: int, wanted: float, n_splits: int | None
 ) -> Callable[[int, Generator], float]:
     """Draw the difference, and with scores of splits its standard error, too."""
-    splits = comparison.split_scores
-    freedom = np.inf if splits is None else len(splits) - 1
-    law = stats.norm if splits is None else stats.t(freedom)
+    freedom = np.inf if n_splits is None else n_splits - 1
+    law = stats.norm if n_splits is None else stats.t(freedom)
 
     def draw_pvalue(size: int, rng: Generator) -> float:
-        error = comparison.standard_error * np.sqrt(n / size)
-        spread = 1.0 if splits is None else np.sqrt(rng.chisquare(freedom) / freedom)
+        error = found.standard_error * np.sqrt(n / size)
+        spread = 1.0 if n_splits is None else np.sqrt(rng.chisquare(freedom) / freedom)
         statistic = rng.normal(wanted / error) / spread
-        return tail_probability(law, statistic, comparison.alternative)
+        return tail_probability(law, statistic, found.alternative)
 
     return draw_pvalue

@@ -10,8 +10,8 @@ import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval, Test
 from skeval._inference.paired import RegionProbabilities
-from skeval.model_selection._comparison_result import ClassifierComparisons
-from skeval.model_selection._datasets import DatasetComparison, RegionPosterior
+from skeval._inference.posteriors import largest_fractions
+from skeval.model_selection._comparison import Comparison, draw_posterior
 from skeval.model_selection._error_interval import ErrorInterval
 from skeval.model_selection._score_interval import ScoreInterval
 from skeval.utils._plotting import (
@@ -69,14 +69,15 @@ class CriticalDifferenceDisplay(Display):
 
     See Also
     --------
-    compare_over_datasets : Computes what is drawn.
+    compare_scores : Computes what is drawn.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.model_selection import CriticalDifferenceDisplay, compare_over_datasets
+    >>> from skeval.model_selection import CriticalDifferenceDisplay, compare_scores
     >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
-    >>> display = CriticalDifferenceDisplay.from_comparison(compare_over_datasets(scores))
+    >>> comparison = compare_scores(scores, over="datasets")
+    >>> display = CriticalDifferenceDisplay.from_comparison(comparison)
     >>> len(display.texts_)
     4
     """
@@ -89,13 +90,13 @@ class CriticalDifferenceDisplay(Display):
 
     @classmethod
     def from_comparison(
-        cls, comparison: DatasetComparison, *, ax: Any = None
+        cls, comparison: Comparison, *, ax: Any = None
     ) -> CriticalDifferenceDisplay:
-        """Draw a result of `compare_over_datasets`.
+        """Draw a result of ``compare_scores(..., over="datasets")``.
 
         Parameters
         ----------
-        comparison : DatasetComparison
+        comparison : Comparison
             The result.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
@@ -104,16 +105,19 @@ class CriticalDifferenceDisplay(Display):
         -------
         CriticalDifferenceDisplay
         """
+        known = comparison.details
+        if "mean_ranks" not in known:
+            raise ValueError("comparison must be of scores over data sets, to have mean ranks.")
         names = [comparison.names[place] for place in comparison.order]
-        level = f"{100 * (1 - comparison.confidence_level):.3g} %"
+        level = f"{100 * comparison.level:.3g} %"
         return cls(
             names=names,
-            mean_ranks=comparison.mean_ranks[comparison.order].tolist(),
-            groups=[(names.index(g[0]), names.index(g[-1])) for g in comparison.groups],
+            mean_ranks=known["mean_ranks"][comparison.order].tolist(),
+            groups=[(names.index(g[0]), names.index(g[-1])) for g in comparison.tied],
             critical_difference=(
-                comparison.critical_difference if comparison.test == "nemenyi" else None
+                known["critical_difference"] if comparison.method == "nemenyi" else None
             ),
-            title=f"bars: not found different ({comparison.test}, {level})",
+            title=f"bars: not found different ({comparison.method}, {level})",
         ).plot(ax=ax)
 
     def _measure(self) -> tuple[float, float, float, float]:
@@ -212,14 +216,14 @@ class DifferencesDisplay(Display):
     See Also
     --------
     compare_classifiers : Computes what is drawn, on one data set.
-    compare_over_datasets : Computes what is drawn, on several.
+    compare_scores : Computes what is drawn, on several.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.model_selection import DifferencesDisplay, compare_over_datasets
+    >>> from skeval.model_selection import DifferencesDisplay, compare_scores
     >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
-    >>> display = DifferencesDisplay.from_comparison(compare_over_datasets(scores))
+    >>> display = DifferencesDisplay.from_comparison(compare_scores(scores, over="datasets"))
     >>> len(display.texts_)
     12
     """
@@ -231,15 +235,13 @@ class DifferencesDisplay(Display):
     title: str
 
     @classmethod
-    def from_comparison(
-        cls, comparison: ClassifierComparisons | DatasetComparison, *, ax: Any = None
-    ) -> DifferencesDisplay:
-        """Draw a result of `compare_classifiers` of a dict, or of `compare_over_datasets`.
+    def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> DifferencesDisplay:
+        """Draw the differences of all pairs.
 
         Parameters
         ----------
-        comparison : ClassifierComparisons or DatasetComparison
-            The result.
+        comparison : Comparison
+            The result of any comparison.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -247,17 +249,14 @@ class DifferencesDisplay(Display):
         -------
         DifferencesDisplay
         """
-        if isinstance(comparison, DatasetComparison):
-            order = comparison.order
-        else:
-            order = np.argsort(-comparison.scores, kind="stable")
+        order = comparison.order
         both = np.ix_(order, order)
         level = f"{100 * comparison.confidence_level:g} %"
         return cls(
             names=[comparison.names[place] for place in order],
-            differences=comparison.differences[both],
-            lows=comparison.lows[both],
-            highs=comparison.highs[both],
+            differences=comparison.to_matrix()[both],
+            lows=comparison.to_matrix("low")[both],
+            highs=comparison.to_matrix("high")[both],
             title=f"row minus column; {level} intervals for all together",
         ).plot(ax=ax)
 
@@ -689,7 +688,7 @@ class SimplexDisplay(Display):
     """Draws from the posterior of a Bayesian test, each a point of a triangle.
 
     The nearer a corner, the more probable is its answer on a next data set; in the part of a corner
-    it is the most probable of the three. It is recommended to use `from_posterior` to create a
+    it is the most probable of the three. It is recommended to use `from_comparison` to create a
     display.
 
     Parameters
@@ -712,16 +711,16 @@ class SimplexDisplay(Display):
 
     See Also
     --------
-    compare_over_datasets : Its result has a `posterior`.
+    compare_scores : Its result over data sets has a `posterior`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.model_selection import SimplexDisplay, compare_over_datasets
+    >>> from skeval.model_selection import SimplexDisplay, compare_scores
     >>> scores = np.random.default_rng(0).normal(size=(15, 2)) + [0, 1]
-    >>> comparison = compare_over_datasets(scores, rope=0.5, random_state=0)
-    >>> posterior = comparison.posterior("classifier 1", "classifier 2")
-    >>> SimplexDisplay.from_posterior(posterior).draws.shape
+    >>> comparison = compare_scores(scores, over="datasets", rope=0.5, random_state=0)
+    >>> two = "classifier 1", "classifier 2"
+    >>> SimplexDisplay.from_comparison(comparison, *two).draws.shape
     (10000, 3)
     """
 
@@ -732,13 +731,31 @@ class SimplexDisplay(Display):
     rope: float
 
     @classmethod
-    def from_posterior(cls, posterior: RegionPosterior, *, ax: Any = None) -> SimplexDisplay:
-        """Draw a posterior.
+    def from_comparison(
+        cls,
+        comparison: Comparison,
+        a: str,
+        b: str,
+        *,
+        method: str = "signed_rank",
+        rope: float | None = None,
+        test_fraction: float | None = None,
+        ax: Any = None,
+    ) -> SimplexDisplay:
+        """Draw the posterior of two classifiers.
 
         Parameters
         ----------
-        posterior : RegionPosterior
-            Of two classifiers, from `DatasetComparison.posterior`.
+        comparison : Comparison
+            Of scores over data sets.
+        a, b : str
+            Names of the two.
+        method : {"signed_rank", "hierarchical"}, default="signed_rank"
+            As in `Comparison.posterior`.
+        rope : float, default=None
+            As in `Comparison.posterior`.
+        test_fraction : float, default=None
+            As in `Comparison.posterior`.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -746,12 +763,13 @@ class SimplexDisplay(Display):
         -------
         SimplexDisplay
         """
+        draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
         return cls(
-            draws=posterior.draws,
-            probabilities=posterior.probabilities,
-            name_a=posterior.name_a,
-            name_b=posterior.name_b,
-            rope=posterior.rope,
+            draws=draws,
+            probabilities=largest_fractions(draws),
+            name_a=a,
+            name_b=b,
+            rope=comparison.details["rope"] if rope is None else rope,
         ).plot(ax=ax)
 
     def _find_size(self, **_: Any) -> tuple[float, float]:

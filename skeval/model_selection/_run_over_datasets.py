@@ -5,109 +5,36 @@ Scores that people have already are read from what they have them in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
 
 from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.task import read_task
-from skeval.model_selection._comparison import (
+from skeval._resampling.weights import Params, check_takes_weights
+from skeval.model_selection._comparison_methods import (
     check_estimators,
     check_named,
     choose_scoring,
     resolve_scorer,
 )
-from skeval.utils._checks import check_data, naming
+from skeval.utils._checks import check_data, check_option, naming
 from skeval.utils._compat import validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_text,
-    make_frame,
-    name_scoring,
-    write_number,
-)
 
 __all__ = [
-    "DatasetScores",
     "ScoreTable",
     "check_same_indices",
     "read_score_table",
     "read_splits_scores",
     "run_over_datasets",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class DatasetScores(ShownAsText, Mapping):
-    """Scores of several classifiers on the splits of several data sets.
-
-    It is a mapping of data sets to dicts of classifiers to scores: ``scores["iris"]["svm"]`` is an
-    array of shape (n_splits,). `compare_over_datasets` takes it as it is.
-
-    Attributes
-    ----------
-    scoring : str
-        Name of the score.
-    names : tuple of str
-        The classifiers.
-    scores : dict of str to dict of str to ndarray
-        Scores of the splits by data set and classifier.
-    test_fraction : float
-        Mean size of a test set, relative to the data set: what the hierarchical test takes.
-    """
-
-    scoring: str
-    names: tuple[str, ...]
-    scores: dict[str, dict[str, np.ndarray]] = field(repr=False)
-    test_fraction: float
-
-    def __getitem__(self, dataset: str) -> dict[str, np.ndarray]:
-        return self.scores[dataset]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    def to_frame(self) -> DataFrame:
-        """Return one row for each data set, classifier and split: the long form.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        rows = [
-            {"dataset": dataset, "classifier": name, "split": split, "score": score}
-            for dataset, by_name in self.scores.items()
-            for name, scores in by_name.items()
-            for split, score in enumerate(scores.tolist())
-        ]
-        return make_frame(rows)
-
-    def __str__(self) -> str:
-        means = {
-            name: [float(np.mean(by_name[name])) for by_name in self.scores.values()]
-            for name in self.names
-        }
-        numbers = {
-            name: [
-                write_number(each) for each in (float(np.mean(listed)), min(listed), max(listed))
-            ]
-            for name, listed in means.items()
-        }
-        rows = [
-            (name, f"{mean}  ({least} to {most})") for name, (mean, least, most) in numbers.items()
-        ]
-        title = f"{self.scoring} on {len(self)} data sets: mean (lowest to highest)"
-        return align_text(title, rows)
 
 
 @validate_params(
@@ -124,11 +51,14 @@ def run_over_datasets(
     *,
     cv: Any = None,
     scoring: Any = None,
+    sample_weight: Mapping[str, ArrayLike] | None = None,
+    params: Mapping[str, Params] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> DatasetScores:
+    error_score: float | str = "raise",
+) -> dict[str, dict[str, dict[str, Any]]]:
     """Score several classifiers on several data sets, on the same splits of each.
 
     With `memory` it goes on where it was killed: what is finished is read, not fitted again.
@@ -144,6 +74,11 @@ def run_over_datasets(
         Folds, as in `cross_val_error`; None means 10.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, of regressors R2.
+    sample_weight : dict of str to array-like of shape (n_samples,), default=None
+        Weights of the samples of a data set in every fit, by the name of the data set; scores are
+        not weighted.
+    params : dict of str to dict, default=None
+        Arguments of `fit` by name, as in `compare_classifiers`, by the name of the data set.
     random_state : int, RandomState, Generator or None, default=None
         Draws the folds. With `memory`, and folds by number, an int, for folds that are drawn anew
         are not found again.
@@ -154,18 +89,24 @@ def run_over_datasets(
         1 shows a progress bar for the fits of each classifier on each data set.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or give that split the score nan and warn. A data
+        set with such a score is one with a missing score for `compare_scores`.
 
     Returns
     -------
-    scores : DatasetScores
-        The scores of all splits, for `compare_over_datasets`.
+    scores : dict of str to dict of str to dict
+        By data set and classifier ``test_score``, the scores of the splits, and ``indices``, their
+        ``train`` and ``test`` samples, as `sklearn.model_selection.cross_validate` has them:
+        for ``compare_scores(scores, over="datasets")``.
 
     Raises
     ------
     TypeError
         If `estimators` or `datasets` is no dict of names, or an estimator lacks a method.
     ValueError
-        If a data set is none, or `memory` is given and folds would be drawn anew.
+        If a data set is none, weights or parameters are of no data set, or `memory` is given and
+        folds would be drawn anew.
 
     Notes
     -----
@@ -184,15 +125,16 @@ def run_over_datasets(
     ...     cv=5,
     ...     random_state=0,
     ... )
-    >>> print(scores)
-    accuracy on 2 data sets: mean (lowest to highest)
-      bayes  0.9682  (0.9533 to 0.9830)
-      tree   0.9346  (0.9159 to 0.9533)
+    >>> scores["wine"]["bayes"]["test_score"].round(3).tolist()
+    [0.972, 1.0, 1.0, 0.971, 0.971]
     """
     check_named("estimators", estimators, 1)
     check_named("datasets", datasets, 1)
-    words = {f"estimators[{name!r}]": estimator for name, estimator in estimators.items()}
-    check_estimators(words, "corrected_t", None)
+    check_estimators("estimators", estimators, "corrected_t", None)
+    by_dataset = {"sample_weight": sample_weight or {}, "params": params or {}}
+    for name, given in by_dataset.items():
+        for dataset in given:
+            check_option(name, dataset, datasets)
     if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):
         raise ValueError(
             "random_state must be an int where memory is given and cv is a number of folds, got "
@@ -205,15 +147,19 @@ def run_over_datasets(
         scoring=scoring,
         scorer=resolve_scorer(scoring),
         root=root_seed(random_state),
-        options={"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
+        options={
+            "n_jobs": n_jobs,
+            "verbose": verbose,
+            "memory": memory,
+            "error_score": error_score,
+        },
     )
-    found = {name: run.score_dataset(name, dataset) for name, dataset in datasets.items()}
-    return DatasetScores(
-        scoring=name_scoring(scoring),
-        names=tuple(estimators),
-        scores={name: scores for name, (scores, _) in found.items()},
-        test_fraction=float(np.mean([fraction for _, fraction in found.values()])),
-    )
+    return {
+        name: run.score_dataset(
+            name, dataset, {option: given.get(name) for option, given in by_dataset.items()}
+        )
+        for name, dataset in datasets.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -227,25 +173,34 @@ class _Run:
     root: SeedSequence
     options: dict[str, Any]
 
-    def score_dataset(self, name: str, dataset: Any) -> tuple[dict[str, np.ndarray], float]:
-        """Return the scores of all estimators, and the mean fraction that is tested."""
+    def score_dataset(
+        self, name: str, dataset: Any, options: dict[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """Return the scores of all estimators and the indices of the splits."""
         X, y, groups = _read_dataset(name, dataset)
         scores = {}
         at = f"on the data set {name!r}"
         try:
             first = next(iter(self.estimators.values()))
-            task = read_task(first, X, y, groups=groups, with_loss=False, **self.options)
+            options |= self.options
+            task = read_task(first, X, y, groups=groups, with_loss=False, **options)
             target = task.target
             folds = list(resolve_folds(self.cv, task.X, target, task.groups, self.root))
             plan = fold_plan(len(target), folds)
+            train, test = (list(part) for part in zip(*folds, strict=True))
             for estimator_name, estimator in self.estimators.items():
                 at = f"{estimator_name!r} on the data set {name!r}"
+                if task.weight is not None:
+                    check_takes_weights(estimator)
                 blocks = score_plan(task.of(estimator), plan, self.scorer, self.scoring)
-                scores[estimator_name] = np.array([score for block in blocks for score in block])
+                scores[estimator_name] = {
+                    "test_score": np.array([score for block in blocks for score in block]),
+                    "indices": {"train": train, "test": test},
+                }
         except Exception as error:
             error.add_note(f"run_over_datasets was at work {at}.")
             raise
-        return scores, float(np.mean([len(test) / len(target) for _, test in folds]))
+        return scores
 
 
 def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
@@ -307,7 +262,22 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
         datasets, names, cells = _read_nested(named)
     else:
         datasets, names, cells = _read_array(scores)
-    return _fill_table(datasets, names, cells, missing, getattr(scores, "test_fraction", None))
+    return _fill_table(datasets, names, cells, missing, find_test_fraction(scores))
+
+
+def find_test_fraction(scores: Any) -> float | None:
+    """Return the mean part of a data set that is tested, None unless all data sets have indices."""
+    results = scores.values() if isinstance(scores, Mapping) else scores
+    if not isinstance(scores, Mapping | list | tuple):
+        return None
+    fractions = []
+    for by_name in results:
+        each = next(iter(by_name.values()), None) if isinstance(by_name, Mapping) else None
+        if not isinstance(each, Mapping) or "indices" not in each:
+            return None
+        parts = zip(each["indices"]["train"], each["indices"]["test"], strict=True)
+        fractions.append(np.mean([len(b) / (len(a) + len(b)) for a, b in parts]))
+    return float(np.mean(fractions))
 
 
 def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
@@ -464,7 +434,7 @@ def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cell
 
 
 def _fill_table(
-    datasets: list[str], names: list[str], cells: Cells, missing: str, test_fraction: Any
+    datasets: list[str], names: list[str], cells: Cells, missing: str, test_fraction: float | None
 ) -> ScoreTable:
     """Return the table, without the data sets that lack a score or with an error that names it."""
     if len(names) < 2:
@@ -497,5 +467,5 @@ def _fill_table(
         means,
         [np.column_stack(row) for row in rows] if several else None,
         tuple(lacking),
-        test_fraction if isinstance(test_fraction, float) else None,
+        test_fraction,
     )

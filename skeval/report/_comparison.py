@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.model_selection import ClassifierComparison, ClassifierComparisons
-from skeval.model_selection._comparison import default_rope, judge_splits
+from skeval.model_selection import Comparison
+from skeval.model_selection._compare import GivenSplits, default_rope
+from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Figure, Report, Section, Table
@@ -47,13 +47,13 @@ class EvaluationComparison(Report, Mapping):
     ----------
     reports : dict of str to EvaluationReport
         One for each estimator, on the same folds and resamples.
-    comparisons : ClassifierComparisons or None
+    comparison : Comparison or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
         the folds keep the order of the samples, or fits failed.
     """
 
     reports: dict[str, EvaluationReport]
-    comparisons: ClassifierComparisons | None
+    comparison: Comparison | None
 
     title, main_part, row_name = "Comparison of estimators", "estimators", "name"
 
@@ -78,8 +78,8 @@ class EvaluationComparison(Report, Mapping):
             "Which is better is not tested: the folds keep the order of the samples, or fits "
             "failed."
         )
-        if self.comparisons is not None:
-            told = self.comparisons.conclusion
+        if self.comparison is not None:
+            told = self.comparison.conclusion
         grave = forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
@@ -143,27 +143,27 @@ class EvaluationComparison(Report, Mapping):
 
     def _show_pairs(self) -> Section:
         """Show the differences of all pairs."""
-        heading, pairs = "Which is better?", self.comparisons
-        if pairs is None:
-            return Section(heading, results={"comparisons": []})
-        found = _list_pairs(pairs)
+        heading, found = "Which is better?", self.comparison
+        if found is None:
+            return Section(heading, results={"comparison": []})
         rows = [
             (
-                f"{row['a']} - {row['b']}",
-                row["difference"],
-                (row["low"], row["high"]),
-                write_pvalue(row["pvalue"]),
+                f"{a} - {b}",
+                each.value,
+                (each.interval.low, each.interval.high),
+                write_pvalue(each.pvalue),
             )
-            for row in found
+            for (a, b), each in found.differences.items()
         ]
         table = Table(
-            f"Differences of {pairs.scoring} on the same test sets, by the corrected resampled t; "
+            f"Differences of {found.scoring} on the same test sets, by the corrected resampled t; "
             "the intervals hold together, P-values are corrected by Holm.",
-            ["pair", f"difference of {pairs.scoring}", self._first.level, "P"],
+            ["pair", f"difference of {found.scoring}", self._first.level, "P"],
             rows,
             left=(0, 2),
         )
-        return Section(heading, tables=[table], results={"comparisons": found})
+        pairs = [each.to_dict() for each in found.differences.values()]
+        return Section(heading, tables=[table], results={"comparison": pairs})
 
 
 def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
@@ -174,16 +174,6 @@ def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
     return row | {metric: each.value for metric, each in report.main_metrics.items()}
 
 
-def _list_pairs(pairs: ClassifierComparisons) -> list[dict[str, Any]]:
-    """Return the difference of each pair, with simultaneous intervals."""
-    rows = []
-    for (a, b), (i, j) in zip(pairs, combinations(range(len(pairs.names)), 2), strict=True):
-        row: dict[str, Any] = {"a": a, "b": b, "difference": float(pairs.differences[i, j])}
-        row |= {"low": float(pairs.lows[i, j]), "high": float(pairs.highs[i, j])}
-        rows.append(row | {"pvalue": float(pairs.pvalues[i, j])})
-    return rows
-
-
 def collect_cautions(reports: Mapping[str, EvaluationReport]) -> Iterator[Caution]:
     """Yield the warnings of every report, with the name of its estimator."""
     for name, report in reports.items():
@@ -191,42 +181,26 @@ def collect_cautions(reports: Mapping[str, EvaluationReport]) -> Iterator[Cautio
             yield Caution(text.code, f"{name}: {text}", text.headline)
 
 
-def compare_reports(reports: dict[str, EvaluationReport]) -> ClassifierComparisons | None:
+def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     """Return the comparison of all pairs by the mean losses of the test sets, if there are any."""
     first = next(iter(reports.values()))
     if first.answer is None:
         return None
-    columns = {name: _score_test_sets(report) for name, report in reports.items()}
-    if any(np.isnan(column).any() for column in columns.values()):
+    columns = [_score_test_sets(report) for report in reports.values()]
+    if any(np.isnan(column).any() for column in columns):
         return None
-    names, scores = tuple(columns), np.column_stack(list(columns.values()))
-    ratio = first.out_of_fold.test_train_ratio
     scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
-    level, rope = first.confidence_level, default_rope(scoring)
-    comparisons = {}
-    for a, b in combinations(range(len(names)), 2):
-        with warnings.catch_warnings():  # the table shows what is undefined
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            test, details = judge_splits(scores[:, [a, b]], ratio, rope, "two-sided")
-        comparisons[names[a], names[b]] = ClassifierComparison(
-            method="corrected_t",
-            scoring=scoring,
-            name_a=names[a],
-            name_b=names[b],
-            score_a=float(scores[:, a].mean()),
-            score_b=float(scores[:, b].mean()),
-            difference=float(scores[:, a].mean() - scores[:, b].mean()),
-            standard_error=test.standard_error,
-            statistic=test.statistic,
-            pvalue=test.pvalue,
-            limits={"corrected_t": test.limits},
-            n_samples=first.n_samples,
-            confidence_level=level,
-            **details,
-        )
-    means = scores.mean(axis=0)
-    settled = {"confidence_level": level, "rope": rope}
-    return ClassifierComparisons(names, "corrected_t", scoring, means, comparisons, **settled)
+    source = GivenSplits(
+        tuple(reports),
+        np.column_stack(columns),
+        first.out_of_fold.test_train_ratio,
+        scoring,
+        first.n_samples,
+    )
+    rope, level = default_rope(scoring), first.confidence_level
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return compare(source, "corrected_t", Question(rope=rope, confidence_level=level))
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:

@@ -278,7 +278,7 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
     return EvaluationComparison(
         reports=reports,
-        comparisons=compare_reports(reports),
+        comparison=compare_reports(reports),
         warnings=tuple(collect_cautions(reports)),
         **made,
     )

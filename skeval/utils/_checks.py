@@ -28,6 +28,7 @@ __all__ = [
     "check_jobs",
     "check_methods",
     "check_option",
+    "check_rope",
     "check_same_length",
     "check_targets",
     "check_weights",
@@ -88,6 +89,13 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{name} must be an integer >= {minimum}, got {value!r}.")
     return int(value)
+
+
+def check_rope(rope: Any) -> float:
+    """Return half the width of a region of practical equivalence, or raise unless it is >= 0."""
+    if not isinstance(rope, Real) or isinstance(rope, bool) or not 0 <= float(rope) < np.inf:
+        raise ValueError(f"rope must be a number >= 0, got {rope!r}.")
+    return float(rope)
 
 
 def check_option(name: str, value: str, options: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import fields
+from functools import partial
 from html import escape
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING, Any
@@ -180,7 +181,8 @@ def write_with_spread(value: float, standard_error: float) -> str:
 
 
 def name_scoring(scoring: Any) -> str:
-    """Return what a score is called: its name, or that of the function."""
+    """Return what a score is called: its name, or that of the function, its options aside."""
+    scoring = scoring.func if isinstance(scoring, partial) else scoring
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 
 

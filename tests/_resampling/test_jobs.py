@@ -48,9 +48,9 @@ def perturbed(kernel, **options):
 def compared(method, **options):
     models = make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()
     result = compare_classifiers(
-        *models, X, y, method=method, n_resamples=100, random_state=0, **options
-    )
-    return [result.difference, result.interval.low, result.interval.high]
+        models, X, y, method=method, n_resamples=100, random_state=0, **options
+    ).difference
+    return [result.value, result.interval.low, result.interval.high]
 
 
 def two_workers(backend):

@@ -36,6 +36,8 @@ LACKING = {
     ms.perturbation_interval: set(),
     ms.permutation_test: set(),
     ms.compare_classifiers: set(),
+    # Groups stand beside X and y in each data set.
+    ms.run_over_datasets: {"groups"},
     # One fit, which is done here or raises.
     ms.resubstitution_error: {"n_jobs", "verbose", "memory", "error_score"},
     # Without a search there is nothing to compare with the other folds.
@@ -102,10 +104,10 @@ def test_weights_are_those_among_the_arguments_of_fit():
 def test_weights_of_compared_estimators(method):
     pair = GaussianNB(), DecisionTreeClassifier(max_depth=2, random_state=0)
     options = {"cv": StratifiedKFold(5), "method": method, "n_resamples": 20, "random_state": 0}
-    one = ms.compare_classifiers(*pair, X, Y, sample_weight=W, **options)
-    other = ms.compare_classifiers(*pair, X, Y, params={"sample_weight": W}, **options)
-    assert one.difference == other.difference
-    assert one.standard_error == other.standard_error
+    one = ms.compare_classifiers(pair, X, Y, sample_weight=W, **options)
+    other = ms.compare_classifiers(pair, X, Y, params={"sample_weight": W}, **options)
+    assert one.difference.value == other.difference.value
+    assert one.difference.standard_error == other.difference.standard_error
 
 
 def test_weights_of_scores_are_those_of_the_fits():
@@ -127,8 +129,10 @@ def test_selection_is_weighted_in_both_places():
 def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
     from sklearn.neighbors import KNeighborsClassifier
 
-    with pytest.raises(TypeError, match="estimator_b: estimator must take sample_weight"):
-        ms.compare_classifiers(GaussianNB(), KNeighborsClassifier(), X, Y, sample_weight=W)
+    with pytest.raises(
+        TypeError, match=r"'KNeighborsClassifier'.: estimator must take sample_weight"
+    ):
+        ms.compare_classifiers([GaussianNB(), KNeighborsClassifier()], X, Y, sample_weight=W)
 
 
 def test_perturbed_weights_are_not_given_twice():
@@ -162,10 +166,10 @@ def test_fits_that_fail_are_left_out():
     assert_allclose(test.null_distribution, expected.null_distribution)
     pair = model, DecisionTreeClassifier(max_depth=2, random_state=0)
     with pytest.warns(FitFailedWarning, match="1 of 5 fits failed"):
-        comparison = ms.compare_classifiers(*pair, X, Y, cv=folds, error_score=np.nan)
-    assert len(comparison.split_scores) == 4
+        comparison = ms.compare_classifiers(pair, X, Y, cv=folds, error_score=np.nan)
+    assert len(comparison.details["split_scores"]) == 4
     with pytest.raises(ValueError, match="error_score must be 'raise' for method='mcnemar'"):
-        ms.compare_classifiers(*pair, X, Y, cv=folds, method="mcnemar", error_score=np.nan)
+        ms.compare_classifiers(pair, X, Y, cv=folds, method="mcnemar", error_score=np.nan)
 
 
 def test_a_repetition_without_a_fit_has_no_draw():

@@ -49,12 +49,9 @@ CLASSES = {
     "precision_score": partial(metrics.precision_score, average="macro"),
     "recall_score": partial(metrics.recall_score, average="macro"),
     "holdout_error": model_selection.holdout_error,
-    "cochran_q": with_options_of(model_selection.cochran_q)(
-        lambda y_true, y_pred: model_selection.cochran_q(y_true, {"a": y_pred, "b": y_true})
-    ),
     "compare_predictions": with_options_of(model_selection.compare_predictions)(
         lambda y_true, y_pred, **options: model_selection.compare_predictions(
-            y_true, y_pred, y_true, **{"n_resamples": 20, "random_state": 0} | options
+            y_true, [y_pred, y_true], **{"n_resamples": 20, "random_state": 0} | options
         )
     ),
     "metric_interval": partial(
@@ -64,7 +61,6 @@ CLASSES = {
 # (y_true, y_pred): numbers
 NUMBERS = {
     **named(metrics, "error_norm mean_absolute_error mean_squared_error root_mean_squared_error"),
-    "compare_scores": partial(model_selection.compare_scores, test_train_ratio=0.25),
 }
 # (y_true, y_score): two classes and what ranks them
 SCORES = {
@@ -105,14 +101,6 @@ CLUSTERED = {
 # (texts, texts)
 TEXTS = {
     **named(metrics, "bleu_score log_bleu_score"),
-    "compare_bleu": with_options_of(model_selection.compare_bleu)(
-        lambda references, hypotheses, **options: model_selection.compare_bleu(
-            references,
-            hypotheses,
-            hypotheses[::-1],
-            **{"n_resamples": 20, "random_state": 0, "effective_order": True} | options,
-        )
-    ),
     "sentence_bleu_score": partial(metrics.sentence_bleu_score, smoothing="exp"),
 }
 # (curve, curve) and (x, y)
@@ -125,7 +113,7 @@ MASKS = named(partitions, "mask_rand_score mask_adjusted_rand_score")
 # (table of numbers,)
 TABLES = {
     "selection_stability": feature_selection.selection_stability,
-    "compare_over_datasets": partial(model_selection.compare_over_datasets, random_state=0),
+    "compare_scores": partial(model_selection.compare_scores, over="datasets", random_state=0),
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
 }
 
@@ -242,7 +230,7 @@ SUPERVISED = {
     ),
     "make_permutation_scorer": permutation_scorer,
     "compare_classifiers": partial(
-        model_selection.compare_classifiers, TREE, STUMP, cv=3, random_state=0
+        model_selection.compare_classifiers, [TREE, STUMP], cv=3, random_state=0
     ),
     "tuning_optimism": partial(
         model_selection.tuning_optimism,

@@ -1,478 +1,261 @@
-"""Two classifiers: each test against its formula, an oracle, and its size."""
+"""All pairs of several classifiers: one set of folds, P-values and intervals that hold together."""
 
-import math
 import pickle
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from joblib import parallel_config
 from numpy.testing import assert_allclose
-from reference import metric_intervals as reference
 from scipy import stats
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_iris, make_classification
-from sklearn.dummy import DummyClassifier
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score, roc_auc_score
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedKFold,
-    cross_val_predict,
-    cross_val_score,
-)
+from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
-from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
+from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.areas import delong
+from skeval import evaluate
 from skeval._inference.paired import (
+    adjust_pvalues,
     corrected_t,
-    differences_of,
+    correlated_t_probabilities,
     mcnemar,
     paired_bootstrap,
-    paired_delong,
 )
-from skeval.model_selection._comparison import compare_classifiers
+from skeval.model_selection import (
+    compare_classifiers,
+    compare_predictions,
+    compare_scores,
+)
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
-TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
-FOLDS = StratifiedKFold(5)  # what scikit-learn's functions make of no splitter
+THREE = {
+    "tree": DecisionTreeClassifier(max_depth=2, random_state=0),
+    "bayes": GaussianNB(),
+    "logistic": LogisticRegression(),
+}
+PAIRS = [("tree", "bayes"), ("tree", "logistic"), ("bayes", "logistic")]
+RANDOM = np.random.default_rng(0).random(len(Y))
+SPLITS = ShuffleSplit(12, test_size=0.3, random_state=0)
 
 
-def test_corrected_t_takes_the_ratio_of_the_splits():
-    cv = ShuffleSplit(12, test_size=0.3, random_state=0)
-    result = compare_classifiers(TREE, BAYES, X, Y, cv=cv)
-    a, b = (cross_val_score(e, X, Y, cv=cv) for e in (TREE, BAYES))
-    d = a - b
-    error = math.sqrt((1 / 12 + 36 / 84) * d.var(ddof=1))
-    assert_allclose(result.standard_error, error)
-    assert_allclose(result.statistic, d.mean() / error)
-    assert_allclose(result.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 11))
-    half = stats.t.ppf(0.975, 11) * error
-    assert_allclose([result.interval.low, result.interval.high], [d.mean() - half, d.mean() + half])
-    assert_allclose(result.split_scores, np.c_[a, b])
-    assert_allclose([result.score_a, result.score_b], [a.mean(), b.mean()])
-    assert result.method == "corrected_t"
-    assert result.scoring == "accuracy"
+@pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap", "delong"])
+def test_each_pair_is_what_the_pair_alone_is(method):
+    options = {"method": method, "cv": SPLITS if method == "corrected_t" else 4}
+    options |= {"n_resamples": 20, "random_state": 0}
+    found = compare_classifiers(THREE, X, Y, **options)
+    assert list(found.differences) == PAIRS
+    for a, b in PAIRS:
+        alone = compare_classifiers([THREE[a], THREE[b]], X, Y, **options)
+        one = alone.difference
+        assert found[a, b].details["pvalue_alone"] == pytest.approx(one.pvalue, rel=1e-12)
+        assert found[a, b].value == one.value
+        assert_allclose(found[a, b].limits[method](0.7), one.limits[method](0.9))
+        for name in set(one.details) - {"pvalue_alone"}:
+            assert found[a, b].details[name] == one.details[name]
+    assert ("equivalent" in found[PAIRS[0]].details) == (method == "corrected_t")
 
 
-def test_corrected_t_without_the_ratio_is_the_paired_t_test():
-    d = np.random.default_rng(0).normal(0.1, 1, size=9)
-    _, statistic, pvalue, limits = corrected_t(d, 0.0)
-    expected = stats.ttest_1samp(d, 0)
-    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue])
-    assert_allclose(limits(0.9), expected.confidence_interval(0.9))
+def test_tables_of_all_pairs():
+    found = compare_classifiers(THREE, X=X, y=Y, cv=SPLITS, rope=0.02)
+    single = [found[pair] for pair in PAIRS]
+    above = np.triu_indices(3, 1)
+    assert_allclose(found.to_matrix(), found.values[:, None] - found.values, atol=1e-15)
+    expected = multipletests([each.details["pvalue_alone"] for each in single], method="holm")[1]
+    pvalues, lows = found.to_matrix("pvalue"), found.to_matrix("low")
+    assert_allclose(pvalues[above], expected)
+    assert_allclose(pvalues, pvalues.T)
+    for (a, b), each in found.differences.items():
+        two = {name: THREE[name] for name in (a, b)}
+        alone = compare_classifiers(two, X=X, y=Y, cv=SPLITS).difference
+        expected = alone.confidence_interval(1 - 0.05 / 3)
+        assert_allclose([each.interval.low, each.interval.high], [expected.low, expected.high])
+        assert each.confidence_interval(0.99).low < each.interval.low
+    assert_allclose(lows, -found.to_matrix("high").T)
+    frame = found.to_frame()
+    assert frame[["a", "b"]].to_numpy().tolist() == [list(pair) for pair in PAIRS]
+    assert_allclose(frame["low"], lows[above])
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+    assert found.conclusion.split()[0] == found.names[int(found.values.argmax())]
 
 
-def test_unequal_folds_have_a_mean_ratio():
-    splits = [(np.arange(40, 120), np.arange(40)), (np.arange(100), np.arange(100, 120))]
-    result = compare_classifiers(TREE, BAYES, X, Y, cv=splits)
-    d = np.diff(result.split_scores[:, ::-1], axis=1).ravel()
-    ratio = (40 / 80 + 20 / 100) / 2
-    assert_allclose(result.standard_error, math.sqrt((1 / 2 + ratio) * d.var(ddof=1)))
+def test_holm_equals_statsmodels():
+    pvalues = np.random.default_rng(0).random(20) ** 3
+    for correction in ("holm", "bonferroni"):
+        expected = multipletests(pvalues, method=correction)[1]
+        assert_allclose(adjust_pvalues(pvalues, correction), expected)
+    assert_allclose(adjust_pvalues(pvalues, "none"), pvalues)
+    # a pair without a P-value counts, and takes none of the others with it
+    assert_allclose(adjust_pvalues([0.01, np.nan, 0.04], "holm"), [0.03, np.nan, 0.08])
 
 
-def test_no_variance():
-    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
-        result = compare_classifiers(BAYES, BAYES, X, Y)
-    assert (result.pvalue, result.difference, result.statistic) == (1.0, 0.0, 0.0)
-    assert np.isnan([result.interval.low, result.interval.high]).all()
-    y = np.repeat([0, 1], 10)
-    always = DummyClassifier(strategy="constant", constant=0)
-    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
-        result = compare_classifiers(DecisionTreeClassifier(), always, y[:, None] * 1.0, y)
-    assert result.difference == 0.5
-    assert np.isnan(
-        [result.statistic, result.pvalue, result.interval.low, result.interval.high]
-    ).all()
+def test_correlated_t_equals_baycomp():
+    """The code of the numbers, with baycomp 1.0.3:
 
-
-def test_differences_that_only_rounding_makes_are_none():
-    """Scores of .7 and .6, .8 and .7 ... differ by 0.1, and by 3e-17 more or less."""
-    b = np.linspace(0.1, 0.8, 10)
-    constant = differences_of(np.c_[b + 0.1, b])
-    assert np.var(constant) > 0
-    _, statistic, pvalue, limits = corrected_t(constant, 1 / 9)
-    assert np.isnan([statistic, pvalue, *limits(0.95)]).all()
-    none = differences_of(np.c_[(b / 3) * 3, b / 7 * 7])
-    assert not none.any()
-    assert corrected_t(none, 1 / 9)[1:3] == (0.0, 1.0)
-
-
-@pytest.mark.parametrize("n", range(13, 200, 17))
-def test_mcnemar_of_equal_counts_is_1(n):
-    """R: mcnemar.test(matrix(c(10, 13, 13, 10), 2))$p.value is 1; statsmodels says 0.845."""
-    assert mcnemar(n, n, 3 * n)[0][2] == 1.0
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_is_symmetric_and_grows_with_the_surplus(b, c):
-    pvalue = mcnemar(b, c, 200)[0][2]
-    assert 0 <= pvalue <= 1
-    assert pvalue == mcnemar(c, b, 200)[0][2]
-    if abs(b - c) >= 2 and b + c > 0:  # the same number of pairs, more evenly
-        towards = 1 if b < c else -1
-        assert mcnemar(b + towards, c - towards, 200)[0][2] >= pvalue * (1 - 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("b", "c"), [(3, 9), (0, 5), (0, 0), (12, 12), (30, 14), (14, 30), (13, 12)]
-)
-def test_mcnemar_equals_statsmodels(b, c):
-    (_, statistic, pvalue, limits), name = mcnemar(b, c, 100)
-    exact = b + c < 25
-    expected = sm_mcnemar([[40, b], [c, 60 - b - c]], exact=exact, correction=True)
-    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue], rtol=1e-12)
-    assert name == ("mcnemar (exact)" if exact else "mcnemar (chi-squared)")
-    # Agresti & Min: half a pair in each cell.
-    p, q = (b + 0.5) / 102, (c + 0.5) / 102
-    half = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / 102)
-    assert_allclose(limits(0.95), [p - q - half, p - q + half])
-
-
-def test_mcnemar_of_held_out_predictions():
-    result = compare_classifiers(TREE, BAYES, X, Y, method="mcnemar", cv=KFold(6))
-    right = [cross_val_predict(e, X, Y, cv=KFold(6)) == Y for e in (TREE, BAYES)]
-    assert result.discordant == (
-        int((right[0] & ~right[1]).sum()),
-        int((right[1] & ~right[0]).sum()),
-    )
-    assert_allclose(result.difference, right[0].mean() - right[1].mean())
-    assert_allclose(result.score_b, right[1].mean())
-    loo = compare_classifiers(TREE, BAYES, X[:40], Y[:40], method="mcnemar", cv=LeaveOneOut())
-    assert loo.n_samples == 40
-
-
-def test_mcnemar_has_its_size():
-    """Two classifiers that err independently and equally often: 5 % of 400 tests reject."""
     rng = np.random.default_rng(0)
-    rejected = 0
-    for _ in range(400):
-        right = rng.random((2, 150)) < 0.7
-        b, c = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-        (_, _, pvalue, limits), _ = mcnemar(b, c, 150)
-        rejected += pvalue <= 0.05
-        low, high = limits(0.95)
-        assert -1 <= low <= high <= 1
-    assert stats.binom.sf(rejected - 1, 400, 0.05) > 0.001
+    x = rng.normal(0.8, 0.03, 100)
+    y = x - rng.normal(0.01, 0.02, 100)
+    baycomp.two_on_single(x, y, rope=0.01, runs=10)
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(0.8, 0.03, 100)
+    d = rng.normal(0.01, 0.02, 100)
+    d = x - (x - d)
+    test = corrected_t(d, 1 / 9)
+    found = correlated_t_probabilities(d.mean(), test.standard_error, 100, 0.01)
+    expected = [0.44002886620479936, 0.557235492535269, 0.0027356412599316426]
+    assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_paired_bootstrap_of_any_score():
-    result = compare_classifiers(
-        TREE,
-        BAYES,
-        X,
-        Y,
-        cv=FOLDS,
-        method="bootstrap",
-        scoring="f1",
-        n_resamples=60,
+def test_conclusions_say_what_is_known():
+    same = {"one": GaussianNB(), "same": GaussianNB(var_smoothing=1e-8)}
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_classifiers(same, X, Y, cv=SPLITS)
+    assert "Nothing may be concluded" in found.conclusion
+    clear = compare_classifiers(
+        [GaussianNB(), DummyClassifier()], X, Y, method="mcnemar", random_state=0
+    )
+    assert "GaussianNB scores more than DummyClassifier" in clear.conclusion
+    near = compare_classifiers([GaussianNB(), THREE["tree"]], X, Y, cv=SPLITS, rope=0.5)
+    assert "practically equivalent: within 0.5" in near.conclusion
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("wrong", [(9, 45), (45, 9), (40, 45), (40, 40)])
+@pytest.mark.parametrize("method", ["mcnemar", "bootstrap"])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_conclusions_follow_from_the_test_and_the_interval(method, wrong, alternative, level):
+    """One-sided tests say what they looked at, and no P-value above 5 % is more than chance."""
+    rng, y = np.random.default_rng(0), np.arange(100) % 2
+    a, b = (np.where(rng.permutation(100) < n, 1 - y, y) for n in wrong)
+    found = compare_predictions(
+        y,
+        {"a": a, "b": b},
+        method=method,
+        alternative=alternative,
+        confidence_level=level,
         random_state=0,
     )
-    pred = [cross_val_predict(e, X, Y, cv=5) for e in (TREE, BAYES)]
-    assert_allclose(result.score_a, f1_score(Y, pred[0]))
-    assert_allclose(result.difference, f1_score(Y, pred[0]) - f1_score(Y, pred[1]))
-    assert_allclose(
-        [result.interval.low, result.interval.high], np.quantile(result.replicates, [0.025, 0.975])
-    )
-    d, replicates = result.difference, result.replicates
-    exceeding = sum(abs(r - d) >= abs(d) - 1e-15 for r in replicates)
-    assert result.pvalue == (1 + exceeding) / 61
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
-        same = compare_classifiers(
-            BAYES, BAYES, X, Y, method="bootstrap", n_resamples=20, random_state=0
-        )
-    assert same.pvalue == 1.0
-    assert (same.replicates == 0).all()
+    said, least = found.conclusion, min(0.05, round(1 - level, 12))
+    better = "more" if found.difference.value > 0 else "less"
+    wanted = {"two-sided": better, "greater": "more", "less": "less"}[alternative]
+    if found.difference.pvalue <= least:
+        assert said.startswith(f"a scores {wanted} than b: more than chance at {100 * least:.3g} %")
+        assert wanted == better
+        return
+    if alternative == "two-sided":
+        assert said.startswith("No difference is shown")
+        assert ("without 0" in said) == (0 not in found.difference.interval)
+    else:
+        assert "No difference" not in said
+        assert said.startswith("It is not shown")
+        assert f"that a scores {wanted} than b" in said
+        interval = found.difference.interval
+        reverse = interval.high < 0 if alternative == "greater" else interval.low > 0
+        assert (f"Rather it scores {better}" in said) == reverse
+    assert f"{100 * level:g} % interval" in said
 
 
-def test_bootstrap_judges_scores_and_probabilities_too():
-    for scoring, metric, response in (
-        ("roc_auc", roc_auc_score, "predict_proba"),
-        (make_scorer(accuracy_score), accuracy_score, "predict"),
-    ):
-        result = compare_classifiers(
-            BAYES, TREE, X, Y, cv=FOLDS, method="bootstrap", scoring=scoring, n_resamples=10
-        )
-        answers = cross_val_predict(BAYES, X, Y, method=response)
-        expected = metric(Y, answers[:, 1] if answers.ndim == 2 else answers)
-        assert_allclose(result.score_a, expected)
-    ranking = compare_classifiers(
-        BAYES,
-        LogisticRegression(),
-        X,
-        Y,
-        cv=FOLDS,
-        method="bootstrap",
-        scoring="neg_ranking_loss",
-        n_resamples=10,
-        random_state=0,
-    )
-    area = roc_auc_score(
-        Y, cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
-    )
-    assert_allclose(1 + ranking.score_b, area)
-
-
-def test_bootstrap_of_groups_draws_groups():
-    groups = np.repeat(np.arange(12), 10)
-    options = {"method": "bootstrap", "n_resamples": 300, "random_state": 0, "cv": GroupKFold(4)}
-    grouped = compare_classifiers(TREE, BAYES, X, Y, groups=groups, **options)
-    pred = [cross_val_predict(e, X, Y, cv=GroupKFold(4), groups=groups) for e in (TREE, BAYES)]
-    gain = ((pred[0] == Y).astype(int) - (pred[1] == Y)).reshape(12, 10).mean(axis=1)
-    assert_allclose(grouped.standard_error, gain.std() / np.sqrt(12), rtol=0.2)
-
-
-def test_bootstrap_leaves_undefined_resamples_out():
-    y = np.zeros(30, dtype=int)
-    y[[0, 10, 20]] = 1
-    x = np.random.default_rng(0).normal(size=(30, 2))
-    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 100 resamples"):
-        result = compare_classifiers(
-            BAYES,
-            LogisticRegression(),
-            x,
-            y,
-            method="bootstrap",
-            scoring="roc_auc",
-            cv=KFold(3),
-            n_resamples=100,
-            random_state=0,
-        )
-    assert 0 < np.isnan(result.replicates).sum() < 30
-    assert np.isfinite([result.interval.low, result.interval.high, result.pvalue]).all()
-
-
-def test_delong_equals_the_u_statistic():
-    y = np.array(["neg", "pos"])[Y]
-    result = compare_classifiers(
-        LogisticRegression(), BAYES, X, y, cv=FOLDS, method="delong", confidence_level=0.9
-    )
-    a = cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
-    b = cross_val_predict(BAYES, X, Y, method="predict_proba")[:, 1]
-    assert "these trained rules" in str(result)
-    areas, covariance = reference.delong(
-        [s[Y == 1].tolist() for s in (a, b)], [s[Y == 0].tolist() for s in (a, b)]
-    )
-    variance = covariance[0][0] + covariance[1][1] - 2 * covariance[0][1]
-    z = (areas[0] - areas[1]) / math.sqrt(variance)
-    assert_allclose([result.score_a, result.score_b], areas)
-    assert_allclose([result.statistic, result.pvalue], [z, 2 * stats.norm.sf(abs(z))])
-    half = stats.norm.ppf(0.95) * math.sqrt(variance)
-    assert_allclose(
-        [result.interval.low, result.interval.high], result.difference + np.array([-half, half])
-    )
-    assert result.scoring == "roc_auc"
-
-
-def delong_rejections(n_data_sets, n_each=40):
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_rules_are_not_equivalent_for_the_unit_of_their_score(scale):
+    """One hundredth is little of an accuracy; of a squared error it may be more than there is."""
     rng = np.random.default_rng(0)
-    positive = np.repeat([True, False], n_each)
-    rejected = 0
-    for _ in range(n_data_sets):
-        shared = rng.normal(size=2 * n_each)
-        scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
-        rejected += paired_delong(*delong(positive, scores))[2] <= 0.05
-    return rejected
+    X = rng.normal(size=(60, 2))
+    y = scale * (X[:, 0] + 0.1 * rng.normal(size=60))
+    two = {"of": Ridge(), "without": DummyRegressor()}
+    found = compare_classifiers(two, X, y, scoring="neg_mean_squared_error", random_state=0)
+    pair = found["of", "without"]
+    assert pair.conclusion.startswith("of scores more than without")
+    assert "equivalent" not in pair.conclusion
+    assert (found.details["rope"], pair.details["rope"]) == (0, 0)
+    evaluated = evaluate(two, X, y, n_bootstraps=2, n_permutations=0, random_state=0)
+    assert evaluated.comparison.details["rope"] == 0
 
 
-def test_delong_has_its_size():
-    rejected = delong_rejections(300)
-    assert stats.binom.sf(rejected - 1, 300, 0.05) > 0.001
-    assert stats.binom.cdf(rejected, 300, 0.05) > 0.001
+def test_what_does_not_vary_cannot_be_judged():
+    X = np.r_[np.zeros(20), np.full(20, 9.0)][:, None] + np.linspace(0, 1, 40)[:, None]
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_classifiers(
+            [GaussianNB(), DummyClassifier()], X, np.repeat([0, 1], 20), cv=5, random_state=0
+        )
+    assert "the difference is 0.5000, and the data have no variance" in found.conclusion
+    assert "nan" not in str(found)
+    with pytest.warns(UndefinedMetricWarning):
+        pairs = compare_scores(
+            {"a": [0.9, 0.8], "b": [0.7, 0.6], "c": [0.9, 0.7]}, test_train_ratio=0.1
+        )
+    assert "Whether it differs from b cannot be told" in pairs.conclusion
+    assert "not shown to differ from c;" in pairs.conclusion
+    assert pairs.tied == [("a", "c", "b")]
+    assert [*pairs.ranks] == ["a", "b", "c"]
 
 
-@pytest.mark.slow
-def test_delong_has_its_size_long():
-    rejected = delong_rejections(4000)
-    print(f"paired DeLong rejects {rejected / 4000:.4f}")
-    assert stats.binom.sf(rejected - 1, 4000, 0.05) > 0.001
-    assert stats.binom.cdf(rejected, 4000, 0.05) > 0.001
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_equal_scores_share_the_first_place(order):
+    """Whoever is named first: with the same scores nobody is the best."""
+    y = Y.astype(float)
+    scores = {"one": y, "two": y, "chance": RANDOM, "near": np.where(RANDOM > 0.02, y, 1 - y)}
+    names = [list(scores)[place] for place in order]
+    found = compare_predictions(y, {name: scores[name].round() for name in names}, method="mcnemar")
+    best = tuple(name for name in names if name in ("one", "two"))
+    first = " and ".join(best)
+    assert found.best == best
+    assert found.ranks["one"].value == found.ranks["two"].value == 1.5
+    assert found.conclusion.startswith(f"{first} share the highest score; they differ from chance")
+    assert "by more than chance (McNemar's test, level 5 % for all of 6 pairs)" in found.conclusion
+    assert "Not all of them are shown to differ from near;" in found.conclusion
+    assert "Equal scores are no proof of equality" in found.conclusion
+
+    noise = np.random.default_rng(0).normal(size=(12, 1))
+    shifted = pd.DataFrame(noise + [[1.0, 1.0, 0.0, 0.999][at] for at in order], columns=names)
+    ranks = compare_scores(shifted, over="datasets")
+    assert ranks.conclusion.startswith(f"{first} share the best mean rank; they differ from ")
 
 
-def test_folds_that_can_be_made_in_one_way_are_not_repeated():
-    """Repeats of the same folds would look like degrees of freedom."""
-    groups = np.repeat(np.arange(6), 20)
-    result = compare_classifiers(TREE, BAYES, X, Y, groups=groups, random_state=0)
-    assert len(result.split_scores) == 6
-    few = compare_classifiers(Ridge(), Ridge(9.0), X[:9], X[:9, 0] + Y[:9], scoring=nearness)
-    assert len(few.split_scores) == 9
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_one_sided_pvalues(alternative):
+    sign = 1 if alternative == "greater" else -1
+    rng = np.random.default_rng(1)
+    d = rng.normal(0.2, 1, 12)
+    expected = stats.ttest_1samp(d, 0, alternative=alternative).pvalue
+    assert_allclose(corrected_t(d, 0.0, alternative).pvalue, expected)
+    exact = mcnemar(9, 4, 50, alternative)[0].pvalue
+    assert_allclose(exact, stats.binomtest(9, 13, alternative=alternative).pvalue)
+    # the chi-squared form is the normal approximation of the same, with its correction
+    many = mcnemar(60, 45, 300, alternative)[0].pvalue
+    assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue, atol=2e-3)
+    replicates = rng.normal(0.2, 1, 99)
+    exceeding = (sign * (replicates - 0.2) >= sign * 0.2).sum()
+    assert paired_bootstrap(0.2, replicates, alternative).pvalue == (1 + exceeding) / 100
+    options = {"method": "delong", "alternative": alternative, "cv": 4}
+    one = compare_classifiers([THREE["tree"], THREE["bayes"]], X, Y, **options)
+    assert_allclose(one.difference.pvalue, stats.norm.sf(sign * one.difference.statistic))
+    assert f"P-value ({alternative})" in str(one.difference)
 
 
-def nearness(estimator, X, y):
-    return -float(np.abs(estimator.predict(X) - y).mean())
-
-
-@pytest.mark.slow
-def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
-    """Two classifiers on features of the same worth: no difference in expectation."""
-    rejected = plain = 0
-    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        y = np.repeat([0, 1], 30)
-        x = rng.normal(size=(60, 2)) + 0.8 * y[:, None]
-        models = [
-            make_pipeline(make_column_transformer(("passthrough", [j])), GaussianNB())
-            for j in (0, 1)
-        ]
-        result = compare_classifiers(*models, x, y, cv=cv)
-        rejected += result.pvalue <= 0.05
-        plain += stats.ttest_rel(*result.split_scores.T).pvalue <= 0.05
-    print(f"corrected {rejected / 200:.3f}, plain t {plain / 200:.3f}")
-    assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
-    assert plain > 2 * rejected
-
-
-def test_a_number_of_folds_is_shuffled_and_splits_no_group():
-    """Every sample stands there twice: with its copy in the training part, 1-NN never errs."""
-    rng = np.random.default_rng(0)
-    x = np.repeat(rng.normal(size=(60, 6)), 2, axis=0)
-    y, pairs = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
-    near = KNeighborsClassifier(1)
-    mixed = compare_classifiers(near, BAYES, x, y, random_state=0)
-    apart = compare_classifiers(near, BAYES, x, y, groups=pairs, random_state=0)
-    assert mixed.score_a > 0.9
-    assert apart.score_a < 0.7
-    assert len(apart.split_scores) == 100
-    again = compare_classifiers(near, BAYES, x, y, groups=pairs, random_state=0)
-    assert_allclose(again.split_scores, apart.split_scores, rtol=0)
-    with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
-        compare_classifiers(near, BAYES, x[:12], y[:12], cv=10)
-
-
-def test_kinds_of_data():
-    names = np.array(["no", "yes"])[Y]
-    models, options = (LogisticRegression(), TREE), {"method": "mcnemar", "random_state": 0}
-    expected = compare_classifiers(*models, X, Y, **options)
-    frame = pd.DataFrame(X, index=range(500, 620))
-    framed = compare_classifiers(*models, frame, pd.Series(names, index=frame.index), **options)
-    assert framed.discordant == expected.discordant
-    sparse = compare_classifiers(*models, csr_matrix(X), names, **options)
-    assert sparse.discordant == expected.discordant
-    iris = load_iris(return_X_y=True)
-    for method in ("corrected_t", "mcnemar", "bootstrap"):
-        result = compare_classifiers(BAYES, TREE, *iris, method=method, n_resamples=10)
-        assert -1 < result.difference < 1
-    ridge = compare_classifiers(
-        Ridge(), Ridge(100.0), X, X[:, 0] + Y, cv=KFold(5), method="bootstrap", n_resamples=10
-    )
-    assert ridge.scoring == "r2"
-    answers = cross_val_predict(Ridge(), X, X[:, 0] + Y)
-    assert_allclose(ridge.score_a, r2_score(X[:, 0] + Y, answers))
-
-
-@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_seeds_and_jobs(backend):
-    def run(seed, n_resamples=110, n_jobs=None):
-        return compare_classifiers(
-            TREE,
-            BAYES,
-            X,
-            Y,
-            method="bootstrap",
-            n_resamples=n_resamples,
-            random_state=seed,
-            n_jobs=n_jobs,
-        ).replicates
-
-    with parallel_config(backend=backend):
-        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
-    assert_allclose(run(0), run(0, 150)[:110], rtol=0)
-    assert (run(0) != run(1)).any()
-    assert (run(None) != run(None)).any()
-
-
-def test_result_reads_and_pickles():
-    result = compare_classifiers(TREE, BAYES, X, Y, method="mcnemar")
-    assert str(result).splitlines()[1].split()[:2] == ["a:", "DecisionTreeClassifier"]
-    frame = result.to_frame()
-    assert frame["estimator"].tolist() == ["DecisionTreeClassifier", "GaussianNB", "difference"]
-    assert pickle.loads(pickle.dumps(result)).pvalue == result.pvalue
-
-
-def test_paired_bootstrap_of_no_spread():
-    error, statistic, pvalue, limits = paired_bootstrap(0.5, np.full(9, 0.5))
-    assert (error, pvalue, *limits(0.95)) == (0.0, 0.1, 0.5, 0.5)
-    assert math.isnan(statistic)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "t"}, "method must be one of 'corrected_t', .* got 't'"),
-        ({"confidence_level": 0}, "level must fulfil"),
-        ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
-        ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
-        ({"scoring": "nonsense"}, "get_scorer_names"),
-        ({"method": "bootstrap", "cv": ShuffleSplit(3)}, "every sample exactly once"),
-        (
-            {"method": "mcnemar", "cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2)},
-            "every sample exactly once",
-        ),
-        ({"cv": [(np.arange(60), np.arange(60, 120))]}, "at least two splits, got 1"),
-        ({"n_resamples": 1}, "'n_resamples' parameter"),
-        ({"cv": 1}, "n_splits"),
-    ],
-)
-def test_bad_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        compare_classifiers(TREE, BAYES, X, Y, **options)
-
-
-class Silent(GaussianNB):
-    """Answers, but would rather not be asked for more."""
-
-    def predict_proba(self, X):
-        raise RuntimeError("nobody needs probabilities here")
-
-
-def test_mcnemar_asks_for_predictions_only():
-    result = compare_classifiers(Silent(), BAYES, X, Y, cv=FOLDS, method="mcnemar")
-    assert result.discordant == (0, 0)
-
-
-def test_regressors_are_refused_where_errors_are_counted():
-    for method in ("mcnemar", "delong"):
-        with pytest.raises(TypeError, match=f"'{method}' must be given classifiers, got Ridge"):
-            compare_classifiers(Ridge(), Ridge(2.0), X, Y, method=method)
-    for method in ("corrected_t", "bootstrap"):
-        with pytest.raises(TypeError, match="both be classifiers or both be regressors"):
-            compare_classifiers(BAYES, Ridge(), X, Y, method=method)
-
-
-def test_bad_data():
-    with pytest.raises(ValueError, match="X and y must have the same length, got 120 and 119"):
-        compare_classifiers(TREE, BAYES, X, Y[:-1])
-    with pytest.raises(ValueError, match="y contains NaN"):
-        compare_classifiers(TREE, BAYES, X[:3], [0, 1, np.nan])
-    with pytest.raises(TypeError, match="estimator_a must have the methods fit, predict"):
-        compare_classifiers("tree", BAYES, X, Y)
-    y = np.repeat([0, 1, 2], 40)
-    with pytest.raises(ValueError, match="every class in every training part"):
-        compare_classifiers(TREE, BAYES, X, y, cv=KFold(3), method="mcnemar")
-    with pytest.raises(ValueError, match="needs two classes in y, got 3"):
-        compare_classifiers(TREE, BAYES, X, y, method="delong")
-
-    class Mute(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return self.classes_[np.zeros(len(X), dtype=int)]
-
-    with pytest.raises(ValueError, match="must have decision_function or predict_proba"):
-        compare_classifiers(Mute(), BAYES, X, Y, method="delong")
+def test_estimators_come_in_a_dict_or_a_list():
+    by_name = compare_classifiers(estimators=THREE, X=X, y=Y, method="mcnemar", random_state=0)
+    listed = compare_classifiers(list(THREE.values()), X, Y, method="mcnemar", random_state=0)
+    assert_allclose(by_name.to_matrix("pvalue"), listed.to_matrix("pvalue"))
+    assert listed.names == ("DecisionTreeClassifier", "GaussianNB", "LogisticRegression")
+    with pytest.raises(AttributeError, match="difference is of two"):
+        _ = listed.difference
+    with pytest.raises(TypeError, match="estimators must be a dict or a list of two at least"):
+        compare_classifiers(GaussianNB(), X, Y)
+    with pytest.raises(TypeError, match="estimators must hold two at least, got 1"):
+        compare_classifiers([GaussianNB()], X, Y)
+    with pytest.raises(TypeError, match="estimators must be a dict of 2 names"):
+        compare_classifiers({"one": GaussianNB()}, X, Y)
+    with pytest.raises(TypeError, match="estimators must be a dict of 2 names"):
+        compare_classifiers({1: GaussianNB(), 2: GaussianNB()}, X, Y)
+    with pytest.raises(TypeError, match=r"estimators\['none'\] must have the methods fit"):
+        compare_classifiers(THREE | {"none": None}, X, Y)
+    with pytest.raises(TypeError, match="all be classifiers or all be regressors"):
+        compare_classifiers(THREE | {"ridge": Ridge()}, X, Y)
+    with pytest.raises(ValueError, match="alternative must be 'two-sided' for more than two"):
+        compare_classifiers(THREE, X, Y, alternative="less")
+    with pytest.raises(ValueError, match="rope must be a number >= 0, got -1"):
+        compare_classifiers(THREE, X, Y, rope=-1)

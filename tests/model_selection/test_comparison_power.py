@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import (
     compare_classifiers,
-    compare_over_datasets,
     compare_predictions,
     compare_scores,
     comparison_power,
@@ -22,33 +21,39 @@ RNG = np.random.default_rng(0)
 Y = np.tile([0, 1], 60)
 A, B = (np.where(RNG.random(120) < rate, Y, 1 - Y) for rate in (0.85, 0.78))
 RANKED = compare_predictions(
-    Y, RNG.normal(size=120) + Y, RNG.normal(size=120) + 2 * Y, method="delong"
+    Y, [RNG.normal(size=120) + Y, RNG.normal(size=120) + 2 * Y], method="delong"
 )
+
+
+def count_discordant(comparison):
+    return comparison.difference.details["only_a"] + comparison.difference.details["only_b"]
 
 
 def test_data_sets_are_as_many_as_the_t_test_needs_and_a_little_more():
     """Normal differences of mean 0.5 sd: 34 by the t-test, whose efficiency is 0.955."""
     normal = stats.norm.ppf((np.arange(60) + 0.5) / 60)
     scores = np.column_stack([normal + 0.5, np.zeros(60)])
-    found = comparison_power(compare_over_datasets(scores), n_simulations=400, random_state=0)
+    found = comparison_power(
+        compare_scores(scores, over="datasets"), n_simulations=400, random_state=0
+    )
     assert found.unit == "data sets"
     assert_allclose(found.difference, 0.5, atol=1e-9)
-    assert 31 <= found.n_needed <= 41
+    assert 31 <= found.value <= 41
     assert (np.diff(found.sizes) > 0).all()
-    assert found.powers[list(found.sizes).index(found.n_needed)] >= 0.8
+    assert found.powers[list(found.sizes).index(found.value)] >= 0.8
     half = comparison_power(
-        compare_over_datasets(scores), difference=0.25, n_simulations=200, random_state=0
+        compare_scores(scores, over="datasets"), difference=0.25, n_simulations=200, random_state=0
     )
-    assert 3 * found.n_needed < half.n_needed < 5 * found.n_needed
+    assert 3 * found.value < half.value < 5 * found.value
 
 
 def test_pairs_of_several_take_the_level_of_all():
     scores = RNG.normal(size=(20, 4)) + [0.0, 0.2, 0.8, 1.0]
-    comparison = compare_over_datasets(scores)
+    comparison = compare_scores(scores, over="datasets")
     pair = ("classifier 4", "classifier 1")
     found = comparison_power(comparison, pair=pair, n_simulations=50, random_state=0)
     assert_allclose(found.level, 0.05 / 6)
-    assert_allclose(found.difference, comparison.differences[3, 0])
+    assert_allclose(found.difference, comparison.to_matrix()[3, 0])
     default = comparison_power(comparison, difference=1.0, n_simulations=50, random_state=0)
     assert default.difference == 1.0
 
@@ -56,22 +61,24 @@ def test_pairs_of_several_take_the_level_of_all():
 def test_samples_of_areas_are_as_many_as_the_normal_law_needs():
     found = comparison_power(RANKED, difference=0.1, n_simulations=2000, random_state=0)
     needed = (
-        120 * (RANKED.standard_error * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / 0.1) ** 2
+        120
+        * (RANKED.difference.standard_error * (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / 0.1)
+        ** 2
     )
-    assert_allclose(found.n_needed, needed, rtol=0.12)
+    assert_allclose(found.value, needed, rtol=0.12)
     assert found.unit == "samples"
 
 
 def test_samples_of_errors():
     """McNemar's test with a fraction p of discordant samples, by the formula of Connor (1987)."""
-    comparison = compare_predictions(Y, A, B, method="mcnemar")
-    fraction = sum(comparison.discordant) / 120
+    comparison = compare_predictions(Y, [A, B], method="mcnemar")
+    fraction = count_discordant(comparison) / 120
     found = comparison_power(comparison, difference=0.08, n_simulations=1000, random_state=0)
     quantiles = stats.norm.ppf([0.975, 0.8])
     root = quantiles @ [np.sqrt(fraction), np.sqrt(fraction - 0.08**2)]
     needed = (root / 0.08) ** 2
     # the correction of the test costs about 1 / difference samples more
-    assert needed * 0.9 < found.n_needed < needed * 1.12 + 1 / 0.08
+    assert needed * 0.9 < found.value < needed * 1.12 + 1 / 0.08
     assert "About" in found.conclusion
     assert list(found.to_frame().columns) == ["size", "power"]
     with pytest.raises(ValueError, match="difference must be <= "):
@@ -85,22 +92,23 @@ def test_all_discordant_samples_on_one_side(n, n_missed):
     missed = wrong | (np.arange(n) % 13 == 1) & (np.cumsum(np.arange(n) % 13 == 1) <= n_missed)
     a, b = np.where(wrong, 1 - y, y), np.where(missed, 1 - y, y)
     for first, second in ((a, b), (b, a)):
-        comparison = compare_predictions(y, first, second, method="mcnemar")
-        assert 0 in comparison.discordant
+        comparison = compare_predictions(y, [first, second], method="mcnemar")
+        details = comparison.difference.details
+        assert 0 in (details["only_a"], details["only_b"])
         found = comparison_power(comparison, n_simulations=100, random_state=0)
-        rates = stats.binom.sf(5, found.sizes, sum(comparison.discordant) / n)
+        rates = stats.binom.sf(5, found.sizes, count_discordant(comparison) / n)
         assert_allclose(found.powers, rates, atol=0.2)
 
 
 def test_samples_of_scores_of_splits():
     X, y = make_classification(n_samples=150, n_informative=3, flip_y=0.2, random_state=0)
     two = GaussianNB(), DecisionTreeClassifier(max_depth=1)
-    comparison = compare_classifiers(*two, X, y, cv=10, random_state=0, alternative="greater")
-    far = 3 * comparison.standard_error
+    comparison = compare_classifiers(two, X, y, cv=10, random_state=0, alternative="greater")
+    far = 3 * comparison.difference.standard_error
     found = comparison_power(comparison, difference=far, n_simulations=400, random_state=0)
     assert found.sizes.min() == 150  # rules trained on fewer samples are other rules
     sure = comparison_power(comparison, difference=9.0, n_simulations=20, random_state=0)
-    assert (sure.n_needed, list(sure.sizes)) == (150, [150])
+    assert (sure.value, list(sure.sizes)) == (150, [150])
     assert sure.conclusion.startswith("The 150 samples at hand find a difference of 9")
     # noncentral t on 9 degrees of freedom
     cut = stats.t.ppf(0.95, 9)
@@ -113,21 +121,22 @@ def test_samples_of_scores_of_splits():
 @pytest.mark.parametrize("difference", [0.05, 0.3, 2.0])
 def test_the_number_needed_depends_on_no_size_at_hand(times, difference):
     """A result of more samples has a smaller error, and the same number is needed."""
-    error = RANKED.standard_error / np.sqrt(times)
-    comparison = replace(RANKED, n_samples=120 * times, standard_error=error)
+    error = RANKED.difference.standard_error / np.sqrt(times)
+    ranked = replace(RANKED.difference, n_samples=120 * times, standard_error=error)
+    comparison = replace(RANKED, differences={RANKED.names: ranked})
     options = {"difference": difference, "n_simulations": 400, "random_state": 0}
     found = comparison_power(comparison, **options)
-    shifts = difference * np.sqrt(np.arange(1, 10**5) / 120) / RANKED.standard_error
+    shifts = difference * np.sqrt(np.arange(1, 10**5) / 120) / RANKED.difference.standard_error
     needed = 1 + int(np.argmax(stats.norm.sf(stats.norm.ppf(0.975) - shifts) >= 0.8))
-    assert_allclose(found.n_needed, max(needed, 5), rtol=0.15)
-    below = found.powers[found.sizes < found.n_needed]
+    assert_allclose(found.value, max(needed, 5), rtol=0.15)
+    below = found.powers[found.sizes < found.value]
     assert (below < 0.8).all()
-    assert len(below) or found.n_needed == 5
+    assert len(below) or found.value == 5
 
 
 def test_no_difference_is_never_found():
     found = comparison_power(RANKED, difference=0.0, n_simulations=20, random_state=0)
-    assert found.n_needed is None
+    assert found.value is None
     assert "No study of up to 120000 samples" in found.conclusion
 
 
@@ -144,13 +153,23 @@ def test_seeds():
 @pytest.mark.parametrize(
     ("comparison", "options", "error", "message"),
     [
-        (3, {}, TypeError, "comparison must be a DatasetComparison"),
-        (RANKED, {"pair": ("a", "b")}, ValueError, "pair must be None"),
+        (3, {}, TypeError, "comparison must be a Comparison, got int"),
+        (RANKED, {"pair": ("a", "b")}, ValueError, "pair must be one of 'prediction 1'"),
         (RANKED, {"difference": np.nan}, ValueError, "difference must be finite"),
-        (compare_over_datasets(np.eye(4)), {"pair": "ab"}, ValueError, "pair must hold two names"),
-        (compare_over_datasets(np.eye(4)), {"pair": ("a", "b")}, ValueError, "pair must be one of"),
         (
-            compare_scores([1, 2], [2, 2], test_train_ratio=1),
+            compare_scores(np.eye(4), over="datasets"),
+            {"pair": "ab"},
+            ValueError,
+            "pair must hold two names",
+        ),
+        (
+            compare_scores(np.eye(4), over="datasets"),
+            {"pair": ("a", "b")},
+            ValueError,
+            "pair must be one of",
+        ),
+        (
+            compare_scores([[1, 2], [2, 2]], test_train_ratio=1),
             {},
             ValueError,
             "comparison must have a number of samples",

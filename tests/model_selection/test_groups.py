@@ -165,9 +165,9 @@ def test_intervals_cover(n_groups):
 
 
 def test_tests_of_independent_samples_refuse_groups():
-    for method in ("mcnemar", "delong"):
+    for method in ("mcnemar", "cochran_q", "delong"):
         with pytest.raises(ValueError, match=f"groups must be None for method='{method}'"):
-            compare_classifiers(LOGISTIC, Sign(), X, Y, groups=GROUPS, method=method)
+            compare_classifiers([LOGISTIC, Sign()], X, Y, groups=GROUPS, method=method)
 
 
 def test_reports_of_groups():
@@ -212,7 +212,7 @@ def fit_all(estimator, **given):
             "score_interval": (score_interval, task, {"n_repeats": 3} | groups),
             "compare_classifiers": (
                 compare_classifiers,
-                (estimator, model, *task[1:]),
+                ([estimator, model], *task[1:]),
                 FEW | groups,
             ),
             "selection_bias": (
@@ -253,7 +253,7 @@ def take_groups():
         ),
         "compare_predictions": (
             compare_predictions,
-            (TRUTH, LABELS, 1 - TRUTH),
+            (TRUTH, [LABELS, 1 - TRUTH]),
             {"method": "permutation", "n_resamples": 9, "metric": error_rate, "random_state": 0},
         ),
         "roc_curve_band": (roc_curve_band, pair, {"n_resamples": 9, "random_state": 0}),

@@ -20,7 +20,7 @@ from skeval.model_selection import (
     PerturbationDisplay,
     SimplexDisplay,
     compare_classifiers,
-    compare_over_datasets,
+    compare_scores,
     error_interval,
     permutation_test,
     perturbation_interval,
@@ -230,7 +230,7 @@ def _close():
 def many():
     rng = np.random.default_rng(0)
     scores = rng.normal(scale=0.02, size=(40, 20)) + np.linspace(0, 0.06, 20)
-    return compare_over_datasets(scores, random_state=0)
+    return compare_scores(scores, random_state=0, over="datasets")
 
 
 def overlaps(display):
@@ -241,7 +241,9 @@ def overlaps(display):
 
 
 def test_diagram_draws_ranks_and_groups(many):
-    comparison = compare_over_datasets(demsar_areas(), test="nemenyi", confidence_level=0.9)
+    comparison = compare_scores(
+        demsar_areas(), over="datasets", method="nemenyi", confidence_level=0.9
+    )
     display = CriticalDifferenceDisplay.from_comparison(comparison)
     assert [text.get_text() for text in display.texts_] == [
         "C4.5+m+cf  1.96",
@@ -277,7 +279,7 @@ def test_names_of_twenty_are_apart_and_within_the_figure(many):
         assert frame.x0 <= box.x0
         assert box.x1 <= frame.x1
         assert frame.y0 <= box.y0
-    nine = compare_over_datasets(many.scores[:, :9], random_state=0)
+    nine = compare_scores(many.details["scores"][:, :9], random_state=0, over="datasets")
     assert overlaps(DifferencesDisplay.from_comparison(nine)) == []
 
 
@@ -285,11 +287,12 @@ def test_heat_map_draws_differences_of_either_result(many):
     display = DifferencesDisplay.from_comparison(many)
     order = many.order
     np.testing.assert_array_equal(
-        display.image_.get_array(), many.differences[np.ix_(order, order)]
+        display.image_.get_array(), many.to_matrix()[np.ix_(order, order)]
     )
-    i, j = order[0], order[1]
-    low, high = many.lows[i, j], many.highs[i, j]
-    expected = f"{many.differences[i, j]:.3f}\n[{low:.3f}, {high:.3f}]"
+    value, low, high = (
+        many.to_matrix(what)[order[0], order[1]] for what in ("value", "low", "high")
+    )
+    expected = f"{value:.3f}\n[{low:.3f}, {high:.3f}]"
     assert display.texts_[0].get_text() == expected
     opacity = display.image_.get_alpha()
     assert opacity[0, -1] > opacity[0, 1]
@@ -297,7 +300,7 @@ def test_heat_map_draws_differences_of_either_result(many):
     found = compare_classifiers(three, *load_iris(return_X_y=True), cv=5, random_state=0)
     display = DifferencesDisplay.from_comparison(found)
     assert display.names[-1] == "stump"
-    few = DifferencesDisplay.from_comparison(compare_over_datasets(demsar_areas()[:4]))
+    few = DifferencesDisplay.from_comparison(compare_scores(demsar_areas()[:4], over="datasets"))
     assert "no interval" in few.texts_[0].get_text()
 
 
@@ -309,7 +312,7 @@ def interval_lines(display):
 @pytest.mark.parametrize("width", [3.2, 4.8, 9.0])
 @pytest.mark.parametrize("n_axes", [1, 2])
 def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(many, k, width, n_axes):
-    comparison = compare_over_datasets(many.scores[:, :k], random_state=0)
+    comparison = compare_scores(many.details["scores"][:, :k], random_state=0, over="datasets")
     _, axes = plt.subplots(1, n_axes, figsize=(width, 3.6), layout="constrained")
     display = DifferencesDisplay.from_comparison(comparison, ax=np.ravel(axes)[0])
     assert overlaps(display) == []
@@ -324,7 +327,7 @@ def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(many, k, width, 
 
 def test_a_figure_of_its_own_has_the_intervals(many):
     for k in (2, 3, 9, 20):
-        comparison = compare_over_datasets(many.scores[:, :k], random_state=0)
+        comparison = compare_scores(many.details["scores"][:, :k], random_state=0, over="datasets")
         assert all(interval_lines(DifferencesDisplay.from_comparison(comparison)))
 
 
@@ -333,10 +336,10 @@ def shallow():
 
 
 def test_simplex_draws_every_draw(many):
-    posterior = many.posterior("classifier 1", "classifier 20")
-    display = SimplexDisplay.from_posterior(posterior, ax=plt.figure().add_subplot())
-    plain = SimplexDisplay.from_posterior(posterior)
+    two = "classifier 1", "classifier 20"
+    display = SimplexDisplay.from_comparison(many, *two, ax=plt.figure().add_subplot())
+    plain = SimplexDisplay.from_comparison(many, *two)
     plain.plot(bins=None)
-    assert plain.points_.get_array().sum() == len(posterior.draws)
+    assert plain.points_.get_array().sum() == len(plain.draws)
     texts = [text.get_text() for text in display.ax_.texts]
-    assert f"classifier 20\nbetter: {posterior.probabilities.b_better:.3f}" in texts
+    assert f"classifier 20\nbetter: {many.posterior(*two).b_better:.3f}" in texts

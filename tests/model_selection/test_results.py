@@ -150,7 +150,13 @@ X = RNG.normal(size=(40, 3)) + 0.8 * Y[:, None]
 WIDE = np.c_[X, RNG.normal(size=(40, 40))]
 BAYES = GaussianNB()
 DRAWN = {"random_state": 0, "cv": 4}
-COMPARE = partial(compare_classifiers, BAYES, KNeighborsClassifier(), X, Y, **DRAWN)
+
+
+def compare(**options):
+    options = DRAWN | options
+    return compare_classifiers([BAYES, KNeighborsClassifier()], X, Y, **options).difference
+
+
 RESULTS = {
     "resubstitution": partial(resubstitution_error, BAYES, X, Y),
     "holdout": partial(holdout_error, Y, X[:, 0] > 0.6),
@@ -165,10 +171,10 @@ RESULTS = {
     "stopped": partial(permutation_test, BAYES, X, np.tile([0, 1], 20), max_exceedances=3, **DRAWN),
     "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),
-    "corrected_t": COMPARE,
-    "mcnemar": partial(COMPARE, method="mcnemar"),
-    "delong": partial(COMPARE, method="delong"),
-    "replicates": partial(COMPARE, method="bootstrap", n_resamples=60),
+    "corrected_t": compare,
+    "mcnemar": partial(compare, method="mcnemar"),
+    "delong": partial(compare, method="delong"),
+    "replicates": partial(compare, method="bootstrap", n_resamples=60),
 }
 METRICS = {
     "proportion": (accuracy_score, Y, (X[:, 0] > 0.6).astype(int)),

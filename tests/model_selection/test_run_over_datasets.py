@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -13,17 +12,19 @@ import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.datasets._tables import Table
-from skeval.model_selection import compare_over_datasets, run_over_datasets
+from skeval.model_selection import compare_scores, run_over_datasets
 
 TWO = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2, random_state=0)}
 DATA = {"iris": load_iris(return_X_y=True), "wine": lambda: load_wine(return_X_y=True)}
+FOLDS_OF_ALL = KFold(4)
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=0)
 
 
@@ -32,25 +33,22 @@ def test_scores_are_those_of_scikit_learn():
     for name, data in (("iris", DATA["iris"]), ("wine", DATA["wine"]())):
         for estimator in TWO:
             expected = cross_val_score(TWO[estimator], *data, cv=FOLDS, scoring="f1_macro")
-            assert_allclose(found[name][estimator], expected)
+            assert_allclose(found[name][estimator]["test_score"], expected)
     assert list(found) == ["iris", "wine"]
-    assert found.names == ("bayes", "tree")
-    assert_allclose(found.test_fraction, 0.25)
-    frame = found.to_frame()
-    assert len(frame) == 2 * 2 * 4
-    compared = compare_over_datasets(found)
-    assert_allclose(compared.split_scores[1][:, 0], found["wine"]["bayes"])
-    assert_allclose(compare_over_datasets(frame).scores, compared.scores)
+    assert list(found["iris"]) == ["bayes", "tree"]
+    compared = compare_scores(found, over="datasets")
+    assert_allclose(compared.details["test_fraction"], 0.25)
+    split_scores = compared.details["split_scores"]
+    assert_allclose(split_scores[1][:, 0], found["wine"]["bayes"]["test_score"])
     posteriors = [
-        compare_over_datasets(found, random_state=0).posterior(
+        compare_scores(found, random_state=0, over="datasets").posterior(
             "tree", "bayes", method="hierarchical", test_fraction=fraction
         )
         for fraction in (None, 0.25)
     ]
-    assert_allclose(posteriors[0].draws, posteriors[1].draws, rtol=0)
-    again = pickle.loads(pickle.dumps(found))
-    assert str(again) == str(found)
-    assert str(found).splitlines()[0] == "f1_macro on 2 data sets: mean (lowest to highest)"
+    assert posteriors[0] == posteriors[1]
+    train, test = (found["iris"]["tree"]["indices"][part][0] for part in ("train", "test"))
+    assert_allclose(np.sort(np.r_[train, test]), np.arange(150))
 
 
 def test_groups_and_regressors():
@@ -58,18 +56,60 @@ def test_groups_and_regressors():
     groups = np.arange(150) % 6
     found = run_over_datasets({"one": GaussianNB()}, {"iris": (X, y, groups)}, cv=GroupKFold(3))
     expected = cross_val_score(GaussianNB(), X, y, groups=groups, cv=GroupKFold(3))
-    assert_allclose(found["iris"]["one"], expected)
+    assert_allclose(found["iris"]["one"]["test_score"], expected)
     table = Table(X, y, ["a", "b", "c", "d"])
     loaded = run_over_datasets({"one": GaussianNB()}, {"iris": table}, cv=FOLDS)
-    assert_allclose(loaded["iris"]["one"], cross_val_score(GaussianNB(), X, y, cv=FOLDS))
+    assert_allclose(
+        loaded["iris"]["one"]["test_score"], cross_val_score(GaussianNB(), X, y, cv=FOLDS)
+    )
     models = {"ridge": Ridge(), "least squares": LinearRegression()}
-    assert run_over_datasets(models, {"petal": (X[:, :3], X[:, 3])}).scoring == "r2"
+    petal = run_over_datasets(models, {"petal": (X[:, :3], X[:, 3])}, cv=FOLDS_OF_ALL)
+    expected = cross_val_score(Ridge(), X[:, :3], X[:, 3], cv=FOLDS_OF_ALL, scoring="r2")
+    assert_allclose(petal["petal"]["ridge"]["test_score"], expected)
+
+
+def test_weights_and_failures():
+    """Weights come by data set; a fit that fails leaves its data set without a score."""
+    weights = np.random.default_rng(0).uniform(0.5, 2, 150)
+    options = {"cv": FOLDS, "sample_weight": {"iris": weights}}
+    weighed = run_over_datasets(TWO, DATA, **options)
+    fit = {"params": {"iris": {"sample_weight": weights}}, "cv": FOLDS}
+    routed = run_over_datasets(TWO, DATA, **fit)
+    plain = run_over_datasets(TWO, DATA, cv=FOLDS)
+    for name in TWO:
+        found = [each["iris"][name]["test_score"] for each in (weighed, routed)]
+        assert_allclose(*found)
+        assert_allclose(*(each["wine"][name]["test_score"] for each in (weighed, plain)))
+    assert (weighed["iris"]["tree"]["test_score"] != plain["iris"]["tree"]["test_score"]).any()
+    with pytest.raises(
+        ValueError, match="sample_weight must be one of 'iris', 'wine'; got 'other'"
+    ):
+        run_over_datasets(TWO, DATA, sample_weight={"other": weights})
+    near = TWO | {"near": KNeighborsClassifier()}
+    with pytest.raises(TypeError, match="KNeighborsClassifier"):
+        run_over_datasets(near, DATA, **options)
+    three = DATA | {"third": DATA["iris"]}
+    picky = {"bayes": GaussianNB(), "picky": Picky()}
+    with pytest.warns(FitFailedWarning):
+        gaps = run_over_datasets(picky, three, cv=FOLDS, error_score=np.nan)
+    assert np.isnan(gaps["wine"]["picky"]["test_score"]).sum() == 1
+    dropped = compare_scores(gaps, over="datasets", missing="drop").details["dropped"]
+    assert dropped == ("wine",)
+
+
+class Picky(GaussianNB):
+    """Fits no wines without the first of them."""
+
+    def fit(self, X, y):
+        if X.shape[1] == 13 and X[0, 0] != 14.23:
+            raise ValueError("where is the first wine?")
+        return super().fit(X, y)
 
 
 def test_seeds_and_jobs():
     def run(seed, **options):
         found = run_over_datasets(TWO, DATA, cv=3, random_state=seed, **options)
-        return np.concatenate([found["iris"]["tree"], found["wine"]["tree"]])
+        return np.concatenate([found[name]["tree"]["test_score"] for name in ("iris", "wine")])
 
     with parallel_config(backend="threading"):
         assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
@@ -77,7 +117,7 @@ def test_seeds_and_jobs():
     assert (run(None) != run(None)).any()
     # a data set that is added moves the folds of no other
     more = run_over_datasets(TWO, {"first": DATA["wine"], **DATA}, cv=3, random_state=0)
-    assert_allclose(more["wine"]["tree"], run(0)[3:])
+    assert_allclose(more["wine"]["tree"]["test_score"], run(0)[3:])
 
 
 STUDY = """
@@ -129,7 +169,8 @@ def test_a_run_that_is_killed_goes_on(tmp_path, monkeypatch):
     afresh = study(None)
     for name in afresh:
         for estimator in ("one", "other"):
-            assert_allclose(finished[name][estimator], afresh[name][estimator], rtol=0)
+            found = [each[name][estimator]["test_score"] for each in (finished, afresh)]
+            assert_allclose(*found, rtol=0)
 
 
 class Failing(KNeighborsClassifier):

@@ -33,17 +33,17 @@ TASKS = [(CLASSIFIER, Y), (REGRESSOR, X @ [1, 2, 0, 0] + Y)]
 def test_classification(estimator):
     scores = cross_val_score(estimator, X, Y, cv=CV)
     assert cross_val_error(estimator, X, Y, cv=CV).error == pytest.approx(1 - scores.mean())
-    comparison = compare_classifiers(estimator, LogisticRegression(), X, Y, cv=CV)
-    np.testing.assert_allclose(comparison.split_scores[:, 0], scores)
+    comparison = compare_classifiers([estimator, LogisticRegression()], X, Y, cv=CV)
+    np.testing.assert_allclose(comparison.details["split_scores"][:, 0], scores)
 
 
 def test_regression():
     y = TASKS[1][1]
     scores = cross_val_score(REGRESSOR, X, y, cv=CV, scoring="neg_mean_squared_error")
     assert cross_val_error(REGRESSOR, X, y, cv=CV).error == pytest.approx(-scores.mean())
-    comparison = compare_classifiers(REGRESSOR, Ridge(), X, y, cv=CV)
+    comparison = compare_classifiers([REGRESSOR, Ridge()], X, y, cv=CV)
     np.testing.assert_allclose(
-        comparison.split_scores[:, 0], cross_val_score(REGRESSOR, X, y, cv=CV)
+        comparison.details["split_scores"][:, 0], cross_val_score(REGRESSOR, X, y, cv=CV)
     )
 
 
@@ -76,7 +76,7 @@ def test_what_never_predicts(estimator):
     message = f"methods fit, predict and get_params, got {type(estimator).__name__}"
     with pytest.raises(TypeError, match=f"estimator must have the {message}"):
         cross_val_error(estimator, X, Y)
-    with pytest.raises(TypeError, match=f"estimator_b must have the {message}"):
-        compare_classifiers(clone(CLASSIFIER), estimator, X, Y)
+    with pytest.raises(TypeError, match=f"must have the {message}"):
+        compare_classifiers([clone(CLASSIFIER), estimator], X, Y)
     with pytest.raises(TypeError, match="classifier must have the methods fit and predict"):
         CV2FeatureSelectionPipeline(SelectKBest(k=2), estimator).fit(X, Y)

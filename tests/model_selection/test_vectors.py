@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -26,16 +27,13 @@ from statsmodels.stats.contingency_tables import cochrans_q
 
 from skeval._inference.areas import delong, partial_delong
 from skeval._inference.paired import five_by_two_f, five_by_two_t
-from skeval.metrics._text import bleu_options, bleu_statistics, log_bleu
+from skeval.metrics import bleu_score
+from skeval.metrics._text import find_sums
 from skeval.model_selection import (
-    cochran_q,
-    compare_bleu,
     compare_classifiers,
-    compare_over_datasets,
     compare_predictions,
     compare_scores,
 )
-from skeval.model_selection._compare_predictions import exchanged_differences, resampled_differences
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
@@ -50,12 +48,14 @@ WORDS = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "rug", "a
 def test_vectors_give_what_the_estimators_give(method):
     vectors = (SCORES_A, SCORES_B) if method == "delong" else (A, B)
     options = {"method": method, "n_resamples": 50, "random_state": 0, "alternative": "less"}
-    found = compare_predictions(Y, *vectors, **options)
+    found = compare_predictions(Y, list(vectors), **options)
     folds = list(StratifiedKFold(5).split(X, Y))
-    expected = compare_classifiers(TREE, BAYES, X, Y, cv=folds, **options)
-    for name in ("method", "scoring", "score_a", "difference", "standard_error", "pvalue"):
-        assert getattr(found, name) == getattr(expected, name)
-    assert_allclose(found.interval.low, expected.interval.low)
+    expected = compare_classifiers([TREE, BAYES], X, Y, cv=folds, **options)
+    assert (found.method, found.scoring) == (expected.method, expected.scoring)
+    assert_allclose(found.values, expected.values, rtol=0)
+    for name in ("value", "standard_error", "pvalue"):
+        assert getattr(found.difference, name) == getattr(expected.difference, name)
+    assert_allclose(found.difference.interval.low, expected.difference.interval.low)
 
 
 def f_of_ones(y_true, predicted):
@@ -73,13 +73,13 @@ def test_permutation_is_that_of_all_exchanges():
     observed = f1_score(y, a) - f1_score(y, b)
     exact = np.mean(np.abs(differences) >= abs(observed) - 1e-12)
     options = {"metric": f_of_ones, "random_state": 0}
-    found = compare_predictions(y, a, b, n_resamples=2000, **options)
-    assert_allclose(found.difference, observed)
-    assert_allclose(found.pvalue, exact, atol=4 * math.sqrt(exact * (1 - exact) / 2000))
-    assert found.interval.method == "bootstrap"
+    found = compare_predictions(y, [a, b], n_resamples=2000, **options)
+    assert_allclose(found.difference.value, observed)
+    assert_allclose(found.difference.pvalue, exact, atol=4 * math.sqrt(exact * (1 - exact) / 2000))
+    assert found.difference.interval.method == "bootstrap"
     assert found.scoring == "f_of_ones"
     one_sided = [
-        compare_predictions(y, a, b, n_resamples=400, alternative=side, **options)
+        compare_predictions(y, [a, b], n_resamples=400, alternative=side, **options).difference
         for side in ("greater", "less")
     ]
     # what is as large counts for both, and so does the observed one
@@ -89,11 +89,12 @@ def test_permutation_is_that_of_all_exchanges():
 
 def test_permutation_of_probabilities_and_of_groups():
     proba = [cross_val_predict(m, X, Y, cv=5, method="predict_proba") for m in (TREE, BAYES)]
-    found = compare_predictions(Y, *proba, metric=log_loss, n_resamples=5, random_state=0)
-    assert_allclose(found.score_b, log_loss(Y, proba[1]))
+    found = compare_predictions(Y, proba, metric=log_loss, n_resamples=5, random_state=0)
+    assert_allclose(found.values[1], log_loss(Y, proba[1]))
     assert found.scoring == "log_loss"
     groups = np.repeat(np.arange(4), 30)
-    grouped = compare_predictions(Y, A, B, groups=groups, n_resamples=200, random_state=0)
+    options = {"groups": groups, "n_resamples": 200, "random_state": 0}
+    grouped = compare_predictions(Y, [A, B], **options).difference
     assert len(np.unique(np.round(grouped.replicates, 9))) <= 2**4
     assert len(np.unique(np.abs(np.round(grouped.replicates, 9)))) <= 2**3
 
@@ -115,10 +116,10 @@ def brier(y_true, predicted):
 def test_an_exchange_keeps_every_value_whatever_the_types(y_true, pred_a, pred_b, metric):
     """The objects themselves are exchanged, so no value can change on the way."""
     options = {"metric": metric, "n_resamples": 50, "random_state": 0}
-    found = compare_predictions(y_true, pred_a, pred_b, **options)
-    back = compare_predictions(y_true, pred_b, pred_a, **options)
+    found = compare_predictions(y_true, [pred_a, pred_b], **options).difference
+    back = compare_predictions(y_true, [pred_b, pred_a], **options).difference
     wide = [np.array(pred.tolist(), dtype=object) for pred in (pred_a, pred_b)]
-    expected = compare_predictions(y_true, *wide, **options)
+    expected = compare_predictions(y_true, wide, **options).difference
     assert_allclose(found.replicates, expected.replicates, rtol=1e-12)
     assert_allclose(back.replicates, -found.replicates, rtol=1e-12)
     assert found.pvalue == expected.pvalue == back.pvalue
@@ -130,8 +131,8 @@ def permutation_rejections(n_data_sets):
     for seed in range(n_data_sets):
         y = rng.integers(0, 2, 30)
         a, b = (np.where(rng.random(30) < 0.7, y, 1 - y) for _ in range(2))
-        found = compare_predictions(y, a, b, n_resamples=39, random_state=seed)
-        rejected += found.pvalue <= 0.05
+        found = compare_predictions(y, [a, b], n_resamples=39, random_state=seed)
+        rejected += found.difference.pvalue <= 0.05
     return rejected
 
 
@@ -149,7 +150,7 @@ def test_permutation_has_its_size_long():
 def test_seeds_and_jobs():
     def run(seed, n_resamples=110, n_jobs=None):
         options = {"n_resamples": n_resamples, "random_state": seed, "n_jobs": n_jobs}
-        return compare_predictions(Y, A, B, **options).replicates
+        return compare_predictions(Y, [A, B], **options).difference.replicates
 
     assert_allclose(run(0), run(0, n_jobs=1), rtol=0)
     assert_allclose(run(0), run(0, 150)[:110], rtol=0)
@@ -160,22 +161,23 @@ def test_seeds_and_jobs():
 def test_unpaired_areas():
     half = np.arange(120) < 70
     found = compare_predictions(
-        Y[half], SCORES_A[half], SCORES_B[~half], y_true_b=Y[~half], method="delong"
+        Y[half], [SCORES_A[half], SCORES_B[~half]], y_true_b=Y[~half], method="delong"
     )
     parts = [
         delong(y == 1, s[None]) for y, s in ((Y[half], SCORES_A[half]), (Y[~half], SCORES_B[~half]))
     ]
-    assert_allclose(found.score_b, roc_auc_score(Y[~half], SCORES_B[~half]))
+    assert_allclose(found.values[1], roc_auc_score(Y[~half], SCORES_B[~half]))
+    found = found.difference
     error = math.sqrt(sum(variance[0, 0] for _, variance in parts))
     assert_allclose(found.standard_error, error)
-    assert_allclose(found.pvalue, 2 * stats.norm.sf(abs(found.difference) / error))
-    assert found.method == "delong (unpaired)"
+    assert_allclose(found.pvalue, 2 * stats.norm.sf(abs(found.value) / error))
+    assert found.details["paired"] is False
     assert found.n_samples == 120
 
 
 def test_partial_areas():
-    found = compare_predictions(Y, SCORES_A, SCORES_B, method="delong", max_fpr=0.3)
-    assert_allclose(found.score_b, roc_auc_score(Y, SCORES_B, max_fpr=0.3))
+    found = compare_predictions(Y, [SCORES_A, SCORES_B], method="delong", max_fpr=0.3)
+    assert_allclose(found.values[1], roc_auc_score(Y, SCORES_B, max_fpr=0.3))
     assert "up to a false positive rate of 0.3" in found.scoring
     whole = partial_delong(Y == 1, np.array([SCORES_A, SCORES_B]), 1.0)
     areas, covariance = delong(Y == 1, np.array([SCORES_A, SCORES_B]))
@@ -225,12 +227,12 @@ def test_five_by_two_equals_mlxtend():
     combined_ftest_5x2cv(A, B, X, y, random_seed=1)
     """
     a, b = split_scores_of_mlxtend()
-    found = compare_scores(a, b, method="5x2cv_t")
+    found = compare_scores([a, b], method="5x2cv_t").difference
     expected = [2.0988774008055677, 0.08988120456212816]
     assert_allclose([found.statistic, found.pvalue], expected)
-    greater = compare_scores(a, b, method="5x2cv_t", alternative="greater")
+    greater = compare_scores([a, b], method="5x2cv_t", alternative="greater").difference
     assert_allclose(greater.pvalue, expected[1] / 2)
-    found = compare_scores(a, b, method="5x2cv_f")
+    found = compare_scores([a, b], method="5x2cv_f").difference
     assert_allclose([found.statistic, found.pvalue], [1.0, 0.5348805734621996])
 
 
@@ -244,19 +246,22 @@ def test_intervals_of_five_by_two_hold_what_is_not_rejected():
     far = np.array([[0.0, 0.001]] * 4 + [[5.0, 5.001]])
     assert np.isnan(five_by_two_f(far).limits(0.9)).all()
     with pytest.warns(UndefinedMetricWarning, match="interval of '5x2cv_t' is undefined"):
-        same = compare_scores(np.ones(10), np.ones(10), method="5x2cv_t")
-    assert same.pvalue == 1.0
+        same = compare_scores([np.ones(10), np.ones(10)], method="5x2cv_t")
+    assert same.difference.pvalue == 1.0
 
 
 def test_corrected_t_of_results_of_cross_validate():
     cv = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
     a, b = (cross_validate(m, X, Y, cv=cv, return_indices=True) for m in (TREE, BAYES))
-    expected = compare_classifiers(TREE, BAYES, X, Y, cv=cv)
-    found = compare_scores(a, b)
-    for name in ("difference", "standard_error", "pvalue", "probabilities"):
-        assert_allclose(getattr(found, name), getattr(expected, name))
-    by_hand = compare_scores(a["test_score"], list(b["test_score"]), test_train_ratio=0.25)
-    assert_allclose(by_hand.pvalue, expected.pvalue)
+    expected = compare_classifiers([TREE, BAYES], X, Y, cv=cv).difference
+    found = compare_scores([a, b])
+    for name in ("value", "standard_error", "pvalue"):
+        assert_allclose(getattr(found.difference, name), getattr(expected, name))
+    assert found.difference.details == pytest.approx(expected.details)
+    by_hand = compare_scores([a["test_score"], list(b["test_score"])], test_train_ratio=0.25)
+    assert_allclose(by_hand.difference.pvalue, expected.pvalue)
+    with pytest.raises(TypeError, match="cross_validate for each classifier, got a single one"):
+        compare_scores(a)
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
 
 
@@ -276,31 +281,35 @@ def test_results_of_other_splits_are_not_paired(cv, alike):
     b = cross_validate(TREE, X, Y, cv=cv, return_indices=True)
     datasets = {"one": {"a": a, "b": b}, "two": {"a": 0.5, "b": 0.6}}
     without = {"test_score": b["test_score"]}
-    assert compare_scores(a, without, test_train_ratio=0.25).score_b == b["test_score"].mean()
+    assert compare_scores([a, without], test_train_ratio=0.25).values[1] == b["test_score"].mean()
     if alike:
-        assert compare_scores(a, b).pvalue == compare_scores(a, without).pvalue
-        assert compare_over_datasets(datasets).scores[0, 0] == a["test_score"].mean()
+        pvalues = [compare_scores([a, each]).difference.pvalue for each in (b, without)]
+        assert pvalues[0] == pvalues[1]
+        table = compare_scores(datasets, over="datasets").details["scores"]
+        assert table[0, 0] == a["test_score"].mean()
         return
-    with pytest.raises(ValueError, match="scores_a and scores_b must be of the same splits in the"):
-        compare_scores(a, b)
+    with pytest.raises(ValueError, match=r"'classifier 2'.* must be of the same splits in the"):
+        compare_scores([a, b])
     with pytest.raises(ValueError, match=r"scores\['one'\]\['a'\] and .* of the same splits in"):
-        compare_over_datasets(datasets)
+        compare_scores(datasets, over="datasets")
 
 
 def test_cochran_equals_statsmodels():
     rng = np.random.default_rng(0)
     rates = {"a": 0.6, "b": 0.7, "c": 0.8}
     guesses = {name: np.where(rng.random(120) < rate, Y, 1 - Y) for name, rate in rates.items()}
-    found = cochran_q(Y, guesses)
+    compared = compare_predictions(Y, guesses, method="cochran_q")
+    found = compared.omnibus
     right = np.array([guess == Y for guess in guesses.values()]).T.astype(int)
     expected = cochrans_q(right)
     assert_allclose([found.statistic, found.pvalue], [expected.statistic, expected.pvalue])
-    assert found.n_discordant == (right.sum(axis=1) % 3 > 0).sum()
-    assert "compare pairs" in found.conclusion
-    same = cochran_q(Y, {"a": Y, "b": Y})
-    assert (same.statistic, same.pvalue) == (0.0, 1.0)
-    assert "no proof" in same.conclusion
-    two = cochran_q(Y, {"a": A, "b": B})
+    assert found.details["n_discordant"] == (right.sum(axis=1) % 3 > 0).sum()
+    pairs = compare_predictions(Y, guesses, method="mcnemar")
+    assert_allclose(compared.to_matrix("pvalue"), pairs.to_matrix("pvalue"), rtol=0)
+    assert f"Cochran's Q: Q = {found.statistic:.4g}" in str(compared)
+    same = compare_predictions(Y, {"a": Y, "b": Y}, method="cochran_q")
+    assert (same.omnibus.statistic, same.omnibus.pvalue) == (0.0, 1.0)
+    two = compare_predictions(Y, {"a": A, "b": B}, method="cochran_q").omnibus
     b, c = ((A == Y) & (B != Y)).sum(), ((A != Y) & (B == Y)).sum()
     assert_allclose(two.statistic, (b - c) ** 2 / (b + c))
 
@@ -322,15 +331,17 @@ def test_bleu_equals_sacrebleu():
     """Its resamples and exchanges, drawn by its generator, give its P-values."""
     references, a, b = translations()
     metric = BLEU(tokenize="none", smooth_method="none", references=[references])
-    ours_a, ours_b = (bleu_statistics(references, each) for each in (a, b))
-    options = bleu_options(4, None, None, None, False)
+    sums = find_sums(bleu_score)
+    ours_a, ours_b = (sums.read(references, each) for each in (a, b))
 
-    def score(sums):
-        return float(np.exp(log_bleu(sums, *options)))
+    def differ(first, second):
+        return sums.score(first.sum(axis=0)) - sums.score(second.sum(axis=0))
 
-    found = compare_bleu(references, a, b, n_resamples=400, random_state=0)
-    difference = found.difference
-    assert_allclose(found.score_a, metric.corpus_score(a, None).score / 100)
+    options = {"metric": bleu_score, "n_resamples": 400, "random_state": 0}
+    found = compare_predictions(references, {"a": a, "b": b}, method="bootstrap", **options)
+    difference = found.difference.value
+    assert found.scoring == "bleu_score"
+    assert_allclose(found.values[0], metric.corpus_score(a, None).score / 100)
     systems = [("a", a), ("b", b)]
     for kind in ("bs", "ar"):
         test = significance.PairedTest(
@@ -340,73 +351,144 @@ def test_bleu_equals_sacrebleu():
         rng = np.random.default_rng(test._seed if hasattr(test, "_seed") else 12345)
         if kind == "bs":
             drawn = rng.choice(60, size=(300, 60), replace=True)
-            counts = (np.bincount(row, minlength=60) for row in drawn)
-            sizes = np.abs(resampled_differences(score, ours_a, ours_b, counts))
+            sizes = np.abs([differ(ours_a[rows], ours_b[rows]) for rows in drawn])
             reached = sizes - sizes.mean()
         else:
-            swaps = rng.integers(2, size=(300, 60), dtype=bool)
-            reached = np.abs(exchanged_differences(score, ours_a, ours_b, swaps))
+            swaps = rng.integers(2, size=(300, 60), dtype=bool)[:, :, None]
+            pairs = [(np.where(s, ours_b, ours_a), np.where(s, ours_a, ours_b)) for s in swaps]
+            reached = np.abs([differ(*pair) for pair in pairs])
         expected = (1 + np.sum(reached > abs(difference) + 1e-12)) / 301
         assert_allclose(theirs["BLEU"][1].p_value, expected)
 
 
-def test_bleu_tests():
+def test_bleu_is_a_metric_like_others():
+    """Its counts are resampled; resamples of the text itself have the same scores."""
     references, a, b = translations()
-    both = [
-        compare_bleu(references, a, b, method=method, random_state=0)
-        for method in ("bootstrap", "randomization")
-    ]
+
+    def compare(metric=bleu_score, predictions=(a, b), **options):
+        options = {"n_resamples": 400, "random_state": 0} | options
+        return compare_predictions(references, list(predictions), metric=metric, **options)
+
+    def plain_bleu(y_true, predicted):
+        return bleu_score(y_true.tolist(), predicted.tolist())
+
+    both = [compare(method=method).difference for method in ("bootstrap", "permutation")]
+    for method, counted in zip(("bootstrap", "permutation"), both, strict=True):
+        slow = compare(plain_bleu, (np.array(a), np.array(b)), method=method, n_resamples=30)
+        assert_allclose(slow.difference.replicates, counted.replicates[:30], rtol=1e-12)
     assert both[0].interval.low == both[1].interval.low
-    assert_allclose(both[0].pvalue, both[1].pvalue, atol=0.05)
+    assert_allclose(both[0].pvalue, both[1].pvalue, atol=0.06)
     low, high = np.quantile(both[0].replicates, [0.025, 0.975])
     assert_allclose([both[0].interval.low, both[0].interval.high], [low, high])
-    less = compare_bleu(references, a, b, alternative="less", random_state=0)
-    greater = compare_bleu(references, a, b, alternative="greater", random_state=0)
+    less, greater = (
+        compare(method="bootstrap", alternative=side).difference for side in ("less", "greater")
+    )
     assert greater.pvalue < both[0].pvalue < less.pvalue
-    more = compare_bleu(references, a, b, n_resamples=2100, random_state=0)
-    assert_allclose(more.replicates[:2000], both[0].replicates, rtol=0)
     with pytest.warns(UndefinedMetricWarning, match="nothing varies"):
-        same = compare_bleu(references, a, a, n_resamples=20, random_state=0)
-    assert same.pvalue == 1.0
+        assert compare(predictions=(a, a)).difference.pvalue == 1.0
+    short = compare(partial(bleu_score, max_order=2), (a, b, references))
+    assert short.scoring == "bleu_score"
+    assert short.best == ("prediction 3",)
+    assert_allclose(short.values[1], bleu_score(references, b, max_order=2))
+    for options, message in (
+        ({"max_order": 0}, "max_order"),
+        ({"smoothing_value": 1.0}, "smoothing_value has no meaning"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare(partial(bleu_score, **options))
+    with pytest.raises(ValueError, match="sample_weight must be None for bleu_score"):
+        compare(sample_weight=np.ones(60))
+
+
+def test_weights_count_as_repeats_of_samples():
+    """With the same exchanges of whole samples a weight of 3 is a sample given three times."""
+    weight = np.random.default_rng(0).integers(1, 4, len(Y))
+    repeated = np.repeat(np.arange(len(Y)), weight)
+    options = {"n_resamples": 60, "random_state": 0}
+    for metric in (None, accuracy_score):
+        found = compare_predictions(Y, [A, B], metric=metric, sample_weight=weight, **options)
+        given = [each[repeated] for each in (A, B)]
+        groups = {"groups": repeated, "metric": metric}
+        expected = compare_predictions(Y[repeated], given, **groups, **options)
+        assert_allclose(found.values, expected.values)
+        one, other = found.difference, expected.difference
+        assert_allclose(one.replicates, other.replicates, atol=1e-12)
+        assert_allclose([one.interval.low, one.pvalue], [other.interval.low, other.pvalue])
+    with pytest.raises(ValueError, match="sample_weight must be None for method='mcnemar'"):
+        compare_predictions(Y, [A, B], method="mcnemar", sample_weight=weight)
+
+
+@pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar", "delong"])
+def test_pairs_of_many_are_what_two_alone_are(method):
+    rng = np.random.default_rng(0)
+    many = {"a": A, "b": B, "c": rng.integers(0, 2, len(Y))}
+    if method == "delong":
+        many = {name: vector + rng.normal(size=len(Y)) for name, vector in many.items()}
+    options = {"method": method, "n_resamples": 99, "random_state": 0}
+    found = compare_predictions(Y, many, **options)
+    for pair, difference in found.differences.items():
+        alone = compare_predictions(Y, {name: many[name] for name in pair}, **options).difference
+        assert difference.details["pvalue_alone"] == alone.pvalue
+        assert difference.value == alone.value
+        wide = alone.confidence_interval(1 - 0.05 / 3)
+        assert_allclose([difference.interval.low, difference.interval.high], [wide.low, wide.high])
+    for options, message in (
+        ({"alternative": "less"}, "two-sided' for more than two"),
+        ({"method": "delong", "y_true_b": Y}, "y_true_b must be None for 3 predictions"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare_predictions(Y, many, **options)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: compare_predictions(Y, A[:-1], B), "y_true and pred_a must have the same length"),
-        (lambda: compare_predictions(Y, A, B[:-1]), "y_true and pred_b must have the same length"),
-        (lambda: compare_predictions(Y, A, B, max_fpr=0.5), "max_fpr must be None for method"),
+        (lambda: compare_predictions(Y, [A[:-1], B]), r"y_true and predictions\[0\] must have the"),
+        (lambda: compare_predictions(Y, [A, B[:-1]]), r"y_true and predictions\[1\] must have the"),
+        (lambda: compare_predictions(Y, [A, B], max_fpr=0.5), "max_fpr must be None for method"),
         (
-            lambda: compare_predictions(Y, A, B, method="mcnemar", metric=accuracy_score),
+            lambda: compare_predictions(Y, [A, B], method="mcnemar", metric=accuracy_score),
             "metric must be None for method='mcnemar'",
         ),
-        (lambda: compare_predictions(Y, A, B, method="t"), "method must be one of"),
-        (lambda: compare_predictions(Y, A, B, alternative="more"), "alternative must be one of"),
+        (lambda: compare_predictions(Y, [A, B], method="t"), "method must be one of"),
+        (lambda: compare_predictions(Y, [A, B], alternative="more"), "alternative must be one of"),
         (
-            lambda: compare_predictions(Y * 0, A, B, method="delong"),
+            lambda: compare_predictions(Y * 0, [A, B], method="delong"),
             "y_true must hold two classes of two samples",
         ),
         (
-            lambda: compare_predictions(Y, A, np.where(B, np.inf, 0), method="delong"),
-            "pred_b must hold one finite score",
+            lambda: compare_predictions(Y, [A, np.where(B, np.inf, 0)], method="delong"),
+            r"predictions\[1\] must hold one finite score",
         ),
-        (lambda: compare_scores([1, 2], [1, 2]), "test_train_ratio must be given"),
-        (lambda: compare_scores([1, 2], [1, 2], test_train_ratio=0), "test_train_ratio must be a"),
-        (lambda: compare_scores([1, 2], [1], test_train_ratio=1), "same splits, got 2 and 1"),
-        (lambda: compare_scores([1], [1], test_train_ratio=1), "two splits at least, got 1"),
-        (lambda: compare_scores([1, np.nan], [1, 2], test_train_ratio=1), "no missing scores"),
-        (lambda: compare_scores([1, 2], [1, 2], method="5x2cv_t"), "must hold 10 scores"),
+        (lambda: compare_scores([[1, 2], [1, 2]]), "test_train_ratio must be given"),
         (
-            lambda: compare_scores([1] * 10, [2] * 10, method="5x2cv_t", test_train_ratio=1),
+            lambda: compare_scores([[1, 2], [1, 2]], test_train_ratio=0),
+            "test_train_ratio must be a",
+        ),
+        (lambda: compare_scores([[1, 2], [1]], test_train_ratio=1), "same splits, got 2 and 1"),
+        (lambda: compare_scores([[1], [1]], test_train_ratio=1), "two splits at least, got 1"),
+        (lambda: compare_scores([[1, np.nan], [1, 2]], test_train_ratio=1), "no missing scores"),
+        (lambda: compare_scores([[1, 2], [1, 2]], method="5x2cv_t"), "must hold 10 each"),
+        (
+            lambda: compare_scores([[1] * 10, [2] * 10], method="5x2cv_t", test_train_ratio=1),
             "test_train_ratio must be None",
         ),
         (
-            lambda: compare_scores([1] * 10, [2] * 10, method="5x2cv_f", alternative="less"),
-            "alternative must be 'two-sided' for '5x2cv_f'",
+            lambda: compare_scores([[1] * 10, [2] * 10], method="5x2cv_f", alternative="less"),
+            "alternative must be 'two-sided' for method='5x2cv_f'",
         ),
-        (lambda: cochran_q(Y, {"a": A, "b": B[:-1]}), "must have the same length"),
-        (lambda: compare_bleu(["a b"], ["a b"], ["a b"]), "two sentences at least, got 1"),
-        (lambda: compare_bleu(["a b"] * 2, ["a"] * 2, ["a"]), "references must hold"),
+        (
+            lambda: compare_predictions(Y, {"a": A, "b": B[:-1]}, method="cochran_q"),
+            "must have the same length",
+        ),
+        (
+            lambda: compare_predictions(["a b"], [["a b"], ["a b"]], metric=bleu_score),
+            "two sentences at least, got 1",
+        ),
+        (
+            lambda: compare_predictions(["a b"] * 2, [["a"] * 2, ["a"]], metric=bleu_score),
+            r"predictions\[1\]: references must hold",
+        ),
     ],
 )
 def test_bad_input(call, message):
@@ -421,18 +503,23 @@ TEXT = np.array(["0", "1"])
 @pytest.mark.parametrize(
     ("y_true", "a", "b", "message"),
     [
-        (TEXT[Y], A, TEXT[B], "y_true and pred_a must both hold .*, got '.' and ."),
-        (Y, A, TEXT[B], "y_true and pred_b must both hold .*, got . and '.'"),
-        (Y.astype(object), TEXT.astype(object)[A], B, "y_true and pred_a must both hold"),
-        (Y, np.where(A == 1, np.nan, 0), B, "pred_a must have no missing values, got nan"),
-        (Y, A, np.where(A == 1, np.nan, 0).astype(object), "pred_b must have no missing values"),
-        (Y, A, np.where(A == 1, None, 0), "pred_b must hold no missing values, got"),
-        (Y, A, SCORES_B, "pred_b must hold class labels, got the number 0"),
+        (TEXT[Y], A, TEXT[B], "predictions.0. must both hold .*, got '.' and ."),
+        (Y, A, TEXT[B], "predictions.1. must both hold .*, got . and '.'"),
+        (Y.astype(object), TEXT.astype(object)[A], B, "predictions.0. must both hold"),
+        (Y, np.where(A == 1, np.nan, 0), B, "predictions.0. must have no missing values, got nan"),
+        (
+            Y,
+            A,
+            np.where(A == 1, np.nan, 0).astype(object),
+            "predictions.1. must have no missing values",
+        ),
+        (Y, A, np.where(A == 1, None, 0), "predictions.1. must hold no missing values, got"),
+        (Y, A, SCORES_B, "predictions.1. must hold class labels, got the number 0"),
     ],
 )
 def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, message):
     with pytest.raises(ValueError, match=message):
-        compare_predictions(y_true, a, b, method=method, n_resamples=5)
+        compare_predictions(y_true, [a, b], method=method, n_resamples=5)
 
 
 @pytest.mark.parametrize(
@@ -442,17 +529,19 @@ def test_labels_that_can_never_be_equal_are_refused(method, y_true, a, b, messag
 def test_cochran_refuses_labels_that_can_never_be_equal(y_true, predicted):
     right = TEXT[A] if y_true.dtype.kind == "U" else A
     with pytest.raises(ValueError, match=r"predictions\['b'\]"):
-        cochran_q(y_true, {"a": right, "b": predicted})
+        compare_predictions(y_true, {"a": right, "b": predicted}, method="cochran_q")
 
 
 @pytest.mark.parametrize("read", [list, TEXT.__getitem__, lambda y: y.astype(float), np.bool_])
 def test_labels_count_by_what_they_say_and_not_by_their_type(read):
     truth, a, b = read(Y), read(A), np.array(read(B)).astype(object)
-    plain = compare_predictions(Y, A, B, method="mcnemar")
-    assert compare_predictions(truth, a, b, method="mcnemar").discordant == plain.discordant
-    assert cochran_q(truth, {"a": a, "b": b}).pvalue == cochran_q(Y, {"a": A, "b": B}).pvalue
+    plain = compare_predictions(Y, [A, B], method="cochran_q")
+    found = compare_predictions(truth, [a, b], method="cochran_q")
+    assert found.difference.details == plain.difference.details
+    assert found.omnibus.pvalue == plain.omnibus.pvalue
 
 
-def test_cochran_needs_names():
-    with pytest.raises(TypeError, match="predictions must be a dict of 2 names"):
-        cochran_q(Y, [A, B])
+@pytest.mark.parametrize("predictions", [A, [A], {"a": A}, np.array([A, B]), {1: A, 2: B}])
+def test_predictions_are_two_at_least(predictions):
+    with pytest.raises(TypeError, match="predictions must"):
+        compare_predictions(Y, predictions)

@@ -122,14 +122,13 @@ def test_a_form_without_width_says_so(form):
 
 def compare(method):
     return compare_classifiers(
-        SVM,
-        LinearDiscriminantAnalysis(),
+        [SVM, LinearDiscriminantAnalysis()],
         APART,
         CLASSES,
         method=method,
         n_resamples=100,
         random_state=0,
-    )
+    ).difference
 
 
 NOTHING_VARIES = {

@@ -56,7 +56,7 @@ FUNCTIONS = {
     ).replicates.tolist(),
     "permutation_test": joint,
     "compare_classifiers": lambda model, X, y, **o: [
-        compare_classifiers(model, NEIGHBOURS, X, y, method=method, n_resamples=5, **o).score_a
+        compare_classifiers([model, NEIGHBOURS], X, y, method=method, n_resamples=5, **o).values[0]
         for method in ("corrected_t", "mcnemar", "bootstrap", "delong")
     ],
 }

@@ -78,7 +78,7 @@ def test_samples_of_any_kind(kind):
     for function in FUNCTIONS.values():
         function(estimator, X, Y, random_state=0)
     assert resubstitution_error(estimator, X, Y).error <= 0.5
-    compare_classifiers(estimator, estimator, X, Y, cv=3, method="mcnemar", random_state=0)
+    compare_classifiers([estimator, estimator], X, Y, cv=3, method="mcnemar", random_state=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,10 +125,10 @@ def test_precomputed_kernels_equal_their_samples(name, plain, precomputed, matri
 def test_precomputed_kernels_in_comparisons_and_the_svc():
     for method in ("corrected_t", "mcnemar"):
         expected, found = (
-            compare_classifiers(*pair, CLASSES, method=method, random_state=0).score_a
-            for pair in (
-                (SVC(kernel="linear"), SVC(kernel="linear", C=0.01), POINTS),
-                (SVC(kernel="precomputed"), SVC(kernel="precomputed", C=0.01), KERNEL),
+            compare_classifiers(pair, samples, CLASSES, method=method, random_state=0).values[0]
+            for pair, samples in (
+                ([SVC(kernel="linear"), SVC(kernel="linear", C=0.01)], POINTS),
+                ([SVC(kernel="precomputed"), SVC(kernel="precomputed", C=0.01)], KERNEL),
             )
         )
         assert found == expected

@@ -18,7 +18,7 @@ from skeval.datasets import load_table, make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
 from skeval.model_selection import (
     BootstrapSplit,
-    compare_over_datasets,
+    compare_scores,
     comparison_power,
     holdout_size,
 )
@@ -26,6 +26,9 @@ from skeval.model_selection import (
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
 NONSENSE += [object(), KFold(2), np.eye(2), [[]], range(3)]
+# A rule that reads no option at all is caught by any of these values; each case takes its share of
+# them, the next case the next, so that every value is tried in a third of the cases.
+SHARES = [NONSENSE[start::3] for start in range(3)]
 # What runs for ever if it is asked to, or speaks to a service, is not an error.
 SETTINGS = {"n_jobs", "verbose", "memory"}
 
@@ -50,15 +53,28 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("family", "name", "option"), CASES)
-def test_options(family, name, option):
+def check_option(family, name, option, values):
     function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
     with parallel_config(backend="threading"):
         found = [
             assert_value_or_error(function, *data, theirs=True, **{option: value})
-            for value in NONSENSE
+            for value in values
         ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "option", "share"),
+    [(*case, number % 3) for number, case in enumerate(CASES)],
+)
+def test_options(family, name, option, share):
+    check_option(family, name, option, SHARES[share])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "name", "option"), CASES)
+def test_options_of_every_value(family, name, option):
+    check_option(family, name, option, NONSENSE)
 
 
 SETTING_CASES = [
@@ -176,7 +192,7 @@ CALLS = {
     "comparison_power": (
         comparison_power,
         {
-            "comparison": compare_over_datasets([[1.0, 3], [2, 5], [3, 7]] * 3, random_state=0),
+            "comparison": compare_scores([[1.0, 3], [2, 5], [3, 7]] * 3, over="datasets"),
             "n_simulations": 20,
         },
     ),

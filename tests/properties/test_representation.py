@@ -20,8 +20,8 @@ from helpers.outcomes import Refused, assert_same_numbers, assert_value_or_error
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-FEW = settings(max_examples=12, deadline=None, derandomize=True, database=None)
-FEWER = settings(FEW, max_examples=5)
+FEW = settings(max_examples=6, deadline=None, derandomize=True, database=None)
+FEWER = settings(FEW, max_examples=3)
 LETTERS = np.array(list("abc"))
 SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32
 
@@ -29,7 +29,7 @@ SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32
 STRICT = {"make_permutation_scorer", "CV2FeatureSelectionPipeline", "PerturbationResamplingSVC"}
 # Data that the docstrings say must be dense.
 DENSE = {"selection_stability", "pareto_dominance", "evaluate_clusterer", "choose_n_clusters"}
-DENSE |= {"compare_clusterings", "internal_indices", "compare_over_datasets"}
+DENSE |= {"compare_clusterings", "internal_indices", "compare_scores"}
 
 
 def ours(family):

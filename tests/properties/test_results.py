@@ -22,7 +22,7 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.metrics.cluster import internal_indices
 from skeval.model_selection import (
     compare_classifiers,
-    compare_over_datasets,
+    compare_scores,
     comparison_power,
     holdout_size,
     metric_interval,
@@ -53,10 +53,9 @@ LOOSE = {  # made by more than data
         random_state=0,
         indices=["silhouette"],
     )["silhouette"],
-    "all pairs": lambda: compare_classifiers({"one": TREE, "two": STUMP}, X, Y, cv=3),
-    "a posterior": lambda: compare_over_datasets(X).posterior("classifier 1", "classifier 2"),
+    "a difference": lambda: compare_classifiers([TREE, STUMP], X, Y, cv=3).difference,
     "a power": lambda: comparison_power(
-        compare_over_datasets(X, random_state=0), n_simulations=20, random_state=0
+        compare_scores(X, over="datasets", random_state=0), n_simulations=20, random_state=0
     ),
     "several reports": lambda: skeval.evaluate({"one": TREE, "two": STUMP}, X, Y, **FEW),
     "a metric of a report": lambda: skeval.evaluate(TREE, X, Y, **FEW).metrics["accuracy"],

@@ -42,18 +42,18 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
         (f["truth"] == f["prediction"]).groupby([f["repeat"], f["fold"]]).mean() for f in frames
     ]
     differences = (right[0] - right[1]).to_numpy()
-    pair = found.comparisons["bayes", "one"]
-    assert pair.difference == pytest.approx(differences.mean(), abs=1e-12)
+    pair = found.comparison["bayes", "one"]
+    assert pair.value == pytest.approx(differences.mean(), abs=1e-12)
     error = differences.std(ddof=1) * np.sqrt(1 / 100 + 1 / 9)
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
-    assert found.verdict == found.comparisons.conclusion
+    assert found.verdict == found.comparison.conclusion
     assert found.verdict in str(found)
 
 
 def test_it_is_written_in_every_form(found):
     again = json.loads(found.to_json())
     assert list(again["reports"]) == ["bayes", "one"]
-    assert again["comparisons"][0]["a"] == "bayes"
+    assert again["comparison"][0]["a"] == "bayes"
     frame = found.to_frame()
     assert frame.loc["one", "error"] == found["one"].answer.error
     page = found.to_html()
@@ -66,7 +66,7 @@ def test_regressors_are_compared_by_their_loss():
     X, y = load_diabetes(return_X_y=True)
     models = {"ridge": Ridge(), "plain": LinearRegression()}
     found = skeval.evaluate(models, X[:100], y[:100], **FEW)
-    assert found.comparisons.scoring == "neg_mean_squared_error"
+    assert found.comparison.scoring == "neg_mean_squared_error"
     assert "r2" in found.to_frame()
 
 
@@ -76,7 +76,7 @@ def test_samples_in_order_are_not_compared(data):
     models = {"bayes": GaussianNB(), "one": KNeighborsClassifier(1)}
     found = skeval.evaluate(models, X[order], y[order], cv=TimeSeriesSplit(3), **FEW)
     assert isinstance(found, EvaluationComparison)
-    assert found.comparisons is None
+    assert found.comparison is None
     assert "not tested" in str(found)
     assert "Side by side" in found.to_html()
 

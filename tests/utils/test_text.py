@@ -59,8 +59,8 @@ def test_a_comparison_tells_pipelines_apart():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
     other = make_pipeline(StandardScaler(), LogisticRegression())
-    found = compare_classifiers(SCALED, other, X, y, cv=3, random_state=0)
-    assert (found.name_a, found.name_b) == ("SVC", "LogisticRegression")
+    found = compare_classifiers([SCALED, other], X, y, cv=3, random_state=0)
+    assert found.names == ("SVC", "LogisticRegression")
 
 
 def test_a_notebook_shows_what_is_printed():
@@ -97,7 +97,7 @@ def test_every_public_result_is_shown_in_notebooks_and_has_a_short_repr(result):
     assert callable(result._repr_html_)
     assert result.__repr__.__qualname__ in (
         "write_fields",
-        "WritableReport.__repr__",
+        "Report.__repr__",
     )
 
 

@@ -15,19 +15,29 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.ranks import signed_rank_test
-from skeval.model_selection import compare_over_datasets
+from skeval.model_selection import compare_scores
 
 FRAME = demsar_areas()
 RNG = np.random.default_rng(0)
 SPLITS = 0.8 + RNG.normal(scale=0.02, size=(8, 3, 6)) + np.array([0.0, 0.01, 0.05])[:, None]
 
 
+def regions_of(difference):
+    return [difference.details[name] for name in ("a_better", "equivalent", "b_better")]
+
+
+def better_of(comparison):
+    return np.array([regions_of(each) for each in comparison.differences.values()])
+
+
 def test_default_is_wilcoxon_with_holm():
-    found = compare_over_datasets(FRAME, random_state=0)
-    assert found.test == "wilcoxon"
-    assert "own scores alone" in found.reason
+    found = compare_scores(FRAME, random_state=0, over="datasets")
+    assert found.method == "wilcoxon"
+    assert "own scores alone" in found.details["reason"]
     rows, columns = np.triu_indices(4, 1)
-    single = compare_over_datasets(FRAME, correction="none").pvalues[rows, columns]
+    single = compare_scores(FRAME, correction="none", over="datasets").to_matrix("pvalue")[
+        rows, columns
+    ]
     areas = FRAME.to_numpy()
     alone = [
         signed_rank_test(areas[:, a] - areas[:, b]).pvalue
@@ -35,12 +45,13 @@ def test_default_is_wilcoxon_with_holm():
     ]
     assert_allclose(single, alone)
     expected = multipletests(single, method="holm")[1]
-    assert_allclose(found.pvalues[rows, columns], expected)
-    assert_allclose(found.pvalues, found.pvalues.T)
-    assert_allclose(found.differences, -found.differences.T)
-    assert_allclose(found.lows, -found.highs.T)
-    assert (found.lows <= found.differences).all()
-    assert_allclose(found.better + found.better.T + found.equivalent, 1.0)
+    assert_allclose(found.to_matrix("pvalue")[rows, columns], expected)
+    assert_allclose(found.to_matrix("pvalue"), found.to_matrix("pvalue").T)
+    assert_allclose(found.to_matrix(), -found.to_matrix().T)
+    assert_allclose(found.to_matrix("low"), -found.to_matrix("high").T)
+    assert (found.to_matrix("low") <= found.to_matrix()).all()
+    for each in found.differences.values():
+        assert_allclose(sum(list(regions_of(each))), 1.0)
 
 
 def test_holm_of_wilcoxon_equals_scikit_posthocs():
@@ -53,33 +64,35 @@ def test_holm_of_wilcoxon_equals_scikit_posthocs():
     autorank(DataFrame(scores), alpha=0.05, force_mode="nonparametric", verbose=False)
     """
     scores = np.random.default_rng(0).normal(size=(14, 5)).round(3) + 0.4 * np.arange(5)
-    found = compare_over_datasets(scores)
+    found = compare_scores(scores, over="datasets")
     expected = [1.0, 0.251220703125, 0.015380859375, 0.003662109375, 0.015380859375]
-    assert_allclose(found.pvalues[0], expected)
-    found = compare_over_datasets(scores, test="nemenyi")
+    assert_allclose(found.to_matrix("pvalue")[0], expected)
+    found = compare_scores(scores, method="nemenyi", over="datasets")
     expected = [1.0, 0.7541834088302461, 0.01096459802840588, 0.007310424397226178]
-    assert_allclose(found.pvalues[0], [*expected, 0.02350162916397236], rtol=1e-6)
-    assert_allclose(found.omnibus.pvalue, 0.0014397614588575556)
-    assert_allclose(found.critical_difference, 1.630142947768727, rtol=1e-4)
+    assert_allclose(found.to_matrix("pvalue")[0], [*expected, 0.02350162916397236], rtol=1e-6)
+    assert_allclose(found.omnibus.details["chi_squared_pvalue"], 0.0014397614588575556)
+    assert_allclose(found.details["critical_difference"], 1.630142947768727, rtol=1e-4)
     ranks = [4.285714285714286, 3.5714285714285716, 2.357142857142857, 2.2857142857142856, 2.5]
-    assert_allclose(found.mean_ranks, ranks)
+    assert_allclose(found.details["mean_ranks"], ranks)
 
 
 def test_the_test_is_chosen_aloud():
-    few = compare_over_datasets(FRAME[:5])
-    assert few.test == "nemenyi"
-    assert "smallest P-value of Wilcoxon's test is 0.38" in few.reason
-    assert few.reason in str(few)
-    assert np.isinf(few.lows[0, 1])
-    two = compare_over_datasets(FRAME.iloc[:5, :2])
-    assert two.test == "wilcoxon"
-    assert "cannot reject" in two.reason
+    few = compare_scores(FRAME[:5], over="datasets")
+    assert few.method == "nemenyi"
+    assert "smallest P-value of Wilcoxon's test is 0.38" in few.details["reason"]
+    assert few.details["reason"] in " ".join(str(few).split())
+    assert np.isinf(few.to_matrix("low")[0, 1])
+    two = compare_scores(FRAME.iloc[:5, :2], over="datasets")
+    assert two.method == "wilcoxon"
+    assert "cannot reject" in two.details["reason"]
     assert two.omnibus is None
-    asked = compare_over_datasets(FRAME, test="mean_ranks")
-    assert asked.reason == "asked for"
-    z = abs(asked.mean_ranks[0] - asked.mean_ranks[3]) / np.sqrt(4 * 5 / (6 * 14))
-    assert_allclose(asked.pvalues[0, 3], 2 * stats.norm.sf(z) * 6)
-    assert few.groups == [tuple(few.names[place] for place in few.order)]
+    asked = compare_scores(FRAME, method="mean_ranks", over="datasets")
+    assert asked.details["reason"] == "The test was asked for."
+    z = abs(asked.details["mean_ranks"][0] - asked.details["mean_ranks"][3]) / np.sqrt(
+        4 * 5 / (6 * 14)
+    )
+    assert_allclose(asked.to_matrix("pvalue")[0, 3], 2 * stats.norm.sf(z) * 6)
+    assert few.tied == [tuple(few.names[place] for place in few.order)]
 
 
 @pytest.mark.parametrize(
@@ -108,18 +121,18 @@ def test_forms_of_scores(form):
         "array": means,
         "splits": SPLITS,
     }
-    found = compare_over_datasets(forms[form], random_state=0)
+    found = compare_scores(forms[form], random_state=0, over="datasets")
     assert found.names == tuple(names)
-    assert found.datasets == tuple(datasets)
-    assert_allclose(found.scores, means)
-    expected = compare_over_datasets(means, random_state=0)
-    assert_allclose(found.pvalues, expected.pvalues)
-    assert_allclose(found.better, expected.better)
+    assert found.details["datasets"] == tuple(datasets)
+    assert_allclose(found.details["scores"], means)
+    expected = compare_scores(means, random_state=0, over="datasets")
+    assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
+    assert_allclose(better_of(found), better_of(expected))
     if form in ("wide", "array"):
         with pytest.raises(ValueError, match="method='hierarchical' needs scores of splits"):
             found.posterior(names[0], names[2], method="hierarchical")
     else:
-        assert_allclose(found.split_scores[1], SPLITS[1].T)
+        assert_allclose(found.details["split_scores"][1], SPLITS[1].T)
 
 
 def make_rows(n_datasets=5, n_splits=3):
@@ -139,17 +152,17 @@ def make_rows(n_datasets=5, n_splits=3):
 @pytest.mark.parametrize("spell", [int, "split {}".format, lambda s: s if s else "first"])
 def test_order_of_rows_never_matters(seed, spell):
     frame = make_rows()
-    expected = compare_over_datasets(frame, rope=0.02, random_state=0)
-    assert_allclose(expected.split_scores[-1], SPLITS[0, [1, 2, 0], :3].T)
+    expected = compare_scores(frame, rope=0.02, random_state=0, over="datasets")
+    assert_allclose(expected.details["split_scores"][-1], SPLITS[0, [1, 2, 0], :3].T)
     frame["split"] = [spell(split) for split in frame["split"]]
-    ordered = compare_over_datasets(frame, rope=0.02, random_state=0)
+    ordered = compare_scores(frame, rope=0.02, random_state=0, over="datasets")
     mixed = frame.sample(frac=1, random_state=seed)
-    found = compare_over_datasets(mixed, rope=0.02, random_state=0)
+    found = compare_scores(mixed, rope=0.02, random_state=0, over="datasets")
     assert str(found) == str(ordered)
-    assert_allclose(found.better, expected.better, rtol=1e-12)
-    assert_allclose(found.split_scores, ordered.split_scores, rtol=0)
+    assert_allclose(better_of(found), better_of(expected), rtol=1e-12)
+    assert_allclose(found.details["split_scores"], ordered.details["split_scores"], rtol=0)
     fractions = [
-        each.posterior("svm", "tree", method="hierarchical", test_fraction=0.1).probabilities
+        each.posterior("svm", "tree", method="hierarchical", test_fraction=0.1)
         for each in (found, ordered)
     ]
     assert_allclose(*fractions, rtol=0)
@@ -177,7 +190,7 @@ def change(column, value, *rows):
 )
 def test_rows_that_cannot_be_paired_are_refused(scores, message):
     with pytest.raises(ValueError, match=message):
-        compare_over_datasets(scores)
+        compare_scores(scores, over="datasets")
 
 
 def test_results_of_cross_validate():
@@ -191,24 +204,23 @@ def test_results_of_cross_validate():
             ("wine", load_wine(return_X_y=True)),
         )
     }
-    found = compare_over_datasets(scores)
-    assert_allclose(found.scores[1, 0], scores["wine"]["bayes"]["test_score"].mean())
+    found = compare_scores(scores, over="datasets")
+    assert_allclose(found.details["scores"][1, 0], scores["wine"]["bayes"]["test_score"].mean())
 
 
 def test_posteriors():
     means, folds = bayes_and_trees()
     scores = {name: {"nbc": folds[i, 0], "j48": folds[i, 1]} for i, name in enumerate(means.index)}
-    found = compare_over_datasets(scores, rope=1.0, random_state=0)
+    found = compare_scores(scores, rope=1.0, random_state=0, over="datasets")
     posterior = found.posterior("nbc", "j48")
-    assert posterior.probabilities.a_better == found.better[0, 1]
+    assert list(posterior) == regions_of(found.difference)
     turned = found.posterior("j48", "nbc")
-    assert_allclose(turned.probabilities, posterior.probabilities[::-1])
-    assert "Nothing is settled" in posterior.conclusion
+    assert_allclose(turned, posterior[::-1])
     options = {"method": "hierarchical", "test_fraction": 0.1}
     hierarchical = found.posterior("nbc", "j48", **options)
-    assert_allclose(hierarchical.probabilities, [0.0795, 0.0365, 0.884], atol=0.015)
+    assert_allclose(hierarchical, [0.0795, 0.0365, 0.884], atol=0.015)
     wide = found.posterior("nbc", "j48", rope=50)
-    assert "nbc and j48 are practically equivalent" in wide.conclusion
+    assert wide.equivalent > 0.95
     for fraction in (None, 1.0):
         with pytest.raises(ValueError, match="test_fraction must lie in"):
             found.posterior("nbc", "j48", method="hierarchical", test_fraction=fraction)
@@ -220,7 +232,7 @@ def test_posteriors():
 
 def test_seeds():
     def draw(seed):
-        return compare_over_datasets(FRAME, random_state=seed).better
+        return better_of(compare_scores(FRAME, random_state=seed, over="datasets"))
 
     assert_allclose(draw(0), draw(0), rtol=0)
     assert (draw(0) != draw(1)).any()
@@ -231,35 +243,40 @@ def test_missing_scores():
     gaps = FRAME.copy()
     gaps.loc["cmc", "C4.5+m"] = np.nan
     with pytest.raises(ValueError, match=r"none of 'C4.5\+m' on 'cmc' and 0 more; missing='drop'"):
-        compare_over_datasets(gaps)
-    found = compare_over_datasets(gaps, missing="drop", random_state=0)
-    assert found.dropped == ("cmc",)
+        compare_scores(gaps, over="datasets")
+    found = compare_scores(gaps, missing="drop", random_state=0, over="datasets")
+    assert found.details["dropped"] == ("cmc",)
     assert "1 dropped: cmc" in str(found)
-    expected = compare_over_datasets(FRAME.drop("cmc"), random_state=0)
-    assert_allclose(found.pvalues, expected.pvalues)
+    expected = compare_scores(FRAME.drop("cmc"), over="datasets", random_state=0)
+    assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
     nested = {"one": {"a": 1.0, "b": 2.0}, "two": {"a": 1.0}, "three": {"a": 1.0, "b": 3.0}}
     with pytest.raises(ValueError, match="got none of 'b' on 'two'"):
-        compare_over_datasets(nested)
-    assert compare_over_datasets(nested, missing="drop").datasets == ("one", "three")
+        compare_scores(nested, over="datasets")
+    assert compare_scores(nested, missing="drop", over="datasets").details["datasets"] == (
+        "one",
+        "three",
+    )
 
 
 def test_result_reads_and_pickles():
-    found = compare_over_datasets(FRAME, test="nemenyi", confidence_level=0.9, random_state=0)
+    found = compare_scores(
+        FRAME, method="nemenyi", confidence_level=0.9, random_state=0, over="datasets"
+    )
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
     frame = found.to_frame()
-    assert frame[["a", "b"]].iloc[0].tolist() == ["C4.5+m+cf", "C4.5+m"]
+    assert frame[["a", "b"]].iloc[0].tolist() == list(FRAME.columns[:2])
     assert len(frame) == 6
     # Demsar: at 0.10 the critical difference is 1.12, and the worst differs from the best two
-    assert round(found.critical_difference, 2) == 1.12
+    assert round(found.details["critical_difference"], 2) == 1.12
     assert "it differs from C4.5 by more than chance" in found.conclusion
     assert "no proof of equality" in found.conclusion
-    assert found.groups == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
+    assert found.tied == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
 
 
 @pytest.mark.parametrize(
     ("scores", "options", "error", "message"),
     [
-        (FRAME, {"test": "t"}, ValueError, "test must be one of 'auto', 'wilcoxon'"),
+        (FRAME, {"method": "t"}, ValueError, "method must be one of 'auto', 'wilcoxon'"),
         (FRAME, {"correction": "fdr"}, ValueError, "correction must be one of 'holm'"),
         (FRAME, {"missing": "no"}, ValueError, "missing must be one of"),
         (FRAME, {"rope": -0.1}, ValueError, "rope must be a number >= 0"),
@@ -281,4 +298,4 @@ def test_result_reads_and_pickles():
 )
 def test_bad_input(scores, options, error, message):
     with pytest.raises(error, match=message):
-        compare_over_datasets(scores, **options)
+        compare_scores(scores, **options, over="datasets")

@@ -1,0 +1,1199 @@
+"""Which is better? Of estimators, of predictions, or of scores that were computed before.
+
+Each function reads what it is given into a source of evidence, and lets `compare` ask one of the
+tests of `METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import get_tags
+
+from skeval._inference.areas import delong, partial_delong
+from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
+from skeval._inference.ranks import smallest_pvalue
+from skeval._resampling.fits import fit_plan, score_plan
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
+from skeval._resampling.questions import Questions
+from skeval._resampling.target import Target
+from skeval._resampling.task import Task, read_task
+from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan
+from skeval._resampling.weights import Params, check_takes_weights
+from skeval.metrics._scorers import range_of
+from skeval.metrics._text import Sums, find_sums
+from skeval.model_selection._comparison import Comparison
+from skeval.model_selection._comparison_methods import (
+    METHODS,
+    Areas,
+    Draws,
+    Question,
+    Splits,
+    Table,
+    check_estimators,
+    check_method,
+    check_named,
+    choose_scoring,
+    compare,
+    methods_of,
+    resolve_scorer,
+)
+from skeval.model_selection._estimates import repeat_folds
+from skeval.model_selection._run_over_datasets import (
+    ScoreTable,
+    check_same_indices,
+    read_score_table,
+    read_splits_scores,
+)
+from skeval.utils._checks import (
+    check_comparable,
+    check_confidence_level,
+    check_option,
+    check_rope,
+    check_same_length,
+    check_weights,
+    check_y,
+    naming,
+    share_dtype,
+)
+from skeval.utils._compat import Interval, validate_params
+from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._text import name_estimators, name_scoring
+
+__all__ = [
+    "GivenSplits",
+    "compare_classifiers",
+    "compare_predictions",
+    "compare_scores",
+    "default_rope",
+]
+
+Named = Mapping[str, Any] | Sequence[Any]
+"""Things by name, or a list of them."""
+
+
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "y": ["array-like"],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    },
+    prefer_skip_nested_validation=True,
+)
+def compare_classifiers(
+    estimators: Named,
+    X: Any,
+    y: ArrayLike,
+    *,
+    cv: Any = None,
+    method: str = "corrected_t",
+    scoring: Any = None,
+    groups: ArrayLike | None = None,
+    params: Params = None,
+    sample_weight: Any = None,
+    alternative: str = "two-sided",
+    rope: float | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+) -> Comparison:
+    r"""Test and interval for the difference of classifiers, on the same splits.
+
+    Parameters
+    ----------
+    estimators : dict of str to classifier, or list of classifiers
+        Two or more, which have `fit` and `predict`; they are cloned. A pipeline keeps selection and
+        scaling inside the splits. In a list each goes by its class, a pipeline by that of its last
+        step.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or what else the estimators take: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,)
+        Classes.
+    cv : int, splitter or iterable, default=None
+        Folds, as in `cross_val_error`; both estimators see the same. None means 10 folds, for
+        "corrected_t" drawn ten times over (10 x 10, [4]_).
+    method : {"corrected_t", "mcnemar", "cochran_q", "bootstrap", "delong"}, default="corrected_t"
+        "corrected_t": the corrected resampled t-test of Nadeau and Bengio on the scores of the
+        splits, with the mean `n_test / n_train` of these very splits; over repeated K-fold it has
+        the most power, see Notes. The others pool the held-out predictions, one per sample, and
+        so take the fitted classifiers as they are: "mcnemar" for accuracy (exact where fewer than
+        25 samples are discordant), "cochran_q" the same after the test that none differs,
+        "bootstrap" for any score, "delong" for the area under the ROC curve. "delong" is
+        conditional on the trained rules: with 40 to 60 samples without any signal it rejects at
+        5 % in 12 to 15 % of data sets, as the result says.
+    scoring : str or callable, default=None
+        A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
+        under "bootstrap" must use its samples only through the methods of the estimator.
+    groups : array-like of shape (n_samples,), default=None
+        No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar",
+        "cochran_q" and "delong" take samples for independent, and so no groups.
+    params : dict, default=None
+        Arguments of `fit` by name, the same for all estimators, as ``cross_validate`` of
+        scikit-learn takes them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit; scores are not weighted.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of the first minus that of the second: that it is not
+        0, above 0 or below it. The interval is two-sided in any case, and so is the test of more
+        than two.
+    rope : float, default=None
+        Half the width of the region of practical equivalence, in units of the score: a smaller
+        difference does not matter to you. None is 0.01 for scores that lie between -1 and 1
+        whatever the data, and 0 for others, whose unit it does not know. The result of
+        "corrected_t" has the posterior probabilities that one is better by more, and that neither
+        is, by the Bayesian correlated t test [5]_.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval; of more than two, that all intervals hold together.
+    n_resamples : int, default=2000
+        Resamples of "bootstrap". Simultaneous intervals are far out in the tails: they need as
+        many thousand as there are tens of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the folds and the resamples.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 shows a progress bar for the fits of each estimator; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished fits are kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit raises: raise too, or leave that split out for all estimators and
+        warn, which "corrected_t" alone can.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the `values` of all, the `differences` of all pairs with their intervals and P-values,
+        corrected by Holm, the `ranks`, and who is `best` and who is `tied`.
+
+    Raises
+    ------
+    TypeError
+        If `estimators` are fewer than two or not named, one lacks a method `fit`, `predict` or
+        `get_params`, some are classifiers and some are not, or `method` is "mcnemar", "cochran_q"
+        or "delong" and they are regressors.
+    ValueError
+        If `method` and `scoring` do not fit, more than two are to be compared one-sided, or
+        held-out predictions are pooled and `cv` does not test every sample exactly once.
+
+    Notes
+    -----
+    For `J` splits with differences :math:`d_j` of variance :math:`s^2`, the statistic is
+    :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, on `J - 1` degrees of freedom. The
+    plain t-test leaves the ratio out and rejects far too often, for training sets overlap.
+
+    The corrected test of *one* set of 10 folds is very conservative and has little power. Fraction
+    of tests that reject at a nominal 5 % (two rules on one normal feature each, of the same worth
+    in 1,500 data sets, of means 1.6 and 0.6 apart in 500):
+
+    ===============  ============  =============  ============  =============
+    folds            same, n = 60  same, n = 200  apart, 60     apart, 200
+    ===============  ============  =============  ============  =============
+    10, once         .009          .009           .18           .68
+    10, three times  .033          .025           .40           .92
+    10, ten times    .047          .036           .50           .94
+    5, once          .016          .012           .18           .49
+    5, four times    .034          .025           .41           .89
+    ===============  ============  =============  ============  =============
+
+    So the default repeats the folds; ``cv=10`` is the single set, at a tenth of the fits.
+
+    Of more than two the intervals are those of the pairs at the level
+    ``1 - (1 - confidence_level) / m`` for `m` pairs (Bonferroni). Holm's P-values reject whatever
+    such an interval excludes, and may reject a little more.
+
+    References
+    ----------
+    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. https://doi.org/10.1023/A:1024068626366
+    .. [2] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
+       classification learning algorithms. Neural Computation 10, 1895-1923.
+       https://doi.org/10.1162/089976698300017197
+    .. [3] Agresti, A. and Min, Y. (2005). Simple improved confidence intervals for comparing
+       matched proportions. Statistics in Medicine 24, 729-740. https://doi.org/10.1002/sim.1781
+    .. [4] Bouckaert, R. R. and Frank, E. (2004). Evaluating the replicability of significance tests
+       for comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
+       https://doi.org/10.1007/978-3-540-24775-3_3
+    .. [5] Corani, G. and Benavoli, A. (2015). A Bayesian approach for comparing cross-validated
+       algorithms on multiple data sets. Machine Learning 100, 285-304.
+       https://doi.org/10.1007/s10994-015-5486-z
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import compare_classifiers
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> two = [GaussianNB(), KNeighborsClassifier()]
+    >>> print(compare_classifiers(two, X, y, method="mcnemar", random_state=0))
+    accuracy, mcnemar
+      GaussianNB            0.9367
+      KNeighborsClassifier  0.9297
+    McNemar's test, 95 % interval
+      GaussianNB - KNeighborsClassifier   0.0070 [-0.0170, 0.0310]  P = 0.665
+      No difference is shown at 5 % (P = 0.67). That is no proof of equality. The difference
+      may lie anywhere from -0.017 to 0.031 (95 % interval). This holds for these
+      predictions; that training anew would change them is left out.
+
+    All pairs of three:
+
+    >>> from sklearn.neighbors import NearestCentroid
+    >>> estimators = {
+    ...     "bayes": GaussianNB(),
+    ...     "neighbours": KNeighborsClassifier(),
+    ...     "centroid": NearestCentroid(),
+    ... }
+    >>> comparison = compare_classifiers(estimators, X, y, cv=10, random_state=0)
+    >>> print(comparison)
+    accuracy, corrected_t
+      bayes       0.9367
+      neighbours  0.9296
+      centroid    0.8858
+    corrected resampled t, 95 % intervals for all together
+      bayes - neighbours      0.0071 [-0.0646, 0.0789]  P = 0.777
+      bayes - centroid        0.0510 [-0.0074, 0.1094]  P = 0.065
+      neighbours - centroid   0.0438 [-0.0026, 0.0902]  P = 0.065
+      bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). It
+      is not shown to differ from neighbours, centroid; that is no proof of equality, see
+      the intervals.
+    >>> comparison.ranks["centroid"].interval.low
+    1.0
+    """
+    check_confidence_level(confidence_level)
+    check_option("alternative", alternative, ALTERNATIVES)
+    rope = None if rope is None else check_rope(rope)
+    named = name_listed("estimators", estimators, name_estimators)
+    check_method(Fits, method, alternative, len(named))
+    check_estimators("estimators", named, method, groups)
+    task = read_task(
+        next(iter(named.values())),
+        X,
+        y,
+        groups=groups,
+        with_loss=False,
+        sample_weight=sample_weight,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+    )
+    check_shared(named, task, method)
+    score = choose_scoring(method, scoring, task.estimator)
+    fits = Fits(
+        names=tuple(named),
+        tasks=tuple(task.of(estimator) for estimator in named.values()),
+        folds=choose_splits(cv, method, task.X, task.target, task.groups, random_state),
+        score=score,
+        scorer=resolve_scorer(score),
+        n_resamples=n_resamples,
+        root=root_seed(random_state),
+    )
+    rope = default_rope(fits.scoring) if rope is None else rope
+    return compare(fits, method, Question(alternative, rope, confidence_level))
+
+
+N_REPEATS = 10
+"""Of the default folds under "corrected_t"."""
+
+ROPE = 0.01
+"""Half the width of the region of practical equivalence of rates."""
+
+
+def name_listed(
+    argument: str, things: Any, name_all: Callable[..., Sequence[str]]
+) -> dict[str, Any]:
+    """Return two things or more by name; those of a list get names from a function of all."""
+    if isinstance(things, list | tuple):
+        if len(things) < 2:
+            raise TypeError(f"{argument} must hold two at least, got {len(things)}.")
+        return dict(zip(name_all(*things), things, strict=True))
+    if isinstance(things, Mapping):
+        check_named(argument, things, 2)
+        return dict(things)
+    raise TypeError(
+        f"{argument} must be a dict or a list of two at least, got {type(things).__name__}."
+    )
+
+
+def count_up(noun: str) -> Callable[..., list[str]]:
+    """Return a function that names things by a noun and their number."""
+    return lambda *things: [f"{noun} {number}" for number in range(1, 1 + len(things))]
+
+
+def default_rope(scoring: str) -> float:
+    """Return 0.01 where a score lies between -1 and 1 whatever the data, else 0."""
+    return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
+
+
+def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None:
+    """Raise unless all estimators take the weights, and the method does without fits that fail."""
+    if task.weight is not None:
+        for name, estimator in estimators.items():
+            try:
+                check_takes_weights(estimator)
+            except TypeError as error:
+                raise TypeError(f"estimators[{name!r}]: {error}") from error
+    if METHODS[method].needs != "splits" and task.error_score != "raise":
+        raise ValueError(
+            f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
+            f"all samples, got {task.error_score!r}."
+        )
+
+
+def choose_splits(
+    cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the splits that all estimators see: for the t-test by default repeated folds."""
+    if cv is None and METHODS[method].needs == "splits":
+        return repeat_folds(N_REPEATS, X, target, groups, random_state)
+    return list(resolve_folds(cv, X, target, groups, random_state))
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Estimators that are trained on the same splits of the same data."""
+
+    names: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    folds: list[tuple[np.ndarray, np.ndarray]]
+    score: Any
+    scorer: Any
+    n_resamples: int
+    root: SeedSequence
+
+    @property
+    def scoring(self) -> str:
+        """Name of the score."""
+        return name_scoring(self.score)
+
+    @property
+    def target(self) -> Target:
+        """What all estimators are to predict."""
+        return self.tasks[0].target
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.target)
+
+    def splits(self) -> Splits:
+        """Score all on every split; one on which a fit failed is left out."""
+        if len(self.folds) < 2:
+            raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
+        asked = fold_plan(self.n_samples, self.folds), self.scorer, self.score
+        scores = np.column_stack(
+            [np.concatenate(list(score_plan(task, *asked))) for task in self.tasks]
+        )
+        if self.tasks[0].error_score != "raise":
+            scores = scores[np.isfinite(scores).all(axis=1)]
+            if len(scores) < 2:
+                raise ValueError(
+                    "error_score=numpy.nan leaves fewer than two splits to compare on."
+                )
+        ratio = float(np.mean([len(test) / len(train) for train, test in self.folds]))
+        return Splits(scores, ratio)
+
+    def right(self) -> np.ndarray:
+        """Return which samples each predicts right."""
+        truth = self.target.y
+        return np.array([each.predict(slice(None)) == truth for each in self.replay("predict")])
+
+    def areas(self) -> Areas:
+        """Return areas under ROC curves and their covariance."""
+        replayed = self.replay("decision_function", "predict_proba")
+        classes = replayed[0].classes_
+        if len(classes) != 2:
+            raise ValueError(f"method='delong' needs two classes in y, got {len(classes)}.")
+        positive = self.target.y == classes[1]
+        if min(positive.sum(), (~positive).sum()) < 2:
+            raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
+        return Areas(*delong(positive, np.array([each.positive_score() for each in replayed])))
+
+    def draws(self) -> Draws:
+        """Score all on the same resamples of their out-of-fold responses."""
+        truth, units = self.target.y, drawing_units(self.n_samples, None, self.tasks[0].groups)
+
+        def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
+            return lambda rows: float(self.scorer(replayed, rows, truth[rows]))
+
+        scores = [score_of(each) for each in self.replay()]
+        return draw_scores(scores, units, self.n_resamples, self.root, self.tasks[0].n_jobs)
+
+    def replay(self, *methods: str) -> list[ReplayedEstimator]:
+        """Return all with their out-of-fold responses: those of some methods, or of all."""
+        return [replay_out_of_fold(task, self.folds, methods or RESPONSES) for task in self.tasks]
+
+
+def replay_out_of_fold(
+    task: Task, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
+) -> ReplayedEstimator:
+    """Fit on each training part and replay the responses to its test part."""
+    target, tested = task.target, np.concatenate([test for _, test in folds])
+    if not np.array_equal(np.sort(tested), np.arange(len(target))):
+        raise ValueError(
+            "cv must test every sample exactly once where out-of-fold predictions are pooled; "
+            "method='corrected_t' takes any splits."
+        )
+    asked = Questions(methods, note=read_classes)
+    fits = fit_plan(task, fold_plan(len(target), folds), asked)
+    output = join_outputs([output for _, output in fits])
+    classes = output.notes or [None]
+    if any(not np.array_equal(seen, classes[0]) for seen in classes):
+        raise ValueError(
+            "cv must leave every class in every training part, got parts with the classes "
+            f"{sorted({str(seen.tolist()) for seen in classes})}."
+        )
+    order = np.argsort(output.rows)
+    answers = {name: values[order] for name, values in output.responses.items()}
+    if "predict" in answers:
+        answers["predict"] = target.decode(answers["predict"])
+    return ReplayedEstimator(answers, get_tags(task.estimator), classes[0])
+
+
+def read_classes(model: Any, X: Any, y: Any) -> Any:
+    """Return the classes that a model has seen, None where it has none."""
+    return getattr(model, "classes_", None)
+
+
+def draw_scores(
+    scores: Sequence[Callable[[np.ndarray], float]],
+    units: DrawingUnits,
+    n_resamples: int,
+    root: SeedSequence,
+    n_jobs: int | None,
+) -> Draws:
+    """Return scores, functions of rows, on all samples and on the same resamples of them."""
+    values = np.array([score(np.arange(len(units.unit))) for score in scores])
+    drawn = [values_or_nan(score, units, n_resamples, root, n_jobs) for score in scores]
+    return Draws(values, np.array(drawn))
+
+
+@validate_params(
+    {
+        "metric": [callable, None],
+        "max_fpr": [Interval(Real, 0, 1, closed="right"), None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    }
+)
+def compare_predictions(
+    y_true: Any,
+    predictions: Named,
+    *,
+    metric: Callable[..., float] | None = None,
+    method: str = "permutation",
+    y_true_b: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    r"""Test and interval for the difference of predictions or scores of the same samples.
+
+    It is `compare_classifiers` for what has been predicted before, by whatever it was: the rules
+    are taken as they are, and the samples as independent.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        What is to be predicted; for `bleu_score` the references.
+    predictions : dict of str to array-like, or list of array-like
+        Two predictions or more of the same samples, each of shape (n_samples,) or (n_samples,
+        n_classes), as `metric` takes them.
+    metric : callable, default=None
+        ``metric(y_true, prediction)`` of "permutation" and "bootstrap"; None is the accuracy. Of
+        `bleu_score`, also with options fixed by `functools.partial`, the counts of words are
+        resampled, and no text is read twice.
+    method : {"permutation", "bootstrap", "mcnemar", "cochran_q", "delong"}, default="permutation"
+        "permutation": the predictions of each sample are exchanged or not, at random; the P-value
+        is exact for the hypothesis that it does not matter which is which, and the interval is that
+        of the bootstrap. "bootstrap": the samples are resampled. "mcnemar" counts the samples that
+        one alone predicts right; "cochran_q" does so after the test that all are right equally
+        often. "delong" compares areas under ROC curves, of two classes, the second in sorted order
+        the positive one.
+    y_true_b : array-like of shape (n_samples_b,), default=None
+        What the second of two is to predict where its samples are others than those of the first:
+        unpaired ("delong").
+    max_fpr : float, default=None
+        Compare the areas over false positive rates up to this one, standardised by McClish as in
+        `sklearn.metrics.roc_auc_score` ("delong").
+    groups : array-like of shape (n_samples,), default=None
+        Whole groups are exchanged, or drawn ("permutation", "bootstrap").
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, which the metric takes ("permutation", "bootstrap").
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of the first minus that of the second; more than two
+        are compared "two-sided".
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval, which is two-sided; of more than two, that all intervals
+        hold together.
+    n_resamples : int, default=2000
+        Exchanges, and resamples.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws them.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the `values` of all, and the `differences` of all pairs with their intervals and
+        P-values, corrected by Holm.
+
+    Raises
+    ------
+    TypeError
+        If `predictions` are fewer than two.
+    ValueError
+        If lengths differ, a prediction is missing, text is compared with numbers, or an option is
+        given to a method that has no use for it.
+
+    Notes
+    -----
+    The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
+
+    With :math:`G_j` the number of samples that `j` of `k` predicts right, and :math:`L_i` the
+    number of predictions of sample `i` that are right, Cochran's statistic is
+
+    .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
+
+    chi-squared on `k - 1` degrees of freedom for many discordant samples, 24 or more say [3]_: the
+    `omnibus` of the result.
+
+    The variance of a partial area counts that the cut between negatives is estimated, too.
+
+    Of BLEU, resamples of sentences [4]_ and exchanges of translations [5]_ have the scores that
+    sacrebleu has of the same ones. Of the P-values, that of "permutation" counts exchanges that
+    differ *at least* as much, sacrebleu those that differ more. That of "bootstrap" takes the
+    distance of a replicate from the observed difference; sacrebleu takes the size of each
+    difference less their mean, which is not the same unless all have one sign.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+       https://doi.org/10.2307/2531595
+    .. [2] McClish, D. K. (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9,
+       190-195. https://doi.org/10.1177/0272989X8900900307
+    .. [3] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
+       256-266. https://doi.org/10.1093/biomet/37.3-4.256
+    .. [4] Koehn, P. (2004). Statistical significance tests for machine translation evaluation.
+       EMNLP 2004, 388-395.
+    .. [5] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
+       significance testing for MT. ACL Workshop on Intrinsic and Extrinsic Evaluation Measures,
+       57-64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import compare_predictions
+    >>> y = np.tile([0, 1], 40)
+    >>> a, b = y.copy(), y.copy()
+    >>> a[:6] = 1 - a[:6]
+    >>> b[4:24] = 1 - b[4:24]
+    >>> comparison = compare_predictions(y, {"a": a, "b": b}, method="mcnemar")
+    >>> print(comparison)
+    accuracy, mcnemar
+      a  0.9250
+      b  0.7500
+    McNemar's test, 95 % interval
+      a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
+      a scores more than b: more than chance at 5 % (P = 0.0043). This holds for these
+      predictions; that training anew would change them is left out.
+    >>> comparison["a", "b"].details["only_a"]
+    18
+    """
+    check_confidence_level(confidence_level)
+    check_option("alternative", alternative, ALTERNATIVES)
+    named = name_listed("predictions", predictions, count_up("prediction"))
+    check_method(Predictions, method, alternative, len(named))
+    given = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
+    _refuse_unused(method, **given, groups=groups, sample_weight=sample_weight)
+    places = named if isinstance(predictions, Mapping) else range(len(named))
+    words = [f"predictions[{place!r}]" for place in places]
+    source = Predictions(
+        names=tuple(named),
+        words=words,
+        truths=[y_true] * len(named) if y_true_b is None else [y_true, y_true_b],
+        vectors=list(named.values()),
+        metric=metric,
+        max_fpr=1.0 if max_fpr is None else max_fpr,
+        groups=groups,
+        weight=sample_weight,
+        scoring=_name_score(method, metric, max_fpr),
+        n_resamples=n_resamples,
+        root=root_seed(random_state),
+        n_jobs=n_jobs,
+    )
+    return compare(read_predictions(source), method, Question(alternative, 0.0, confidence_level))
+
+
+def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
+    """Return what is compared."""
+    if max_fpr not in (None, 1):
+        return f"roc_auc up to a false positive rate of {max_fpr:g}"
+    return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
+
+
+def fraction_right(
+    y_true: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None
+) -> float:
+    """Return the accuracy; its checks are left out, which take longer than the rest."""
+    return float(np.average(y_true == predicted, weights=sample_weight))
+
+
+_USED = {
+    "exchanges": {"metric", "groups", "sample_weight"},
+    "draws": {"metric", "groups", "sample_weight"},
+    "areas": {"y_true_b", "max_fpr"},
+}
+
+
+def _refuse_unused(method: str, **options: Any) -> None:
+    """Raise where an option is given to a method whose evidence has no use for it."""
+    used = _USED.get(METHODS[method].needs, set())
+    for name, value in options.items():
+        if value is not None and name not in used:
+            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions of the same samples; `words` are what errors call them, `truths` their targets.
+
+    The targets are one and the same, but where two predictions are of other samples.
+    """
+
+    names: tuple[str, ...]
+    words: list[str]
+    truths: list[Any]
+    vectors: list[Any]
+    metric: Callable[..., float] | None
+    max_fpr: float
+    groups: Any
+    weight: Any
+    scoring: str
+    n_resamples: int
+    root: SeedSequence
+    n_jobs: int | None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, those of unpaired predictions together."""
+        return len(self.truths[0]) if self._paired else sum(map(len, self.truths))
+
+    @property
+    def _paired(self) -> bool:
+        return self.truths[0] is self.truths[1]
+
+    def right(self) -> np.ndarray:
+        """Return which samples each predicts right."""
+        return np.array([vector == self.truths[0] for vector in self._read_labels()])
+
+    def areas(self) -> Areas:
+        """Return areas under ROC curves and their covariance."""
+        vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
+        if self._paired:
+            positive = _find_positive("y_true", self.truths[0])
+            return Areas(*_find_areas(positive, np.array(vectors), self.max_fpr))
+        areas, covariance = np.empty(2), np.zeros((2, 2))
+        for place, name in enumerate(("y_true", "y_true_b")):
+            positive = _find_positive(name, self.truths[place])
+            area, variance = _find_areas(positive, vectors[place][None], self.max_fpr)
+            areas[place], covariance[place, place] = area[0], variance[0, 0]
+        return Areas(areas, covariance, paired=False)
+
+    def draws(self) -> Draws:
+        """Score all on the same resamples."""
+        return self._draw(self._read_scored())
+
+    def exchanges(self) -> Draws:
+        """Score all on the same resamples, and two with their predictions exchanged."""
+        vectors = self._read_scored()
+        shapes = {vector.shape for vector in vectors}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"predictions must have the same shape for method='permutation', got {shapes}."
+            )
+        units = drawing_units(len(self.truths[0]), None, self.groups)
+        exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
+
+        def exchange(a: int, b: int) -> np.ndarray:
+            first, second = share_dtype(vectors[a], vectors[b])
+
+            def score_exchanged(rows: np.ndarray) -> float:
+                one, other = first.copy(), second.copy()
+                one[rows], other[rows] = second[rows], first[rows]
+                return self._score(one, slice(None)) - self._score(other, slice(None))
+
+            return values_or_nan(
+                score_exchanged, exchanged, self.n_resamples, self.root, self.n_jobs
+            )
+
+        return self._draw(vectors)._replace(exchange=exchange)
+
+    def _draw(self, vectors: list[np.ndarray]) -> Draws:
+        units = drawing_units(len(self.truths[0]), None, self.groups)
+        scores = [partial(self._score, vector) for vector in vectors]
+        with naming("metric"):
+            draws = draw_scores(scores, units, self.n_resamples, self.root, self.n_jobs)
+        if not np.isfinite(draws.values).all():
+            raise ValueError(f"metric must be finite on all samples, got {draws.values.tolist()}.")
+        return draws
+
+    def _score(self, vector: np.ndarray, rows: Any) -> float:
+        """Return the score of some samples."""
+        metric = self.metric or fraction_right
+        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        return float(metric(self.truths[0][rows], vector[rows], **weight))
+
+    def _read_scored(self) -> list[np.ndarray]:
+        """Return the predictions, as labels where it is the accuracy that scores them."""
+        return self._read_labels() if self.metric is None else self.vectors
+
+    def _read_labels(self) -> list[np.ndarray]:
+        """Return predictions that can be compared with the labels, or raise."""
+        read = []
+        for word, vector in zip(self.words, self.vectors, strict=True):
+            if vector.ndim > 1:
+                raise ValueError(f"{word} must hold one label a sample where metric is None.")
+            labels = check_y(word, vector)
+            check_comparable(self.truths[0], word, labels)
+            read.append(labels)
+        return read
+
+
+class ExchangedUnits(DrawingUnits):
+    """Draws each unit once or not at all: whether its predictions are exchanged."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each sample is exchanged."""
+        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
+        return exchanged
+
+
+def read_predictions(given: Predictions) -> Predictions:
+    """Return the same with arrays in place of what was given; a score of text with its counts."""
+    sums = find_sums(given.metric)
+    if sums is not None:
+        return _read_texts(given, sums)
+    if len(given.truths) != len(given.vectors):
+        raise ValueError(f"y_true_b must be None for {len(given.vectors)} predictions.")
+    truths = [check_y("y_true", given.truths[0])] * len(given.vectors)
+    if not given._paired:
+        truths[1] = check_y("y_true_b", given.truths[1])
+    vectors = []
+    for word, truth, values in zip(given.words, truths, given.vectors, strict=True):
+        vectors.append(_read_vector(word, values))
+        check_same_length(
+            **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
+        )
+    weight = given.weight
+    if weight is not None:
+        weight = check_weights("sample_weight", weight, len(truths[0]))
+    return replace(given, truths=truths, vectors=vectors, weight=weight)
+
+
+def _read_texts(given: Predictions, sums: Sums) -> Predictions:
+    """Return the counts of each sentence in place of its text, and a metric of their sums."""
+    if given.weight is not None:
+        raise ValueError(f"sample_weight must be None for {given.scoring}.")
+    counts = []
+    for word, sentences in zip(given.words, given.vectors, strict=True):
+        with naming("y_true", word):
+            counts.append(sums.read(given.truths[0], sentences))
+    if len(counts[0]) < 2:
+        raise ValueError(f"y_true must hold two sentences at least, got {len(counts[0])}.")
+    truth = np.arange(len(counts[0]))
+
+    def score(_: np.ndarray, rows: np.ndarray) -> float:
+        return sums.score(rows.sum(axis=0))
+
+    return replace(given, truths=[truth] * len(counts), vectors=counts, metric=score)
+
+
+def _read_vector(name: str, predicted: Any) -> np.ndarray:
+    """Return predictions as an array of one or two dimensions, the samples first."""
+    with naming(name):
+        array = np.asarray(predicted)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
+    if np.any(array != array):  # as nan alone is
+        raise ValueError(f"{name} must have no missing values, got nan.")
+    return array
+
+
+def _find_areas(
+    positive: np.ndarray, scores: np.ndarray, max_fpr: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return areas and their covariance; a partial area is that of scikit-learn."""
+    if max_fpr == 1:
+        return delong(positive, scores)
+    _, covariance = partial_delong(positive, scores, max_fpr)
+    areas = [roc_auc_score(positive, each, max_fpr=max_fpr) for each in scores]
+    return np.array(areas), covariance
+
+
+def _find_positive(name: str, y: np.ndarray) -> np.ndarray:
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) != 2 or counts.min() < 2:
+        raise ValueError(
+            f"{name} must hold two classes of two samples each at least for method='delong', got "
+            f"{len(classes)} classes of {counts.min()} or more."
+        )
+    positive: np.ndarray = y == classes[1]
+    return positive
+
+
+def _as_scores(name: str, scores: np.ndarray) -> np.ndarray:
+    with naming(name):
+        values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold one finite score a sample for method='delong'.")
+    return values
+
+
+LARGEST = 1e100  # whose square is a number still
+
+
+@validate_params({"random_state": ["random_state", Generator]})
+def compare_scores(
+    scores: Any,
+    *,
+    over: str = "splits",
+    method: str = "auto",
+    test_train_ratio: float | None = None,
+    alternative: str = "two-sided",
+    correction: str = "holm",
+    rope: float = 0.01,
+    confidence_level: float = 0.95,
+    missing: str = "raise",
+    random_state: RandomStateLike = None,
+) -> Comparison:
+    r"""Compare classifiers by scores that they have: of the splits of one data set, or of several.
+
+    Parameters
+    ----------
+    scores : dict, list, dataframe or array-like
+        Over splits a dict of str to scores, or a list of them, for each classifier: an array of
+        shape (n_splits,), of the same splits in the same order, or a result of `cross_validate`.
+
+        Over data sets a score of each classifier on each data set; larger is better, so give errors
+        a minus sign. One of
+
+        - a frame with a row for each data set and a column for each classifier;
+        - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
+          ``split`` where there are scores of splits, which pairs them; the order of its rows does
+          not matter, and what is named is sorted;
+        - a dict of data sets, or a list, of dicts of classifiers: each with a result of
+          `cross_validate`, the scores of the splits, or one score;
+        - what `run_over_datasets` returns;
+        - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
+
+        Scores of splits are averaged, and kept for the hierarchical test of `Comparison.posterior`.
+    over : {"splits", "datasets"}, default="splits"
+        What the scores are of.
+    method : str, default="auto"
+        Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
+        as in `compare_classifiers`, with the Bayesian correlated t test. "5x2cv_t" [1]_ and
+        "5x2cv_f" [2]_ are of five repeats of two folds, ten scores, the two of a repeat next to
+        each other.
+
+        Over data sets "wilcoxon" is the signed-rank test of the scores of two, with `correction`.
+        It takes differences for symmetric and depends on no other classifier. "nemenyi" is the
+        distance of mean ranks, by the studentised range; `correction` is not needed. "mean_ranks"
+        is the same distance by the normal distribution, with `correction`. Both fail where
+        classifiers differ in how much their scores vary: they reject up to twice as often as they
+        should, see Notes. "auto" is "wilcoxon", but "nemenyi" where three classifiers or more are
+        on so few data sets that Wilcoxon's test could never reject; the result says why.
+    test_train_ratio : float, default=None
+        Size of a test set over that of its training set ("corrected_t"): 1 / 9 for ten folds,
+        however often repeated. None reads it from results of `cross_validate` that have
+        ``return_indices=True``.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What the test is to show of the score of the first minus that of the second, over splits
+        and of two classifiers; "5x2cv_f" is two-sided.
+    correction : {"holm", "bonferroni", "none"}, default="holm"
+        Of the P-values, for the number of pairs.
+    rope : float, default=0.01
+        Half the width of the region of practical equivalence, in units of the score.
+    confidence_level : float, default=0.95
+        With which the intervals of all differences hold together. Over data sets one minus it is
+        the level of the tests where a result says what differs; over splits 5 % at most.
+    missing : {"raise", "drop"}, default="raise"
+        What to do where a classifier has no score on a data set: raise an error that names the
+        two, or leave the data set out, and list it in ``details["dropped"]``.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws from the posteriors over data sets.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the `differences` of all pairs, their intervals and P-values; over data sets also
+        Friedman's test as `omnibus`, and mean ranks among the `details`.
+
+    Raises
+    ------
+    ValueError
+        If the splits differ in number, or in the indices that results of `cross_validate` have, or
+        are too few, or the ratio is not known; over data sets if a score is missing, a data set or
+        classifier is named twice, or there are fewer than two.
+    TypeError
+        If `scores` is none of the above.
+
+    Notes
+    -----
+    Over splits, with :math:`d_{ij}` the difference on fold `j` of repeat `i` and
+    :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
+
+    .. math:: t = \frac{d_{11}}{\sqrt{\sum_i s_i^2 / 5}}, \qquad
+              F = \frac{\sum_{ij} d_{ij}^2}{2 \sum_i s_i^2} ,
+
+    on 5, and on 10 and 5 degrees of freedom. The interval of "5x2cv_t" is around the difference on
+    the first fold, as its statistic is; that of "5x2cv_f" inverts the test, and is nan where the
+    ten differ too much among themselves for any difference to fit.
+
+    In ``benchmarks/results/split_tests.md`` two equal rules are called different, at a nominal 5 %,
+    in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, 1 % over 10, and 2 to 3 % by
+    either 5 x 2 test; of two that differ (n = 60 and 200) these find 50 and 95 %, 18 and 68 %, 28
+    and 61 % (t), 38 and 80 % (F). The t-test without the correction, which is not here, fails: over
+    10 x 10 folds it calls equal rules different in 54 %.
+
+    Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
+
+    .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
+       F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
+
+    the first divided by its value for untied ranks where there are ties; F has :math:`k - 1` and
+    :math:`(k - 1)(N - 1)` degrees of freedom [3]_. Neither is a gate before the pairs: Holm's
+    correction and Nemenyi's test hold by themselves.
+
+    The difference of two is the median of the Walsh averages (Hodges and Lehmann) of its values on
+    the data sets, with the interval that inverts Wilcoxon's test, at Bonferroni's level for all
+    pairs. With few data sets no such interval has the level and its ends are infinite. The effect
+    size is the matched-pairs rank-biserial correlation.
+
+    The posterior probabilities are those of the Bayesian signed-rank test [5]_;
+    `Comparison.posterior` has the hierarchical one of scores of splits.
+
+    Mean ranks of two depend on all others [4]_, and fail where scores are of different laws. With
+    scores of the same mean, of which every other one varies thirty times as much, "nemenyi" calls a
+    pair of 10 classifiers different in 9 to 10 % of experiments at a nominal 5 %, "mean_ranks" in 7
+    to 8 %, and F rejects in 7 to 9 %; with every other one skewed it is up to 10, 10 and 12 % on 50
+    data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects.
+    A posterior probability is no P-value: without a `rope`, one of two equal classifiers is said to
+    be better with probability 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets.
+    All of this, and the power, is in ``benchmarks/results/over_datasets.md``.
+
+    References
+    ----------
+    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
+       classification learning algorithms. Neural Computation 10, 1895-1923.
+       https://doi.org/10.1162/089976698300017197
+    .. [2] Alpaydin, E. (1999). Combined 5 x 2 cv F test for comparing supervised classification
+       learning algorithms. Neural Computation 11, 1885-1892.
+       https://doi.org/10.1162/089976699300016007
+    .. [3] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
+       Journal of Machine Learning Research 7, 1-30.
+    .. [4] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
+       based on mean-ranks? Journal of Machine Learning Research 17, 1-10.
+    .. [5] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a
+       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
+       Learning Research 18, 1-36.
+
+    Examples
+    --------
+    >>> from skeval.model_selection import compare_scores
+    >>> a = [0.81, 0.79, 0.84, 0.80, 0.83]
+    >>> b = [0.78, 0.78, 0.80, 0.79, 0.81]
+    >>> print(compare_scores({"a": a, "b": b}, test_train_ratio=1 / 4))
+    score, corrected_t
+      a  0.8140
+      b  0.7920
+    corrected resampled t, 95 % interval
+      a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
+      No difference is shown at 5 % (P = 0.066). That is no proof of equality. The
+      difference may lie anywhere from -0.002 to 0.046 (95 % interval).
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> hardness = rng.uniform(0.6, 0.9, size=(12, 1))
+    >>> scores = hardness + [0.05, 0.02, 0.0] + rng.normal(scale=0.01, size=(12, 3))
+    >>> frame = pd.DataFrame(scores, columns=["forest", "svm", "bayes"])
+    >>> comparison = compare_scores(frame, over="datasets", random_state=0)
+    >>> print(comparison)
+    12 data sets, mean ranks
+      forest  1.0000
+      svm     2.0833
+      bayes   2.9167
+    Friedman, Iman-Davenport: F = 133, P < 0.0001
+    Wilcoxon's signed-rank test, 95 % intervals for all together
+      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
+      forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
+      svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
+      The default: it compares two by their own scores alone.
+      forest has the best mean rank; it differs from svm, bayes by more than chance
+      (Wilcoxon's signed-rank test, level 5 % for all of 3 pairs). Of all pairs 3 of 3
+      differ. All this is of data sets like these, and of no single one.
+    >>> comparison.tied
+    []
+    """
+    check_confidence_level(confidence_level)
+    check_option("over", over, ("splits", "datasets"))
+    check_option("alternative", alternative, ALTERNATIVES)
+    check_option("correction", correction, CORRECTIONS)
+    check_option("missing", missing, ("raise", "drop"))
+    kind: type[GivenSplits | GivenTable] = GivenSplits if over == "splits" else GivenTable
+    check_option("method", method, ("auto", *methods_of(kind)))
+    rope = check_rope(rope)
+    source: GivenSplits | GivenTable
+    if over == "splits":
+        method = "corrected_t" if method == "auto" else method
+        source = read_splits(scores, method, test_train_ratio)
+    else:
+        if test_train_ratio is not None:
+            raise ValueError(
+                f"test_train_ratio must be None over data sets, got {test_train_ratio}."
+            )
+        source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
+    check_method(kind, method, alternative, len(source.names))
+    root = root_seed(random_state)
+    return compare(source, method, Question(alternative, rope, confidence_level, correction, root))
+
+
+@dataclass(frozen=True)
+class GivenSplits:
+    """Scores of splits, of shape (n_splits, n_names)."""
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    test_train_ratio: float = np.nan
+    scoring: str = "score"
+    n_samples: int | None = None
+
+    def splits(self) -> Splits:
+        """Return the scores and the ratio of the sizes of test and training sets."""
+        return Splits(self.scores, self.test_train_ratio)
+
+    def halves(self) -> np.ndarray:
+        """Return the scores of 5 x 2 folds."""
+        if len(self.scores) != 10:
+            raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {len(self.scores)}.")
+        return self.scores
+
+
+def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> GivenSplits:
+    """Return the scores of splits of each classifier."""
+    if isinstance(scores, Mapping) and "test_score" in scores:
+        raise TypeError(
+            "scores must hold a result of cross_validate for each classifier, got a single one."
+        )
+    named = name_listed("scores", scores, count_up("classifier"))
+    columns = {name: read_splits_scores(f"scores[{name!r}]", each) for name, each in named.items()}
+    for name, column in columns.items():
+        if np.isnan(column).any():
+            raise ValueError(
+                f"scores[{name!r}] must have no missing scores, got {np.isnan(column).sum()}."
+            )
+        if np.abs(column).max() > LARGEST:
+            raise ValueError(
+                f"scores[{name!r}] must be <= {LARGEST:g} in size, got {column.max():g}."
+            )
+    sizes = [len(column) for column in columns.values()]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"scores must be of the same splits, got {' and '.join(map(str, sizes))}.")
+    if sizes[0] < 2:
+        raise ValueError("scores must be of two splits at least, got 1.")
+    check_same_indices({f"scores[{name!r}]": each for name, each in named.items()})
+    ratio = np.nan
+    if METHODS[method].needs == "splits":
+        ratio = _find_ratio(test_train_ratio, *named.values())
+    elif test_train_ratio is not None:
+        raise ValueError(f"test_train_ratio must be None for method={method!r}.")
+    return GivenSplits(tuple(named), np.column_stack(list(columns.values())), ratio)
+
+
+def _find_ratio(ratio: float | None, *results: Any) -> float:
+    """Return the ratio that is given, or that of the indices of the first result that has them."""
+    if ratio is not None:
+        if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
+            raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
+        return float(ratio)
+    for result in results:
+        if isinstance(result, Mapping) and "indices" in result:
+            indices = result["indices"]
+            pairs = zip(indices["test"], indices["train"], strict=True)
+            return float(np.mean([len(test) / len(train) for test, train in pairs]))
+    raise ValueError(
+        "test_train_ratio must be given, 1 / 9 for ten folds, or scores hold results of "
+        "cross_validate with return_indices=True; got None."
+    )
+
+
+@dataclass(frozen=True)
+class GivenTable:
+    """Scores over data sets, and why they are compared by the test that was chosen."""
+
+    given: ScoreTable
+    reason: str
+    scoring: str = "score"
+    n_samples: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is compared."""
+        return self.given.names
+
+    def table(self) -> Table:
+        """Return the scores, and what is said of them."""
+        details = {
+            "datasets": self.given.datasets,
+            "dropped": self.given.dropped,
+            "split_scores": self.given.splits,
+            "test_fraction": self.given.test_fraction,
+            "reason": self.reason,
+        }
+        return Table(self.given.scores, details)
+
+
+def read_table(
+    scores: Any, missing: str, method: str, alpha: float, correction: str
+) -> tuple[GivenTable, str]:
+    """Return scores over data sets and the method, which "auto" chooses by their number."""
+    given = read_score_table(scores, missing)
+    if method != "auto":
+        return GivenTable(given, "The test was asked for."), method
+    n, k = given.scores.shape
+    default = "The default: it compares two by their own scores alone."
+    n_pairs = 1 if correction == "none" else k * (k - 1) // 2
+    least = min(smallest_pvalue(n) * n_pairs, 1.0)
+    if least <= alpha:
+        return GivenTable(given, default), "wilcoxon"
+    few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
+    if k == 2:
+        return GivenTable(given, f"{few}: it cannot reject."), "wilcoxon"
+    return GivenTable(given, f"{few}, and so Nemenyi's is taken."), "nemenyi"

@@ -1,0 +1,554 @@
+"""The tests that compare, a row for each, and the engine that asks any of them.
+
+A test needs one kind of evidence: scores of splits, say, or which samples are predicted right. Who
+has it is a source: estimators that are fitted, predictions, or scores. A source has a method of the
+name of each kind that it can give, and so `methods_of` a source are known without a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.random import SeedSequence
+from scipy import stats
+from sklearn.base import is_classifier
+
+from skeval._inference.estimate import Details, Limits, Test
+from skeval._inference.paired import (
+    PairedTest,
+    adjust_pvalues,
+    cochran_q_statistic,
+    corrected_t,
+    correlated_t_probabilities,
+    differences_of,
+    exchange_pvalue,
+    five_by_two_f,
+    five_by_two_t,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
+    significance_level,
+    simultaneous_level,
+)
+from skeval._inference.posteriors import (
+    N_DRAWS,
+    dirichlet_weights,
+    largest_fractions,
+    signed_rank_draws,
+)
+from skeval._inference.ranks import (
+    critical_difference,
+    friedman,
+    mean_rank_pvalues,
+    nemenyi_pvalues,
+    rank_rows,
+    signed_rank_test,
+)
+from skeval._resampling.units import warn_of_undefined
+from skeval.metrics import get_scorer
+from skeval.model_selection._comparison import Comparison, Difference
+from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
+
+__all__ = [
+    "METHODS",
+    "Areas",
+    "ComparisonMethod",
+    "Draws",
+    "Question",
+    "Source",
+    "Splits",
+    "Table",
+    "check_estimators",
+    "check_method",
+    "check_named",
+    "choose_scoring",
+    "compare",
+    "methods_of",
+    "resolve_scorer",
+]
+
+
+class Source(Protocol):
+    """What is compared, and the evidence on it, which is made when it is asked for."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is compared."""
+
+    @property
+    def scoring(self) -> str:
+        """Name of the score."""
+
+    @property
+    def n_samples(self) -> int | None:
+        """Number of samples, where it is known."""
+
+
+class Splits(NamedTuple):
+    """Scores of all on the same splits, of shape (n_splits, n_names)."""
+
+    scores: np.ndarray
+    test_train_ratio: float = np.nan
+
+
+class Areas(NamedTuple):
+    """Areas under ROC curves, their covariance, and whether they are of the same samples."""
+
+    values: np.ndarray
+    covariance: np.ndarray
+    paired: bool = True
+
+
+class Draws(NamedTuple):
+    """Scores on all samples, and on resamples of them, of shape (n_names, n_resamples).
+
+    Of the pair at two places `exchange` returns the differences under exchanges of the two.
+    """
+
+    values: np.ndarray
+    resampled: np.ndarray
+    exchange: Callable[[int, int], np.ndarray] | None = None
+
+
+class Table(NamedTuple):
+    """Scores by data set and name, and what the details say of them."""
+
+    scores: np.ndarray
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is to be shown of all pairs, and how surely."""
+
+    alternative: str = "two-sided"
+    rope: float = 0.0
+    confidence_level: float = 0.95
+    correction: str = "holm"
+    root: SeedSequence = field(default_factory=SeedSequence)
+
+
+class Pair(NamedTuple):
+    """What a test finds of two: the difference, its test, the name of its interval, and more."""
+
+    value: float
+    test: PairedTest
+    interval: str
+    details: dict[str, Any]
+    replicates: np.ndarray = np.empty(0)
+    allow_point: bool = False
+
+
+class Findings(NamedTuple):
+    """What a test finds of all: their scores, and a function that judges two by their places."""
+
+    values: np.ndarray
+    judge: Callable[[int, int], Pair]
+    details: Details = MappingProxyType({})
+    omnibus: Test | None = None
+
+
+def level_over_datasets(confidence_level: float) -> float:
+    """Return the level of tests beside intervals as Demsar (2006) has it, above 5 %, too."""
+    return 1 - confidence_level
+
+
+@dataclass(frozen=True)
+class ComparisonMethod:
+    """A test that compares.
+
+    Attributes
+    ----------
+    name : str
+        The string of the argument `method`, and of the result.
+    title : str
+        What it is, in words.
+    needs : str
+        The method of a source that gives its evidence.
+    judge : callable
+        From the evidence and a `Question` to `Findings`.
+    scoring : str or None
+        The one score that it tests; None where it tests any.
+    of_classes : bool
+        Whether it compares predicted classes, and so no regressors.
+    independent : bool
+        Whether it takes samples for independent, and so no groups.
+    one_sided : bool
+        Whether it can test one side.
+    simultaneous : bool
+        Whether its P-values hold for all pairs together as they are.
+    level : callable
+        From the confidence level to the P-value up to which it calls a difference more than chance.
+    scope : str
+        What it takes as it is.
+    """
+
+    name: str
+    title: str
+    needs: str
+    judge: Callable[[Any, Question], Findings]
+    scoring: str | None = None
+    of_classes: bool = False
+    independent: bool = False
+    one_sided: bool = True
+    simultaneous: bool = False
+    level: Callable[[float], float] = significance_level
+    scope: str = ""
+
+
+def methods_of(source: type[Source]) -> tuple[str, ...]:
+    """Return the names of the methods whose evidence a kind of source has."""
+    return tuple(name for name, row in METHODS.items() if hasattr(source, row.needs))
+
+
+def check_method(source: type[Source], method: str, alternative: str, n_names: int) -> None:
+    """Raise unless a source has the evidence of a method, and it can test this alternative."""
+    row = METHODS[check_option("method", method, methods_of(source))]
+    if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
+        what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"
+        raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
+
+
+def check_named(name: str, things: Any, minimum: int) -> None:
+    """Raise unless something is a dict with as many names at least."""
+    named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
+    if not named or len(things) < minimum:
+        got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
+        raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
+
+
+def check_estimators(name: str, estimators: Mapping[str, Any], method: str, groups: Any) -> None:
+    """Raise unless all can be compared, and by this method where there are groups."""
+    row = METHODS[method]
+    for key, estimator in estimators.items():
+        check_methods(f"{name}[{key!r}]", estimator, "fit", "predict", "get_params")
+    kinds = {is_classifier(estimator) for estimator in estimators.values()}
+    classes = [type(estimator).__name__ for estimator in estimators.values()]
+    if len(kinds) > 1:
+        raise TypeError(
+            f"{name} must all be classifiers or all be regressors, got {' and '.join(classes)}."
+        )
+    if row.of_classes and kinds == {False}:
+        raise TypeError(
+            f"method={method!r} must be given classifiers, got {classes[0]}; "
+            "'corrected_t' and 'bootstrap' take regressors."
+        )
+    if groups is not None and row.independent:
+        raise ValueError(
+            f"groups must be None for method={method!r}, which takes samples for independent; "
+            "method='bootstrap' draws whole groups, 'corrected_t' holds whole groups out."
+        )
+
+
+def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
+    """Return the score that a method tests, or raise where it tests another."""
+    fixed = METHODS[method].scoring
+    if fixed is not None and scoring not in (None, fixed):
+        raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
+    if scoring is None and fixed is None:
+        return "accuracy" if is_classifier(estimator) else "r2"
+    return fixed or scoring
+
+
+def resolve_scorer(scoring: Any) -> Any:
+    """Return the scorer of a name, any other as it is."""
+    with naming("scoring"):
+        return get_scorer(scoring) if isinstance(scoring, str) else scoring
+
+
+def compare(source: Source, method: str, question: Question) -> Comparison:
+    """Ask a test for all pairs of what a source has, and hold them together."""
+    row, names = METHODS[method], source.names
+    found = row.judge(getattr(source, row.needs)(), question)
+    places = list(combinations(range(len(names)), 2))
+    pairs = [found.judge(*two) for two in places]
+    correction = "none" if row.simultaneous else question.correction
+    alone = [pair.test.pvalue for pair in pairs]
+    shared: dict[str, Any] = {
+        "method": method,
+        "confidence_level": question.confidence_level,
+        "level": row.level(question.confidence_level),
+        "scope": row.scope,
+    }
+    differences = {}
+    for (a, b), pair, pvalue in zip(
+        places, pairs, adjust_pvalues(np.array(alone), correction), strict=True
+    ):
+        differences[names[a], names[b]] = Difference(
+            name=f"{source.scoring}: {names[a]} - {names[b]}",
+            a=names[a],
+            b=names[b],
+            value=pair.value,
+            standard_error=pair.test.standard_error,
+            statistic=pair.test.statistic,
+            pvalue=float(pvalue),
+            alternative=question.alternative,
+            limits={pair.interval: partial(hold_together, pair.test.limits, len(pairs))},
+            n_samples=source.n_samples,
+            replicates=pair.replicates,
+            allow_point=pair.allow_point,
+            details=pair.details | {"pvalue_alone": pair.test.pvalue},
+            **shared,
+        )
+    return Comparison(
+        names=names,
+        values=np.asarray(found.values, dtype=float),
+        differences=differences,
+        scoring=source.scoring,
+        title=row.title,
+        correction=correction,
+        omnibus=found.omnibus,
+        details=dict(found.details),
+        **shared,
+    )
+
+
+def hold_together(
+    limits: Callable[[float], Limits], n_intervals: int, confidence_level: float
+) -> Limits:
+    """Return the ends of one of many intervals that all hold together at a level (Bonferroni)."""
+    if n_intervals > 1:
+        confidence_level = simultaneous_level(confidence_level, n_intervals)
+    return limits(confidence_level)
+
+
+def judge_splits(splits: Splits, question: Question) -> Findings:
+    """The corrected resampled t-test, and the Bayesian correlated t test beside it."""
+    (scores, ratio), rope = splits, question.rope
+    values = scores.mean(axis=0)
+
+    def judge(a: int, b: int) -> Pair:
+        test = corrected_t(differences_of(scores[:, [a, b]]), ratio, question.alternative)
+        if test.standard_error == 0:
+            warn_undefined(
+                "The difference is the same on every split, which leaves no variance to test by: "
+                "the interval is nan, and the P-value too unless the scores are equal."
+            )
+        value, error = float(values[a] - values[b]), test.standard_error
+        regions = correlated_t_probabilities(value, error, len(scores), rope)
+        return Pair(value, test, "corrected_t", {"rope": rope, **regions._asdict()})
+
+    known = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
+    return Findings(values, judge, known)
+
+
+def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Findings:
+    """The tests of five repeats of two halves, by t or F."""
+    values = scores.mean(axis=0)
+
+    def judge(a: int, b: int) -> Pair:
+        differences = differences_of(scores[:, [a, b]]).reshape(5, 2)
+        if method == "5x2cv_f":
+            test = five_by_two_f(differences)
+        else:
+            test = five_by_two_t(differences, question.alternative)
+        if np.isnan(test.limits(question.confidence_level)).any():
+            warn_undefined(
+                f"The interval of {method!r} is undefined, nan: the differences leave no variance "
+                "to judge by, or vary too much from repeat to repeat."
+            )
+        return Pair(float(values[a] - values[b]), test, method, {})
+
+    return Findings(values, judge, {"split_scores": scores})
+
+
+def judge_right(right: np.ndarray, question: Question) -> Findings:
+    """McNemar's test of the samples that one of two alone predicts right; (n_names, n_samples)."""
+    values = right.mean(axis=1)
+
+    def judge(a: int, b: int) -> Pair:
+        only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
+        test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
+        counted = {"form": form, "only_a": only_a, "only_b": only_b}
+        return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
+
+    return Findings(values, judge)
+
+
+def judge_right_of_all(right: np.ndarray, question: Question) -> Findings:
+    """Cochran's Q, whether any differs, before McNemar's test of all pairs."""
+    statistic, of_sample = cochran_q_statistic(right), right.sum(axis=0)
+    omnibus = Test(
+        name="Q",
+        statistic=statistic,
+        pvalue=float(stats.chi2.sf(statistic, len(right) - 1)),
+        method="Cochran's Q",
+        details={"n_discordant": int(np.sum((of_sample > 0) & (of_sample < len(right))))},
+    )
+    return judge_right(right, question)._replace(omnibus=omnibus)
+
+
+def judge_areas(areas: Areas, question: Question) -> Findings:
+    """DeLong's test of areas under ROC curves."""
+    values, covariance, paired = areas
+
+    def judge(a: int, b: int) -> Pair:
+        two = [a, b]
+        test = paired_delong(values[two], covariance[np.ix_(two, two)], question.alternative)
+        return Pair(float(values[a] - values[b]), test, "delong", {"paired": paired})
+
+    return Findings(values, judge)
+
+
+def judge_draws(draws: Draws, question: Question) -> Findings:
+    """The bootstrap of the difference of scores on the same resamples."""
+    values, resampled = draws.values, draws.resampled
+
+    def judge(a: int, b: int) -> Pair:
+        replicates = resampled[a] - resampled[b]
+        warn_of_undefined(replicates)
+        defined = replicates[~np.isnan(replicates)]
+        if len(defined) < 2:
+            raise ValueError("the score must be defined on two resamples at least, it is on fewer.")
+        value = float(values[a] - values[b])
+        test = paired_bootstrap(value, defined, question.alternative)
+        return Pair(value, test, "bootstrap", {}, replicates)
+
+    return Findings(values, judge)
+
+
+def judge_exchanges(draws: Draws, question: Question) -> Findings:
+    """The P-value of exchanges of two predictions, with the interval of the bootstrap."""
+    found, exchange = judge_draws(draws, question), draws.exchange
+    if exchange is None:
+        raise TypeError("a source of exchanges must have them.")
+
+    def judge(a: int, b: int) -> Pair:
+        pair, replicates = found.judge(a, b), exchange(a, b)
+        pvalue = exchange_pvalue(pair.value, replicates, question.alternative)
+        test = pair.test._replace(statistic=pair.value, pvalue=pvalue)
+        return pair._replace(test=test, replicates=replicates)
+
+    return found._replace(judge=judge)
+
+
+def judge_datasets(
+    table: Table,
+    question: Question,
+    *,
+    of_distances: Callable[[np.ndarray, int, int], np.ndarray] | None = None,
+) -> Findings:
+    """Wilcoxon's test of the differences on data sets, or a test of the distances of mean ranks."""
+    scores, rope, (n, k) = table.scores, question.rope, table.scores.shape
+    ranks = rank_rows(scores)
+    mean_ranks = ranks.mean(axis=0)
+    weights = dirichlet_weights(n, N_DRAWS, np.random.default_rng(question.root))
+    pairs = list(combinations(range(k), 2))
+    distances = np.array([abs(mean_ranks[a] - mean_ranks[b]) for a, b in pairs])
+    of_ranks = [] if of_distances is None else of_distances(distances, n, k).tolist()
+    by_pair = dict(zip(pairs, of_ranks, strict=False))
+
+    def judge(a: int, b: int) -> Pair:
+        differences = scores[:, a] - scores[:, b]
+        signed = signed_rank_test(differences)
+        regions = largest_fractions(signed_rank_draws(differences, rope, weights))
+        said = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
+        pvalue, statistic = signed.pvalue, signed.effect_size
+        if by_pair:
+            pvalue, statistic = by_pair[a, b], float(mean_ranks[b] - mean_ranks[a])
+        test = PairedTest(np.nan, statistic, pvalue, signed.limits)
+        return Pair(signed.estimate, test, "wilcoxon", said, allow_point=True)
+
+    known = {
+        "scores": scores,
+        "mean_ranks": mean_ranks,
+        "critical_difference": critical_difference(n, k, question.confidence_level),
+        "rope": rope,
+        "root": question.root,
+    }
+    omnibus = describe_friedman(ranks) if k > 2 else None
+    return Findings(scores.mean(axis=0), judge, table.details | known, omnibus)
+
+
+def describe_friedman(ranks: np.ndarray) -> Test:
+    """Return Friedman's test, by the F of Iman and Davenport."""
+    found = friedman(ranks)
+    return Test(
+        name="F",
+        statistic=found.f_statistic,
+        pvalue=found.f_pvalue,
+        method="Friedman, Iman-Davenport",
+        details={
+            "chi_squared": found.chi_squared,
+            "chi_squared_pvalue": found.pvalue,
+            "chi_squared_without_ties": found.chi_squared_without_ties,
+            "f_without_ties": found.f_without_ties,
+            "kendall_w": found.kendall_w,
+        },
+    )
+
+
+RULES = "This holds for these predictions; that training anew would change them is left out."
+DATASETS = "All this is of data sets like these, and of no single one."
+MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
+OF_LABELS: dict[str, Any] = {
+    "needs": "right",
+    "scoring": "accuracy",
+    "of_classes": True,
+    "independent": True,
+    "scope": RULES,
+}
+OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
+
+ROWS = (
+    ComparisonMethod("corrected_t", "corrected resampled t", "splits", judge_splits),
+    ComparisonMethod(
+        "5x2cv_t", "5 x 2 folds, t", "halves", partial(judge_halves, method="5x2cv_t")
+    ),
+    ComparisonMethod(
+        "5x2cv_f",
+        "5 x 2 folds, F",
+        "halves",
+        partial(judge_halves, method="5x2cv_f"),
+        one_sided=False,
+    ),
+    ComparisonMethod(
+        "permutation", "paired permutation", "exchanges", judge_exchanges, scope=RULES
+    ),
+    ComparisonMethod("bootstrap", "paired bootstrap", "draws", judge_draws, scope=RULES),
+    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, **OF_LABELS),
+    ComparisonMethod(
+        "cochran_q", "McNemar's test after Cochran's Q", judge=judge_right_of_all, **OF_LABELS
+    ),
+    ComparisonMethod(
+        "delong",
+        "DeLong's test",
+        "areas",
+        judge_areas,
+        scoring="roc_auc",
+        of_classes=True,
+        independent=True,
+        scope=RULES,
+    ),
+    ComparisonMethod(
+        "wilcoxon",
+        "Wilcoxon's signed-rank test",
+        judge=judge_datasets,
+        scope=DATASETS,
+        **OVER_DATASETS,
+    ),
+    ComparisonMethod(
+        "nemenyi",
+        "Nemenyi's test",
+        judge=partial(judge_datasets, of_distances=nemenyi_pvalues),
+        simultaneous=True,
+        scope=MEAN_RANKS,
+        **OVER_DATASETS,
+    ),
+    ComparisonMethod(
+        "mean_ranks",
+        "normal distance of mean ranks",
+        judge=partial(judge_datasets, of_distances=mean_rank_pvalues),
+        scope=MEAN_RANKS,
+        **OVER_DATASETS,
+    ),
+)
+
+METHODS = {row.name: row for row in ROWS}
+"""The methods by the string that names them."""

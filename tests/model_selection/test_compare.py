@@ -1,0 +1,495 @@
+"""Two classifiers: each test against its formula, an oracle, and its size."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import parallel_config
+from numpy.testing import assert_allclose
+from reference import metric_intervals as reference
+from scipy import stats
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, r2_score, roc_auc_score
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
+
+from skeval._inference.areas import delong
+from skeval._inference.paired import (
+    corrected_t,
+    differences_of,
+    mcnemar,
+    paired_bootstrap,
+    paired_delong,
+)
+from skeval.model_selection import compare_classifiers
+
+X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
+TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()
+FOLDS = StratifiedKFold(5)  # what scikit-learn's functions make of no splitter
+
+
+def discordant_of(comparison):
+    details = comparison.difference.details
+    return details["only_a"], details["only_b"]
+
+
+def test_corrected_t_takes_the_ratio_of_the_splits():
+    cv = ShuffleSplit(12, test_size=0.3, random_state=0)
+    result = compare_classifiers([TREE, BAYES], X, Y, cv=cv)
+    a, b = (cross_val_score(e, X, Y, cv=cv) for e in (TREE, BAYES))
+    d = a - b
+    error = math.sqrt((1 / 12 + 36 / 84) * d.var(ddof=1))
+    assert_allclose(result.difference.standard_error, error)
+    assert_allclose(result.difference.statistic, d.mean() / error)
+    assert_allclose(result.difference.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 11))
+    half = stats.t.ppf(0.975, 11) * error
+    assert_allclose(
+        [result.difference.interval.low, result.difference.interval.high],
+        [d.mean() - half, d.mean() + half],
+    )
+    assert_allclose(result.details["split_scores"], np.c_[a, b])
+    assert_allclose([result.values[0], result.values[1]], [a.mean(), b.mean()])
+    assert result.method == "corrected_t"
+    assert result.scoring == "accuracy"
+
+
+def test_corrected_t_without_the_ratio_is_the_paired_t_test():
+    d = np.random.default_rng(0).normal(0.1, 1, size=9)
+    _, statistic, pvalue, limits = corrected_t(d, 0.0)
+    expected = stats.ttest_1samp(d, 0)
+    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue])
+    assert_allclose(limits(0.9), expected.confidence_interval(0.9))
+
+
+def test_unequal_folds_have_a_mean_ratio():
+    splits = [(np.arange(40, 120), np.arange(40)), (np.arange(100), np.arange(100, 120))]
+    result = compare_classifiers([TREE, BAYES], X, Y, cv=splits)
+    d = np.diff(result.details["split_scores"][:, ::-1], axis=1).ravel()
+    ratio = (40 / 80 + 20 / 100) / 2
+    assert_allclose(result.difference.standard_error, math.sqrt((1 / 2 + ratio) * d.var(ddof=1)))
+
+
+def test_no_variance():
+    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
+        result = compare_classifiers([BAYES, BAYES], X, Y)
+    assert (result.difference.pvalue, result.difference.value, result.difference.statistic) == (
+        1.0,
+        0.0,
+        0.0,
+    )
+    assert np.isnan([result.difference.interval.low, result.difference.interval.high]).all()
+    y = np.repeat([0, 1], 10)
+    always = DummyClassifier(strategy="constant", constant=0)
+    with pytest.warns(UndefinedMetricWarning, match="same on every split"):
+        result = compare_classifiers([DecisionTreeClassifier(), always], y[:, None] * 1.0, y)
+    assert result.difference.value == 0.5
+    assert np.isnan(
+        [
+            result.difference.statistic,
+            result.difference.pvalue,
+            result.difference.interval.low,
+            result.difference.interval.high,
+        ]
+    ).all()
+
+
+def test_differences_that_only_rounding_makes_are_none():
+    """Scores of .7 and .6, .8 and .7 ... differ by 0.1, and by 3e-17 more or less."""
+    b = np.linspace(0.1, 0.8, 10)
+    constant = differences_of(np.c_[b + 0.1, b])
+    assert np.var(constant) > 0
+    _, statistic, pvalue, limits = corrected_t(constant, 1 / 9)
+    assert np.isnan([statistic, pvalue, *limits(0.95)]).all()
+    none = differences_of(np.c_[(b / 3) * 3, b / 7 * 7])
+    assert not none.any()
+    assert corrected_t(none, 1 / 9)[1:3] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", range(13, 200, 17))
+def test_mcnemar_of_equal_counts_is_1(n):
+    """R: mcnemar.test(matrix(c(10, 13, 13, 10), 2))$p.value is 1; statsmodels says 0.845."""
+    assert mcnemar(n, n, 3 * n)[0][2] == 1.0
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_symmetric_and_grows_with_the_surplus(b, c):
+    pvalue = mcnemar(b, c, 200)[0][2]
+    assert 0 <= pvalue <= 1
+    assert pvalue == mcnemar(c, b, 200)[0][2]
+    if abs(b - c) >= 2 and b + c > 0:  # the same number of pairs, more evenly
+        towards = 1 if b < c else -1
+        assert mcnemar(b + towards, c - towards, 200)[0][2] >= pvalue * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("b", "c"), [(3, 9), (0, 5), (0, 0), (12, 12), (30, 14), (14, 30), (13, 12)]
+)
+def test_mcnemar_equals_statsmodels(b, c):
+    (_, statistic, pvalue, limits), name = mcnemar(b, c, 100)
+    exact = b + c < 25
+    expected = sm_mcnemar([[40, b], [c, 60 - b - c]], exact=exact, correction=True)
+    assert_allclose([statistic, pvalue], [expected.statistic, expected.pvalue], rtol=1e-12)
+    assert name == ("exact" if exact else "chi-squared")
+    # Agresti & Min: half a pair in each cell.
+    p, q = (b + 0.5) / 102, (c + 0.5) / 102
+    half = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / 102)
+    assert_allclose(limits(0.95), [p - q - half, p - q + half])
+
+
+def test_mcnemar_of_held_out_predictions():
+    result = compare_classifiers([TREE, BAYES], X, Y, method="mcnemar", cv=KFold(6))
+    right = [cross_val_predict(e, X, Y, cv=KFold(6)) == Y for e in (TREE, BAYES)]
+    counted = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+    assert discordant_of(result) == counted
+    assert_allclose(result.difference.value, right[0].mean() - right[1].mean())
+    assert_allclose(result.values[1], right[1].mean())
+    loo = compare_classifiers([TREE, BAYES], X[:40], Y[:40], method="mcnemar", cv=LeaveOneOut())
+    assert loo.difference.n_samples == 40
+
+
+def test_mcnemar_has_its_size():
+    """Two classifiers that err independently and equally often: 5 % of 400 tests reject."""
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for _ in range(400):
+        right = rng.random((2, 150)) < 0.7
+        b, c = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+        (_, _, pvalue, limits), _ = mcnemar(b, c, 150)
+        rejected += pvalue <= 0.05
+        low, high = limits(0.95)
+        assert -1 <= low <= high <= 1
+    assert stats.binom.sf(rejected - 1, 400, 0.05) > 0.001
+
+
+def test_paired_bootstrap_of_any_score():
+    result = compare_classifiers(
+        [TREE, BAYES],
+        X,
+        Y,
+        cv=FOLDS,
+        method="bootstrap",
+        scoring="f1",
+        n_resamples=60,
+        random_state=0,
+    )
+    pred = [cross_val_predict(e, X, Y, cv=5) for e in (TREE, BAYES)]
+    assert_allclose(result.values[0], f1_score(Y, pred[0]))
+    assert_allclose(result.difference.value, f1_score(Y, pred[0]) - f1_score(Y, pred[1]))
+    assert_allclose(
+        [result.difference.interval.low, result.difference.interval.high],
+        np.quantile(result.difference.replicates, [0.025, 0.975]),
+    )
+    d, replicates = result.difference.value, result.difference.replicates
+    exceeding = sum(abs(r - d) >= abs(d) - 1e-15 for r in replicates)
+    assert result.difference.pvalue == (1 + exceeding) / 61
+    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
+        same = compare_classifiers(
+            [BAYES, BAYES], X, Y, method="bootstrap", n_resamples=20, random_state=0
+        )
+    assert same.difference.pvalue == 1.0
+    assert (same.difference.replicates == 0).all()
+
+
+def test_bootstrap_judges_scores_and_probabilities_too():
+    for scoring, metric, response in (
+        ("roc_auc", roc_auc_score, "predict_proba"),
+        (make_scorer(accuracy_score), accuracy_score, "predict"),
+    ):
+        result = compare_classifiers(
+            [BAYES, TREE], X, Y, cv=FOLDS, method="bootstrap", scoring=scoring, n_resamples=10
+        )
+        answers = cross_val_predict(BAYES, X, Y, method=response)
+        expected = metric(Y, answers[:, 1] if answers.ndim == 2 else answers)
+        assert_allclose(result.values[0], expected)
+    ranking = compare_classifiers(
+        [BAYES, LogisticRegression()],
+        X,
+        Y,
+        cv=FOLDS,
+        method="bootstrap",
+        scoring="neg_ranking_loss",
+        n_resamples=10,
+        random_state=0,
+    )
+    area = roc_auc_score(
+        Y, cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
+    )
+    assert_allclose(1 + ranking.values[1], area)
+
+
+def test_bootstrap_of_groups_draws_groups():
+    groups = np.repeat(np.arange(12), 10)
+    options = {"method": "bootstrap", "n_resamples": 300, "random_state": 0, "cv": GroupKFold(4)}
+    grouped = compare_classifiers([TREE, BAYES], X, Y, groups=groups, **options)
+    pred = [cross_val_predict(e, X, Y, cv=GroupKFold(4), groups=groups) for e in (TREE, BAYES)]
+    gain = ((pred[0] == Y).astype(int) - (pred[1] == Y)).reshape(12, 10).mean(axis=1)
+    assert_allclose(grouped.difference.standard_error, gain.std() / np.sqrt(12), rtol=0.2)
+
+
+def test_bootstrap_leaves_undefined_resamples_out():
+    y = np.zeros(30, dtype=int)
+    y[[0, 10, 20]] = 1
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 100 resamples"):
+        result = compare_classifiers(
+            [BAYES, LogisticRegression()],
+            x,
+            y,
+            method="bootstrap",
+            scoring="roc_auc",
+            cv=KFold(3),
+            n_resamples=100,
+            random_state=0,
+        )
+    assert 0 < np.isnan(result.difference.replicates).sum() < 30
+    assert np.isfinite(
+        [result.difference.interval.low, result.difference.interval.high, result.difference.pvalue]
+    ).all()
+
+
+def test_delong_equals_the_u_statistic():
+    y = np.array(["neg", "pos"])[Y]
+    result = compare_classifiers(
+        [LogisticRegression(), BAYES], X, y, cv=FOLDS, method="delong", confidence_level=0.9
+    )
+    a = cross_val_predict(LogisticRegression(), X, Y, method="decision_function")
+    b = cross_val_predict(BAYES, X, Y, method="predict_proba")[:, 1]
+    assert "training anew would change them is left out" in str(result)
+    areas, covariance = reference.delong(
+        [s[Y == 1].tolist() for s in (a, b)], [s[Y == 0].tolist() for s in (a, b)]
+    )
+    variance = covariance[0][0] + covariance[1][1] - 2 * covariance[0][1]
+    z = (areas[0] - areas[1]) / math.sqrt(variance)
+    assert_allclose([result.values[0], result.values[1]], areas)
+    assert_allclose(
+        [result.difference.statistic, result.difference.pvalue], [z, 2 * stats.norm.sf(abs(z))]
+    )
+    half = stats.norm.ppf(0.95) * math.sqrt(variance)
+    assert_allclose(
+        [result.difference.interval.low, result.difference.interval.high],
+        result.difference.value + np.array([-half, half]),
+    )
+    assert result.scoring == "roc_auc"
+
+
+def delong_rejections(n_data_sets, n_each=40):
+    rng = np.random.default_rng(0)
+    positive = np.repeat([True, False], n_each)
+    rejected = 0
+    for _ in range(n_data_sets):
+        shared = rng.normal(size=2 * n_each)
+        scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
+        rejected += paired_delong(*delong(positive, scores))[2] <= 0.05
+    return rejected
+
+
+def test_delong_has_its_size():
+    rejected = delong_rejections(300)
+    assert stats.binom.sf(rejected - 1, 300, 0.05) > 0.001
+    assert stats.binom.cdf(rejected, 300, 0.05) > 0.001
+
+
+@pytest.mark.slow
+def test_delong_has_its_size_long():
+    rejected = delong_rejections(4000)
+    print(f"paired DeLong rejects {rejected / 4000:.4f}")
+    assert stats.binom.sf(rejected - 1, 4000, 0.05) > 0.001
+    assert stats.binom.cdf(rejected, 4000, 0.05) > 0.001
+
+
+def test_folds_that_can_be_made_in_one_way_are_not_repeated():
+    """Repeats of the same folds would look like degrees of freedom."""
+    groups = np.repeat(np.arange(6), 20)
+    result = compare_classifiers([TREE, BAYES], X, Y, groups=groups, random_state=0)
+    assert len(result.details["split_scores"]) == 6
+    few = compare_classifiers([Ridge(), Ridge(9.0)], X[:9], X[:9, 0] + Y[:9], scoring=nearness)
+    assert len(few.details["split_scores"]) == 9
+
+
+def nearness(estimator, X, y):
+    return -float(np.abs(estimator.predict(X) - y).mean())
+
+
+@pytest.mark.slow
+def test_corrected_t_does_not_reject_too_often_and_the_plain_t_does():
+    """Two classifiers on features of the same worth: no difference in expectation."""
+    rejected = plain = 0
+    cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], 30)
+        x = rng.normal(size=(60, 2)) + 0.8 * y[:, None]
+        models = [
+            make_pipeline(make_column_transformer(("passthrough", [j])), GaussianNB())
+            for j in (0, 1)
+        ]
+        result = compare_classifiers(models, x, y, cv=cv)
+        rejected += result.difference.pvalue <= 0.05
+        plain += stats.ttest_rel(*result.details["split_scores"].T).pvalue <= 0.05
+    print(f"corrected {rejected / 200:.3f}, plain t {plain / 200:.3f}")
+    assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
+    assert plain > 2 * rejected
+
+
+def test_a_number_of_folds_is_shuffled_and_splits_no_group():
+    """Every sample stands there twice: with its copy in the training part, 1-NN never errs."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.normal(size=(60, 6)), 2, axis=0)
+    y, pairs = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
+    near = KNeighborsClassifier(1)
+    mixed = compare_classifiers([near, BAYES], x, y, random_state=0)
+    apart = compare_classifiers([near, BAYES], x, y, groups=pairs, random_state=0)
+    assert mixed.values[0] > 0.9
+    assert apart.values[0] < 0.7
+    assert len(apart.details["split_scores"]) == 100
+    again = compare_classifiers([near, BAYES], x, y, groups=pairs, random_state=0)
+    assert_allclose(again.details["split_scores"], apart.details["split_scores"], rtol=0)
+    with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
+        compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
+
+
+def test_kinds_of_data():
+    names = np.array(["no", "yes"])[Y]
+    models, options = (LogisticRegression(), TREE), {"method": "mcnemar", "random_state": 0}
+    expected = compare_classifiers(models, X, Y, **options)
+    frame = pd.DataFrame(X, index=range(500, 620))
+    framed = compare_classifiers(models, frame, pd.Series(names, index=frame.index), **options)
+    assert discordant_of(framed) == discordant_of(expected)
+    sparse = compare_classifiers(models, csr_matrix(X), names, **options)
+    assert discordant_of(sparse) == discordant_of(expected)
+    iris = load_iris(return_X_y=True)
+    for method in ("corrected_t", "mcnemar", "bootstrap"):
+        result = compare_classifiers([BAYES, TREE], *iris, method=method, n_resamples=10)
+        assert -1 < result.difference.value < 1
+    ridge = compare_classifiers(
+        [Ridge(), Ridge(100.0)], X, X[:, 0] + Y, cv=KFold(5), method="bootstrap", n_resamples=10
+    )
+    assert ridge.scoring == "r2"
+    answers = cross_val_predict(Ridge(), X, X[:, 0] + Y)
+    assert_allclose(ridge.values[0], r2_score(X[:, 0] + Y, answers))
+
+
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_seeds_and_jobs(backend):
+    def run(seed, n_resamples=110, n_jobs=None):
+        return compare_classifiers(
+            [TREE, BAYES],
+            X,
+            Y,
+            method="bootstrap",
+            n_resamples=n_resamples,
+            random_state=seed,
+            n_jobs=n_jobs,
+        ).difference.replicates
+
+    with parallel_config(backend=backend):
+        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
+    assert_allclose(run(0), run(0, 150)[:110], rtol=0)
+    assert (run(0) != run(1)).any()
+    assert (run(None) != run(None)).any()
+
+
+def test_result_reads_and_pickles():
+    result = compare_classifiers([TREE, BAYES], X, Y, method="mcnemar")
+    assert str(result).splitlines()[1].split()[0] == result.best[0]
+    frame = result.to_frame()
+    assert frame[["a", "b"]].to_numpy().tolist() == [["DecisionTreeClassifier", "GaussianNB"]]
+    assert pickle.loads(pickle.dumps(result)).difference.pvalue == result.difference.pvalue
+
+
+def test_paired_bootstrap_of_no_spread():
+    error, statistic, pvalue, limits = paired_bootstrap(0.5, np.full(9, 0.5))
+    assert (error, pvalue, *limits(0.95)) == (0.0, 0.1, 0.5, 0.5)
+    assert math.isnan(statistic)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "t"}, "method must be one of 'corrected_t', .* got 't'"),
+        ({"confidence_level": 0}, "level must fulfil"),
+        ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
+        ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
+        ({"scoring": "nonsense"}, "get_scorer_names"),
+        ({"method": "bootstrap", "cv": ShuffleSplit(3)}, "every sample exactly once"),
+        (
+            {"method": "mcnemar", "cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2)},
+            "every sample exactly once",
+        ),
+        ({"cv": [(np.arange(60), np.arange(60, 120))]}, "at least two splits, got 1"),
+        ({"n_resamples": 1}, "'n_resamples' parameter"),
+        ({"cv": 1}, "n_splits"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_classifiers([TREE, BAYES], X, Y, **options)
+
+
+class Silent(GaussianNB):
+    """Answers, but would rather not be asked for more."""
+
+    def predict_proba(self, X):
+        raise RuntimeError("nobody needs probabilities here")
+
+
+def test_mcnemar_asks_for_predictions_only():
+    result = compare_classifiers([Silent(), BAYES], X, Y, cv=FOLDS, method="mcnemar")
+    assert discordant_of(result) == (0, 0)
+
+
+def test_regressors_are_refused_where_errors_are_counted():
+    for method in ("mcnemar", "delong"):
+        with pytest.raises(TypeError, match=f"'{method}' must be given classifiers, got Ridge"):
+            compare_classifiers([Ridge(), Ridge(2.0)], X, Y, method=method)
+    for method in ("corrected_t", "bootstrap"):
+        with pytest.raises(TypeError, match="all be classifiers or all be regressors"):
+            compare_classifiers([BAYES, Ridge()], X, Y, method=method)
+
+
+def test_bad_data():
+    with pytest.raises(ValueError, match="X and y must have the same length, got 120 and 119"):
+        compare_classifiers([TREE, BAYES], X, Y[:-1])
+    with pytest.raises(ValueError, match="y contains NaN"):
+        compare_classifiers([TREE, BAYES], X[:3], [0, 1, np.nan])
+    with pytest.raises(TypeError, match=r"estimators\['str'\] must have the methods fit"):
+        compare_classifiers(["tree", BAYES], X, Y)
+    y = np.repeat([0, 1, 2], 40)
+    with pytest.raises(ValueError, match="every class in every training part"):
+        compare_classifiers([TREE, BAYES], X, y, cv=KFold(3), method="mcnemar")
+    with pytest.raises(ValueError, match="needs two classes in y, got 3"):
+        compare_classifiers([TREE, BAYES], X, y, method="delong")
+
+    class Mute(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return self.classes_[np.zeros(len(X), dtype=int)]
+
+    with pytest.raises(ValueError, match="must have decision_function or predict_proba"):
+        compare_classifiers([Mute(), BAYES], X, Y, method="delong")
