@@ -7,7 +7,7 @@ score, a difference or an index, and what only some methods find stands in `deta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -115,9 +115,8 @@ class IntervalResult(ShownAsText):
         check_confidence_level(level)
         methods = self.interval_methods
         method = check_option("method", methods[0] if method is None else method, methods)
-        return ConfidenceInterval(
-            *require_width(self._limits_at(level, method)), float(level), method
-        )
+        low, high = require_width(self._limits_at(level, method))
+        return ConfidenceInterval(low, high, float(level), method)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         raise NotImplementedError
@@ -147,7 +146,11 @@ class Result(ShownAsText):
         -------
         dict
         """
-        raise NotImplementedError
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in shown.items()
+        }
 
     def to_frame(self) -> DataFrame:
         """Return the numbers of `to_dict` as a frame of one row; requires pandas.
