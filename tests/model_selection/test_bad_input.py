@@ -260,7 +260,10 @@ MODELS = [SVC(kernel="linear"), SVC(), LogisticRegression(), KNeighborsClassifie
 TEXTS = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=["good day", "bad night"] * 15)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=str)
+TEXT_CALLS = [(cross_val_error, model) for model in MODELS]
+TEXT_CALLS += [(each, MODELS[2]) for each in (*ESTIMATES, permutation_test, evaluate)]
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -270,8 +273,12 @@ TEXTS = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=["good day", "bad n
     ],
     ids=["frame", "objects", "list"],
 )
-@pytest.mark.parametrize("estimate", [*ESTIMATES, permutation_test, error_interval, evaluate])
-def test_texts_are_named(estimate, data, message, model):
+@pytest.mark.parametrize(
+    ("estimate", "model"),
+    [*TEXT_CALLS, (error_interval, MODELS[0])],
+    ids=lambda each: getattr(each, "__name__", str(each)),
+)
+def test_texts_are_named(estimate, model, data, message):
     with pytest.raises(ValueError, match=f"X must hold numbers for this estimator, got {message}"):
         estimate(model, data, Y)
 

@@ -26,6 +26,9 @@ from skeval.model_selection import (
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
 NONSENSE += [object(), KFold(2), np.eye(2), [[]], range(3)]
+# A rule that reads no option at all is caught by any of these values; each case takes its share of
+# them, the next case the next, so that every value is tried in a third of the cases.
+SHARES = [NONSENSE[start::3] for start in range(3)]
 # What runs for ever if it is asked to, or speaks to a service, is not an error.
 SETTINGS = {"n_jobs", "verbose", "memory"}
 
@@ -50,15 +53,28 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("family", "name", "option"), CASES)
-def test_options(family, name, option):
+def check_option(family, name, option, values):
     function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
     with parallel_config(backend="threading"):
         found = [
             assert_value_or_error(function, *data, theirs=True, **{option: value})
-            for value in NONSENSE
+            for value in values
         ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "option", "share"),
+    [(*case, number % 3) for number, case in enumerate(CASES)],
+)
+def test_options(family, name, option, share):
+    check_option(family, name, option, SHARES[share])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "name", "option"), CASES)
+def test_options_of_every_value(family, name, option):
+    check_option(family, name, option, NONSENSE)
 
 
 SETTING_CASES = [

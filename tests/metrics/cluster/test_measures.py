@@ -180,7 +180,7 @@ def test_exact_duplicates_across_clusters():
     assert found.min_between[0, 1] == 0.0
 
 
-def euclidean_case(kind, n=160, p=12):
+def euclidean_case(kind, n=80, p=12):
     """Data on which the products of coordinates cancel, for many pairs or for few."""
     points = rng.normal(size=(n, p))
     if kind == "sentinels":
@@ -207,7 +207,7 @@ def euclidean_case(kind, n=160, p=12):
 def test_cancellation_costs_no_digit(kind, form, exponent, monkeypatch):
     """The sparse tiles too, and the data in any power of two."""
     monkeypatch.setattr("skeval.metrics.cluster._samples.MOST_NUMBERS", 0)
-    points, y = euclidean_case(kind), rng.integers(0, 3, 160)
+    points, y = euclidean_case(kind), rng.integers(0, 3, 80)
     scale = 2.0**exponent
     expected = sk.internal_indices(reference.distance_matrix(points), y, metric="precomputed")
     found = sk.internal_indices(form(points * scale), y)
