@@ -29,9 +29,9 @@ from skeval._resampling.units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import bleu_score, get_scorer, log_bleu_score
+from skeval.metrics import get_scorer
 from skeval.metrics._scorers import range_of_metric
-from skeval.metrics._text import bleu_options, bleu_statistics, log_bleu
+from skeval.metrics._text import find_sums
 from skeval.model_selection._closed_forms import (
     Sample,
     give_no_limits,
@@ -501,10 +501,12 @@ def _make_statistic(
 ) -> Statistic:
     """Return the metric as a function of the indices of a selection of samples."""
     function, arguments = unwrap(metric)
-    if function in (bleu_score, log_bleu_score):
+    sums = find_sums(partial(function, **arguments))
+    if sums is not None:
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return make_bleu_statistic(function is log_bleu_score, y_true, y_pred, **arguments)
+        counts = sums.read(y_true, y_pred)
+        return lambda indices: sums.score(counts[indices].sum(axis=0))
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
@@ -575,29 +577,6 @@ def find_sample_values(
     expected = float(metric(y_true, y_pred, **options))
     found = np.average(values, weights=weight)
     return values if abs(found - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
-
-
-def make_bleu_statistic(
-    logarithm: bool,
-    references: Any,
-    hypotheses: Any,
-    *,
-    max_order: int = 4,
-    tokenize: Any = None,
-    weights: Any = None,
-    smoothing: Any = None,
-    smoothing_value: float | None = None,
-    effective_order: bool = False,
-) -> Statistic:
-    """BLEU of a selection of sentences, from their counts."""
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-
-    def statistic(indices: NDArray[np.intp]) -> float:
-        value = log_bleu(rows[indices].sum(axis=0), *options)
-        return value if logarithm else float(np.exp(value))
-
-    return statistic
 
 
 def _log_losses(y_true: NDArray[Any], y_pred: Floats) -> Floats:
