@@ -41,7 +41,7 @@ def check_definition(model: object, X: np.ndarray, y: np.ndarray) -> None:
         for train, test in split.split(X, y)
     ]
     apparent = np.mean(clone(model).fit(X, y).predict(X) != y)
-    np.testing.assert_allclose(found.error, 0.368 * apparent + 0.632 * np.mean(errors), rtol=1e-6)
+    np.testing.assert_allclose(found.value, 0.368 * apparent + 0.632 * np.mean(errors), rtol=1e-6)
 
 
 def main() -> None:
@@ -56,7 +56,10 @@ def main() -> None:
 
     def ours(n: int) -> dict[str, float]:
         plus = bootstrap_error(model, X, y, method=".632+", n_resamples=n, random_state=0)
-        return {".632+": plus.error, ".632": 0.368 * plus.resubstitution + 0.632 * plus.oob}
+        return {
+            ".632+": plus.value,
+            ".632": 0.368 * plus.details["resubstitution"] + 0.632 * plus.details["oob"],
+        }
 
     def theirs() -> dict[str, float]:
         return {

@@ -115,7 +115,7 @@ def tuning(n_sets):
                 X = rng.normal(size=(n, 3))
                 X[:, 0] += 2 * norm.isf(rate) * y
                 results.append(tuning_optimism(search, X, y, random_state=seed))
-            optimism = np.array([r.optimism for r in results])
+            optimism = np.array([r.value for r in results])
             truth = optimism.mean()
             low, high = np.array([(r.interval.low, r.interval.high) for r in results]).T
             made = np.isfinite(low)
@@ -123,7 +123,7 @@ def tuning(n_sets):
                 "rate": rate,
                 "n": n,
                 "optimism": truth,
-                "tuning_bias": np.mean([r.tuning_bias for r in results]),
+                "tuning_bias": np.mean([r.details["tuning_bias"] for r in results]),
                 "spread": optimism.std(),
                 "coverage": np.mean((low <= truth) & (truth <= high)),
                 "coverage_where_made": np.mean(((low <= truth) & (truth <= high))[made]),

@@ -20,10 +20,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._inference.draws import interval_of_draws
-from skeval._inference.proportions import wilson_interval
+from skeval._inference.draws import DRAWN, limits_of_draws
+from skeval._inference.proportions import make_limits, wilson_interval
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import cross_val_error, perturbation_interval
+from skeval.model_selection._estimates import find_error
 
 LEVEL = 0.95
 N_INFORMATIVE = 5
@@ -40,8 +41,8 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
     folds = list(StratifiedKFold(10, shuffle=True, random_state=seed).split(X, y))
     repeated = RepeatedStratifiedKFold(n_splits=10, n_repeats=20, random_state=seed)
     centres = {
-        "one": cross_val_error(svm, X, y, cv=folds).error,
-        "repeated": cross_val_error(svm, X, y, cv=repeated).error,
+        "one": cross_val_error(svm, X, y, cv=folds).value,
+        "repeated": cross_val_error(svm, X, y, cv=repeated).value,
     }
     for around, centre in centres.items():
         yield f"wilson, {around}", *wilson_interval(centre * n, n, LEVEL)
@@ -49,9 +50,13 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
         result = perturbation_interval(
             svm, X, y, n_resamples=n_resamples, statistic=statistic, cv=folds, random_state=seed
         )
-        deviations = result.statistics / np.sqrt(n)
+        deviations = result.details["statistics"] / np.sqrt(n)
         for form, (around, centre) in itertools.product(FORMS, centres.items()):
-            low, high = interval_of_draws(centre, deviations, LEVEL, form, n)
+            if form in DRAWN:
+                low, high = limits_of_draws(centre, deviations, LEVEL, form)
+            else:
+                found = find_error(centre, float(np.std(deviations, ddof=1)), deviations, n)
+                low, high = make_limits(found, "zero_one")[form](LEVEL)
             yield f"{statistic} {form}, {around}", max(low, 0.0), min(high, 1.0)
 
 

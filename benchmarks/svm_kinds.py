@@ -68,7 +68,7 @@ def perturbation(model: SVC, X: np.ndarray, y: np.ndarray, repeats: int) -> tupl
     def ours() -> np.ndarray:
         return perturbation_interval(
             model, X, y, cv=folds, weights=weights, statistic="cross_validation"
-        ).statistics
+        ).details["statistics"]
 
     def errors(G: np.ndarray, tol: float) -> np.ndarray:
         wrong = np.empty(len(y))
@@ -99,7 +99,7 @@ def bootstrap(model: SVC, X: np.ndarray, y: np.ndarray, repeats: int) -> tuple:
 
     def ours() -> float:
         found = bootstrap_error(model, X, y, method=".632+", n_resamples=repeats, random_state=0)
-        return found.error
+        return found.value
 
     def theirs() -> float:
         scores = bootstrap_point632_score(
@@ -145,7 +145,7 @@ def nested(model: SVC, X: np.ndarray, y: np.ndarray, repeats: int) -> tuple:
         found = error_interval(
             model, X, y, method="nested_cv", n_folds=5, n_repeats=repeats, random_state=0
         )
-        return found.error
+        return found.value
 
     def loop() -> float:
         errors = []

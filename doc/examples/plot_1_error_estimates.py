@@ -33,7 +33,7 @@ print(report)
 # is 0 and says nothing. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
 # pessimistic; *.632* mixes the worthless 0 in; *.632+* gives it the smaller weight the more the
 # classifier overfits.
-print(report["bootstrap .632+"])
+print(report[".632+"])
 
 # %%
 # One study shows one draw of each. Twenty-five studies of other patients show what the estimates
@@ -43,11 +43,11 @@ names = ["resubstitution", "cross-validation", "oob", ".632", ".632+"]
 deviations = []
 for seed in range(25):
     X_in, X_out, y_in, y_out = train_test_split(X, y, train_size=60, stratify=y, random_state=seed)
-    truth = holdout_error(y_out, model.fit(X_in, y_in).predict(X_out)).error
-    cv = cross_val_error(model, X_in, y_in, random_state=seed).error
+    truth = holdout_error(y_out, model.fit(X_in, y_in).predict(X_out)).value
+    cv = cross_val_error(model, X_in, y_in, random_state=seed).value
     boot = bootstrap_error(model, X_in, y_in, n_resamples=40, random_state=seed)  # .632+
-    point632 = 0.368 * boot.resubstitution + 0.632 * boot.oob
-    found = [boot.resubstitution, cv, boot.oob, point632, boot.error]
+    point632 = 0.368 * boot.details["resubstitution"] + 0.632 * boot.details["oob"]
+    found = [boot.details["resubstitution"], cv, boot.details["oob"], point632, boot.value]
     deviations.append(np.array(found) - truth)
 deviations = np.array(deviations)
 for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0), strict=True):

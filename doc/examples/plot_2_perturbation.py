@@ -41,11 +41,11 @@ print(caught[0].message)
 
 # %%
 # Both as distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
-truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).error
+truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).value
 fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5.6), layout="constrained")
 for ax, one in zip(axes, (result, published), strict=True):
     PerturbationDisplay.from_result(one, ax=ax)
     ax.axvline(truth, color="tab:red", label="error on 489 other patients")
-    ax.set_title(f'statistic="{one.statistic}"')
+    ax.set_title(f'statistic="{one.details["statistic"]}"')
     ax.legend(loc="upper right", fontsize="small")
 plt.show()

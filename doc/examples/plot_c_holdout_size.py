@@ -42,7 +42,7 @@ left.legend()
 for n, test in zip(sizes, tests, strict=True):
     interval = test.confidence_interval()
     right.plot([n, n], [interval.low, interval.high], color="tab:blue", lw=2)
-    right.plot(n, test.error, "o", color="tab:blue")
+    right.plot(n, test.value, "o", color="tab:blue")
 right.axhline(wrong[rest].mean(), color="tab:orange", label=f"error on all {len(rest)}")
 right.set(xlabel="test samples", ylabel="error, 95 % interval", xscale="log", xticks=sizes)
 right.set_xticklabels(sizes)

@@ -14,30 +14,26 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm, t
 
 from skeval._inference.estimate import Limits
-from skeval._inference.proportions import (
-    effective_size,
-    log_interval,
-    normal_quantile,
-    wilson_interval,
-)
 
 __all__ = [
+    "DRAWN",
     "bca_correction",
     "bootstrap_limits",
     "check_enough_draws",
     "corrected_levels",
-    "interval_of_draws",
+    "limits_of_draws",
     "mirrored_limits",
 ]
 
 Floats = NDArray[np.float64]
-_BY_STANDARD_ERROR = ("wilson", "log", "normal")
+DRAWN = ("pivotal", "symmetric", "quantile")
+"""Forms of interval that are quantiles of draws; all others take their standard deviation."""
 
 
 def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
     """Raise where a form of interval takes more draws for this confidence level."""
     tail = (1 - confidence_level) / 2
-    needed = 2 if form in _BY_STANDARD_ERROR else int(np.ceil(1 / tail - 1e-9))
+    needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
     if n_draws < needed:
         raise ValueError(
             f"n_resamples must be >= {needed} for the interval {form!r} at confidence_level "
@@ -45,27 +41,18 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
         )
 
 
-def interval_of_draws(
-    centre: float, deviations: np.ndarray, confidence_level: float, form: str, n_samples: float
+def limits_of_draws(
+    centre: float, deviations: np.ndarray, confidence_level: float, form: str
 ) -> Limits:
-    """Return the interval around `centre` that draws of its deviation make (not clipped)."""
+    """Return the interval around `centre` that draws of its deviation make, one of `DRAWN`."""
     check_enough_draws(len(deviations), confidence_level, form)
-    spread = float(np.std(deviations, ddof=1))
-    if form == "wilson":
-        n = effective_size(centre, spread, n_samples)
-        return wilson_interval(centre * n, n, confidence_level)
-    if form == "log":
-        return log_interval(centre, spread, confidence_level)
-    if form == "normal":
-        half = normal_quantile(confidence_level) * spread
-    elif form == "symmetric":
+    tail = (1 - confidence_level) / 2
+    lower, upper = np.quantile(deviations, [tail, 1 - tail])
+    if form == "pivotal":
+        return float(centre - upper), float(centre - lower)
+    half = abs(upper)
+    if form == "symmetric":
         half = np.quantile(np.abs(deviations), confidence_level)
-    else:
-        tail = (1 - confidence_level) / 2
-        lower, upper = np.quantile(deviations, [tail, 1 - tail])
-        if form == "pivotal":
-            return float(centre - upper), float(centre - lower)
-        half = abs(upper)
     return float(centre - half), float(centre + half)
 
 

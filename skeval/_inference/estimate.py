@@ -613,10 +613,10 @@ def _keep_plain(details: Details) -> dict[str, Any]:
 
 
 def _list_details(details: Details) -> list[tuple[str, str]]:
-    """Return the details that are numbers or words as lines."""
+    """Return the details that are numbers or words as lines: `n_groups` is "groups"."""
     return [
         (
-            key.removeprefix("n_").replace("_", " "),
+            " ".join(part for part in key.split("_") if part != "n"),
             write_number(value) if isinstance(value, float) else str(value),
         )
         for key, value in _keep_plain(details).items()

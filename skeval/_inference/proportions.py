@@ -6,6 +6,7 @@ an estimate: its standard error and the intervals that can be read off it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,22 +15,24 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
-from skeval._inference.estimate import Limits
+from skeval._inference.estimate import Limits, LimitsByMethod
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
+    "NON_NEGATIVE",
     "PROPORTION_INTERVALS",
     "Finding",
     "area_interval",
     "binomial_limits",
+    "bounds_of",
     "effective_number",
     "effective_size",
     "exact_interval",
-    "finding_forms",
-    "finding_limits",
     "jeffreys_interval",
+    "list_forms",
     "log_interval",
     "log_odds_interval",
+    "make_limits",
     "mean_interval",
     "normal_interval",
     "normal_quantile",
@@ -291,15 +294,22 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
 
 
 NON_NEGATIVE = ("squared", "absolute")
-QUANTILES = ("location_shifted_bootstrap", "two_stage_bootstrap")
+"""Losses whose mean has an interval on the logarithmic scale."""
+
+
+def bounds_of(loss: str) -> Limits:
+    """Return the smallest and the largest mean that a loss of this name can have."""
+    if loss == "zero_one":
+        return (0.0, 1.0)
+    return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
 
 
 class Finding(NamedTuple):
-    """What a method finds.
+    """What a method finds of a mean loss, or of a score.
 
     Attributes
     ----------
-    error, standard_error : float
+    value, standard_error : float
     replicates : ndarray
         What was averaged, or whose quantiles are the interval.
     degrees_of_freedom : float
@@ -308,49 +318,66 @@ class Finding(NamedTuple):
         Number of independent samples whose mean would have the standard error; None if unknown.
     """
 
-    error: float
+    value: float
     standard_error: float
     replicates: Floats
-    degrees_of_freedom: float
-    n_effective: float | None
+    degrees_of_freedom: float = np.inf
+    n_effective: float | None = None
+
+    def inflate(self, factor: float) -> Finding:
+        """Return what would have been found if the variance were so many times as large."""
+        n = None if self.n_effective is None else self.n_effective / factor
+        wider = float(np.sqrt(factor)) * self.standard_error
+        return self._replace(standard_error=wider, n_effective=n)
+
+    def limits(self, confidence_level: float, form: str, bounds: Limits) -> Limits:
+        """Return the limits of one form, within the range of the quantity."""
+        df, n = self.degrees_of_freedom, self.n_effective
+        if df == 0:  # a single group does not say how groups vary
+            return bounds
+        z = quantile = normal_quantile(confidence_level)
+        if np.isfinite(df):
+            quantile = float(stats.t.isf((1 - confidence_level) / 2, df))
+        wider = quantile / z
+        if form in PROPORTION_INTERVALS and n is not None:
+            n /= wider**2  # Student's quantile of groups, as Korn and Graubard (1998) take it
+            return PROPORTION_INTERVALS[form](self.value * n, n, confidence_level)
+        if form == "log":
+            return log_interval(self.value, self.standard_error * wider, confidence_level)
+        if form == "quantile":
+            tail = (1 - confidence_level) / 2
+            limits = np.nanquantile(self.replicates, [tail, 1 - tail])
+        else:
+            limits = self.value + quantile * self.standard_error * np.array([-1.0, 1.0])
+        low, high = np.clip(limits, *bounds)
+        return float(low), float(high)
 
 
-def finding_forms(found: Finding, loss: str, method: str = "") -> tuple[str, ...]:
-    """Return the forms of interval that suit what a method finds of a loss, the default first.
+def list_forms(loss: str) -> tuple[str, ...]:
+    """Return the forms of an interval of a mean loss, that which suits it best first."""
+    if loss == "zero_one":
+        return (*PROPORTION_INTERVALS, "normal")
+    return ("log", "normal") if loss in NON_NEGATIVE else ("normal",)
 
-    Quantiles of replicates make an interval if they vary.
+
+def make_limits(
+    found: Finding, loss: str, first: str = "", bounds: Limits | None = None
+) -> LimitsByMethod:
+    """Return the intervals that can be read off what was found, by form, the default first.
+
+    That is the form `first`, where it exists, or else the first of `list_forms`: quantiles make an
+    interval if the replicates vary, and a mean of 0 has no logarithm. `bounds` are by default
+    those of the loss.
     """
-    forms = []
-    if method in QUANTILES and np.nanmin(found.replicates) < np.nanmax(found.replicates):
-        forms.append("quantile")
-    if loss == "zero_one" and found.n_effective is not None:
-        forms += (
-            ["jeffreys", "wilson"]
-            if method in ("repeated_cv", "given_folds")
-            else ["wilson", "jeffreys"]
-        )
-    if loss in NON_NEGATIVE and found.error > 0:
-        forms.append("log")
-    return (*forms, "normal" if np.isinf(found.degrees_of_freedom) else "t")
-
-
-def finding_limits(found: Finding, form: str, confidence_level: float, bounds: Limits) -> Limits:
-    """Return the limits of one form, within the range of the quantity."""
-    z = quantile = normal_quantile(confidence_level)
+    forms = list(list_forms(loss))
+    if found.n_effective is None:
+        forms = [form for form in forms if form not in PROPORTION_INTERVALS]
+    if forms[0] == "log" and found.value <= 0:
+        forms.reverse()
     if np.isfinite(found.degrees_of_freedom):
-        quantile = float(stats.t.isf((1 - confidence_level) / 2, found.degrees_of_freedom))
-    error, n = found.error, found.n_effective
-    if form == "wilson" and n is not None:
-        return wilson_interval(error * n, n, confidence_level, quantile)
-    if form == "jeffreys" and n is not None:
-        n /= (quantile / z) ** 2
-        return jeffreys_interval(error * n, n, confidence_level)
-    if form == "log":
-        return log_interval(error, found.standard_error * quantile / z, confidence_level)
-    if form == "quantile":
-        tail = (1 - confidence_level) / 2
-        limits = np.nanquantile(found.replicates, [tail, 1 - tail])
-    else:
-        limits = error + quantile * found.standard_error * np.array([-1.0, 1.0])
-    low, high = np.clip(limits, *bounds)
-    return float(low), float(high)
+        forms[forms.index("normal")] = "t"
+    if first == "quantile" and np.nanmin(found.replicates) < np.nanmax(found.replicates):
+        forms.append("quantile")
+    forms.sort(key=lambda form: form != first)
+    ends = bounds_of(loss) if bounds is None else bounds
+    return {form: partial(found.limits, form=form, bounds=ends) for form in forms}

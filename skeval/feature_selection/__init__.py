@@ -2,15 +2,13 @@
 
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.feature_selection._plot import SelectionBiasDisplay, SelectionFrequencyDisplay
-from skeval.feature_selection._selection_bias import SelectionBias, selection_bias
-from skeval.feature_selection._stability import SelectionStability, selection_stability
+from skeval.feature_selection._selection_bias import selection_bias
+from skeval.feature_selection._stability import selection_stability
 
 __all__ = [
     "CV2FeatureSelectionPipeline",
-    "SelectionBias",
     "SelectionBiasDisplay",
     "SelectionFrequencyDisplay",
-    "SelectionStability",
     "selection_bias",
     "selection_stability",
 ]

@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._inference.estimate import Estimate
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, limit_folds, resolve_folds
@@ -33,7 +34,7 @@ from skeval._resampling.weights import (
     mean_of_tested,
     weight_parameters,
 )
-from skeval.feature_selection._stability import SelectionStability, selection_stability
+from skeval.feature_selection._stability import selection_stability
 from skeval.utils._checks import (
     check_groups,
     check_jobs,
@@ -113,7 +114,7 @@ class CV2FeatureSelectionPipeline(
         Features selected in each round; not with ``cv=None``.
     selection_frequency_ : ndarray of shape (n_features,)
         Fraction of the rounds that selected each feature; not with ``cv=None``.
-    stability_ : SelectionStability
+    stability_ : Estimate
         Nogueira's measure over the rounds; not with ``cv=None``.
     support_ : bool ndarray of shape (n_features,)
         Features of the final classifier, also `get_support`.
@@ -336,7 +337,7 @@ class CV2FeatureSelectionPipeline(
         return self._select(X)
 
     @property
-    def stability_(self) -> SelectionStability:
+    def stability_(self) -> Estimate:
         """Nogueira's measure of the stability of the selection over the rounds."""
         check_is_fitted(self, "fold_supports_")
         return selection_stability(self.fold_supports_)

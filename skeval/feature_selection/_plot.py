@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, Estimate
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
-from skeval.feature_selection._stability import SelectionStability, check_supports
+from skeval.feature_selection._stability import check_supports
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, shorten_name
 
@@ -33,8 +33,8 @@ class SelectionBiasDisplay(Display):
     ----------
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
         Error rates with the features selected outside and inside the loop.
-    bias : float
-        Mean difference.
+    value : float
+        The bias: their mean difference.
     interval : ConfidenceInterval
         Its interval.
 
@@ -65,7 +65,7 @@ class SelectionBiasDisplay(Display):
 
     cv1_errors: np.ndarray
     cv2_errors: np.ndarray
-    bias: float
+    value: float
     interval: ConfidenceInterval
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
@@ -81,12 +81,12 @@ class SelectionBiasDisplay(Display):
             ax.plot(repeats, rows, "|", color="C0", markersize=12, alpha=0.6, label=label)
         means = [float(np.mean(values)) for values in errors]
         (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
-        reach = [[self.bias - self.interval.low], [self.interval.high - self.bias]]
+        reach = [[self.value - self.interval.low], [self.interval.high - self.value]]
         label = f"difference, {100 * self.interval.confidence_level:g} % interval"
         self.errorbar_ = ax.errorbar(
-            self.bias, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
+            self.value, 2, xerr=reach, fmt="s", color="C1", capsize=4, label=label
         )
-        for row, value in enumerate([*means, self.bias]):
+        for row, value in enumerate([*means, self.value]):
             ax.annotate(f"{value:.3f}", (value, row), xytext=(0, 9), **BESIDE)
         ax.axvline(0, color="0.5", linewidth=1, linestyle="--")
         ax.set_yticks(range(3), ROWS)
@@ -152,7 +152,7 @@ class SelectionFrequencyDisplay(Display):
 
         Parameters
         ----------
-        result : CV2FeatureSelectionPipeline, SelectionStability or bool array-like
+        result : CV2FeatureSelectionPipeline, Estimate or bool array-like
             A fitted pipeline, the result of `selection_stability`, or the supports themselves,
             of shape (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
@@ -167,8 +167,8 @@ class SelectionFrequencyDisplay(Display):
         -------
         SelectionFrequencyDisplay
         """
-        if isinstance(result, SelectionStability):
-            frequency, n_rounds = result.frequency, result.n_rounds
+        if isinstance(result, Estimate):
+            frequency, n_rounds = result.details["frequency"], result.details["n_rounds"]
         else:
             supports = result
             if isinstance(result, CV2FeatureSelectionPipeline):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.estimate import LimitsResult, WithEnds
+from skeval._inference.estimate import Estimate
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan
@@ -22,62 +21,8 @@ from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection._cv2 import check_selector, check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import align_text, write_number, write_spread
 
-__all__ = ["SelectionBias", "compute_bias", "fold_errors", "selection_bias"]
-
-
-@dataclass(frozen=True, eq=False)
-class SelectionBias(WithEnds, LimitsResult):
-    """CV1 against CV2 on the same folds.
-
-    Attributes
-    ----------
-    cv1_error : float
-        Error rate with the features selected once, on all samples.
-    cv2_error : float
-        Error rate with the features selected in every training part.
-    bias : float
-        ``cv2_error - cv1_error``: what CV1 hides.
-    standard_error : float
-        Standard error of the bias.
-    cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
-        The errors of each repeat.
-    interval : ConfidenceInterval
-        That of the bias, by the corrected resampled t.
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    cv1_error: float
-    cv2_error: float
-    bias: float
-    standard_error: float
-    cv1_errors: np.ndarray = field(repr=False)
-    cv2_errors: np.ndarray = field(repr=False)
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the numbers without the repeats, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        names = ("cv1_error", "cv2_error", "bias", "standard_error", "low", "high")
-        return {name: getattr(self, name) for name in (*names, "confidence_level")}
-
-    def __str__(self) -> str:
-        rows = [
-            ("CV1, selected outside the loop", write_number(self.cv1_error)),
-            ("CV2, selected inside the loop", write_number(self.cv2_error)),
-            ("bias", write_number(self.bias)),
-            ("standard error", write_spread(self.standard_error)),
-            self._interval_row(),
-            ("repeats", f"{len(self.cv1_errors)}"),
-        ]
-        return align_text("selection bias (zero_one loss)", rows)
+__all__ = ["compute_bias", "fold_errors", "selection_bias"]
 
 
 def selection_bias(
@@ -95,7 +40,7 @@ def selection_bias(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> SelectionBias:
+) -> Estimate:
     r"""Measure the bias of selecting features outside the cross-validation.
 
     CV1 selects on all samples and cross-validates the classifier only; CV2 selects anew in every
@@ -141,8 +86,10 @@ def selection_bias(
 
     Returns
     -------
-    SelectionBias
-        Both errors, their difference and its interval.
+    Estimate
+        `value` is the bias, with its interval; `replicates` holds that of each repeat. `details`
+        has "cv1_error" and "cv2_error", the error rates with the features selected once on all
+        samples and in every training part, and "cv1_errors" and "cv2_errors" of each repeat.
 
     Raises
     ------
@@ -183,7 +130,7 @@ def selection_bias(
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     result = selection_bias(SelectKBest(k=20), SVC(kernel="linear"), X, y, random_state=0)
-    >>> result.cv1_error, result.cv2_error
+    >>> result.details["cv1_error"], result.details["cv2_error"]
     (0.08, 0.4)
     """
     check_confidence_level(confidence_level)
@@ -243,27 +190,36 @@ def fold_errors(task: Task, plan: ResamplingPlan) -> FoldErrors:
 
 def compute_bias(
     cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
-) -> SelectionBias:
+) -> Estimate:
     """Return the two errors, their difference and its interval."""
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))
     ratio = float(np.mean(cv1.n_test / cv1.n_train))
     error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
     limits = partial(normal_interval, bias, error, bounds=(-1.0, 1.0), n_units=n_folds)
-    return SelectionBias(
-        float(cv1_errors.mean()),
-        float(cv2_errors.mean()),
-        *(bias, error, cv1_errors, cv2_errors),
+    return Estimate(
+        name="selection bias",
+        value=bias,
+        standard_error=error,
+        method="cross_validation",
         limits={"corrected_t": limits},
+        replicates=cv2_errors - cv1_errors,
+        details={
+            "cv1_error": float(cv1_errors.mean()),
+            "cv2_error": float(cv2_errors.mean()),
+            "cv1_errors": cv1_errors,
+            "cv2_errors": cv2_errors,
+            "n_repeats": len(cv1_errors),
+        },
         confidence_level=confidence_level,
     )
 
 
-def warn_of_bias(result: SelectionBias) -> None:
+def warn_of_bias(result: Estimate) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
-    if result.bias > 2 * result.standard_error:
+    if result.value > 2 * result.standard_error:
         warn_user(
             "selecting features on all samples before cross-validating (CV1) makes the error look "
-            f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it is "
-            f"{result.cv2_error:.3f}. Report the latter."
+            f"like {result.details['cv1_error']:.3f}; with the selection inside the loop (CV2) it "
+            f"is {result.details['cv2_error']:.3f}. Report the latter."
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import LimitsResult, WithEnds
+from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import normal_interval
 from skeval.utils._checks import (
     check_confidence_level,
@@ -16,82 +15,15 @@ from skeval.utils._checks import (
     check_option,
     warn_undefined,
 )
-from skeval.utils._text import DataFrame, align_text, make_frame, write_number
 
-__all__ = ["SelectionStability", "check_supports", "selection_stability"]
+__all__ = ["check_supports", "selection_stability"]
 
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionStability(WithEnds, LimitsResult):
-    """A measure of the stability of a selection, with its asymptotic interval.
-
-    Attributes
-    ----------
-    value : float
-        The measure; larger is more stable, 1 is best.
-    standard_error : float
-        Its asymptotic standard error.
-    method : str
-        "nogueira", "kuncheva" or "jaccard".
-    n_rounds : int
-        Number of selections compared.
-    frequency : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature.
-    interval : ConfidenceInterval
-        That of the measure, normal.
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    value: float
-    standard_error: float
-    method: str
-    n_rounds: int
-    frequency: np.ndarray = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and the features ever selected, ready for JSON.
-
-        Returns
-        -------
-        dict
-            "frequency" holds the fraction of the rounds by the position of the feature.
-        """
-        names = ("value", "low", "high", "confidence_level", "method", "n_rounds")
-        ever = np.flatnonzero(self.frequency).tolist()
-        frequency = {str(feature): float(self.frequency[feature]) for feature in ever}
-        return {name: getattr(self, name) for name in names} | {"frequency": frequency}
-
-    def __str__(self) -> str:
-        always = int(np.sum(self.frequency == 1))
-        rows = [
-            ("value", write_number(self.value)),
-            self._interval_row(),
-            ("rounds", f"{self.n_rounds}"),
-            ("features", f"{len(self.frequency)}"),
-            ("selected ever, always", f"{np.count_nonzero(self.frequency)}, {always}"),
-        ]
-        return align_text(f"stability of the selection ({self.method})", rows)
-
-    def to_frame(self) -> DataFrame:
-        """Return the features in order of their selection frequency.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Column "frequency", indexed by the position of the feature.
-        """
-        order = np.argsort(-self.frequency, kind="stable")
-        return make_frame({"frequency": self.frequency[order]}, order, "feature")
-
-
 def selection_stability(
     supports: Any, *, method: str = "nogueira", confidence_level: float = 0.95
-) -> SelectionStability:
+) -> Estimate:
     r"""Measure the stability of a feature selection over resampled training sets.
 
     With :math:`h_j` the fraction of the `R` rounds that selected feature `j` of `p`,
@@ -120,10 +52,12 @@ def selection_stability(
 
     Returns
     -------
-    SelectionStability
-        With the selection `frequency` of each feature. `value`, `low` and `high` are nan, and an
-        `UndefinedMetricWarning` is emitted, where the measure is 0/0: a single round; nothing or
-        everything selected (Nogueira, Kuncheva); a pair of empty rounds (Jaccard).
+    Estimate
+        `details` has the "frequency" of each feature, the fraction of the rounds that selected it,
+        "n_rounds", "n_features", and how many were "selected_ever" and "selected_always". The value
+        and its interval are nan, and an `UndefinedMetricWarning` is emitted, where the measure is
+        0/0: a single round; nothing or everything selected (Nogueira, Kuncheva); a pair of empty
+        rounds (Jaccard).
 
     Raises
     ------
@@ -156,7 +90,7 @@ def selection_stability(
     >>> result = selection_stability(supports)
     >>> round(result.value, 4)
     0.5556
-    >>> result.frequency.round(2).tolist()
+    >>> result.details["frequency"].round(2).tolist()
     [1.0, 1.0, 0.67, 0.33, 0.0, 0.0]
     """
     check_option("method", method, MEASURES)
@@ -171,8 +105,21 @@ def selection_stability(
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
-    found = float(value), error, method, len(chosen), frequency
-    return SelectionStability(*found, limits=limits, confidence_level=confidence_level)
+    return Estimate(
+        name="stability of the selection",
+        value=float(value),
+        standard_error=error,
+        method=method,
+        limits=limits,
+        details={
+            "n_rounds": len(chosen),
+            "n_features": len(frequency),
+            "selected_ever": int(np.count_nonzero(frequency)),
+            "selected_always": int(np.sum(frequency == 1)),
+            "frequency": frequency,
+        },
+        confidence_level=confidence_level,
+    )
 
 
 def check_supports(supports: Any) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval.model_selection._bootstrap import (
-    BootstrapErrorEstimate,
     BootstrapSplit,
     bootstrap_error,
     refit_632,
@@ -15,15 +14,12 @@ from skeval.model_selection._compare import (
 )
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
-from skeval.model_selection._error_interval import ErrorInterval, error_interval
+from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._estimates import (
-    CrossValErrorEstimate,
-    ErrorEstimate,
     cross_val_error,
     resubstitution_error,
 )
 from skeval.model_selection._holdout import (
-    HoldoutErrorEstimate,
     HoldoutSize,
     holdout_error,
     holdout_size,
@@ -33,7 +29,7 @@ from skeval.model_selection._permutation import (
     make_permutation_scorer,
     permutation_test,
 )
-from skeval.model_selection._perturbation import PerturbationInterval, perturbation_interval
+from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
@@ -43,37 +39,28 @@ from skeval.model_selection._plot import (
     SimplexDisplay,
 )
 from skeval.model_selection._run_over_datasets import run_over_datasets
-from skeval.model_selection._score_interval import ScoreInterval, score_interval
+from skeval.model_selection._score_interval import score_interval
 from skeval.model_selection._tuning import (
-    TuningOptimism,
     refit_one_se,
     tuning_bias,
     tuning_optimism,
 )
 
 __all__ = [
-    "BootstrapErrorEstimate",
     "BootstrapSplit",
     "Comparison",
     "ComparisonPower",
     "ConfidenceInterval",
     "CriticalDifferenceDisplay",
-    "CrossValErrorEstimate",
     "Difference",
     "DifferencesDisplay",
-    "ErrorEstimate",
-    "ErrorInterval",
     "ErrorIntervalDisplay",
     "Estimate",
-    "HoldoutErrorEstimate",
     "HoldoutSize",
     "PermutationDisplay",
     "PerturbationDisplay",
-    "PerturbationInterval",
-    "ScoreInterval",
     "SimplexDisplay",
     "Test",
-    "TuningOptimism",
     "bootstrap_error",
     "compare_classifiers",
     "compare_predictions",

@@ -20,6 +20,7 @@ from skeval._inference.errors import (
     standard_error,
     weigh_values,
 )
+from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.plan import ResamplingPlan
@@ -33,12 +34,7 @@ from skeval._resampling.units import (
     plan_resamples,
 )
 from skeval._resampling.weights import Params, count_effective
-from skeval.model_selection._estimates import (
-    BOOTSTRAP,
-    BOOTSTRAP_632_PLUS,
-    ErrorEstimate,
-    predict_own_samples,
-)
+from skeval.model_selection._estimates import find_error, make_estimate, predict_own_samples
 from skeval.model_selection._tuning import read_split_scores
 from skeval.utils._checks import (
     check_confidence_level,
@@ -51,60 +47,14 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import MetadataRequester, num_samples
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import write_number
 
 __all__ = [
-    "BootstrapErrorEstimate",
     "BootstrapSplit",
     "bootstrap_error",
     "bootstrap_estimates",
     "refit_632",
     "score_632",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class BootstrapErrorEstimate(ErrorEstimate):
-    """A bootstrap estimate of error; `replicates` are the out-of-bag errors of the resamples.
-
-    Attributes
-    ----------
-    resubstitution : float
-        Error `AE` of the one fit on all samples.
-    oob : float
-        Out-of-bag error `BI`.
-    no_information : float
-        Error `gamma` that the fit on all samples would have if labels were independent of
-        features.
-    relative_overfitting : float
-        `R`, from 0 (none) to 1 (no better than no information).
-    weight : float
-        Weight of the out-of-bag error in the estimate.
-    n_redrawn : int
-        Number of degenerate resamples that were drawn again.
-    average : str
-        "samples" or "bootstraps".
-    """
-
-    resubstitution: float
-    oob: float
-    no_information: float
-    relative_overfitting: float
-    weight: float
-    n_redrawn: int
-    average: str
-
-    def _lines(self) -> list[tuple[str, str]]:
-        rows = [
-            *super()._lines(),
-            ("resamples", f"{len(self.replicates)} ({self.n_redrawn} drawn again)"),
-            ("resubstitution", write_number(self.resubstitution)),
-            ("out-of-bag", f"{write_number(self.oob)} (mean over {self.average})"),
-        ]
-        if self.method == BOOTSTRAP_632_PLUS:
-            rows.append(("no information", write_number(self.no_information)))
-            rows.append(("relative overfitting", write_number(self.relative_overfitting)))
-        return rows
 
 
 def bootstrap_error(
@@ -127,7 +77,7 @@ def bootstrap_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> BootstrapErrorEstimate:
+) -> Estimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
 
     Each of `B` resamples of the `n` samples, drawn with replacement, trains an estimator that
@@ -197,8 +147,12 @@ def bootstrap_error(
 
     Returns
     -------
-    BootstrapErrorEstimate
-        `replicates` holds the out-of-bag error of each resample.
+    Estimate
+        `replicates` holds the out-of-bag error of each resample; `details` has "resubstitution"
+        (`AE`), "oob" (`BI`), "no_information" (:math:`\gamma`), "relative_overfitting" (`R`, from
+        0, none, to 1, no better than no information), "weight" (that of the out-of-bag error),
+        "n_resamples", "n_redrawn" (degenerate resamples that were drawn again), "average", "loss"
+        and "n_groups".
 
     Raises
     ------
@@ -267,7 +221,7 @@ def bootstrap_error(
     >>> from skeval.model_selection import bootstrap_error
     >>> X, y = load_iris(return_X_y=True)
     >>> result = bootstrap_error(KNeighborsClassifier(n_neighbors=1), X, y, random_state=0)
-    >>> result.resubstitution, round(result.oob, 3), round(result.error, 3)
+    >>> result.details["resubstitution"], round(result.details["oob"], 3), round(result.value, 3)
     (0.0, 0.044, 0.029)
     """
     check_option("method", method, METHODS)
@@ -306,7 +260,7 @@ def bootstrap_estimates(
     indices: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> dict[str, BootstrapErrorEstimate]:
+) -> dict[str, Estimate]:
     """Return every bootstrap estimate of error, by method, from one set of fits."""
     check_option("average", average, ("samples", "bootstraps"))
     check_flag("stratify", stratify)
@@ -376,7 +330,7 @@ def combine_estimates(
     units: DrawingUnits,
     average: str,
     confidence_level: float,
-) -> dict[str, BootstrapErrorEstimate]:
+) -> dict[str, Estimate]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
     loss_fn, truth, weights = task.loss, task.target.y, task.relative_weight
     tested, sample_errors = bags.tests > 0, bags.sample_errors
@@ -393,25 +347,25 @@ def combine_estimates(
         oob_influence,
         sampling_influence(gamma_values, units),
     )
+    size = int(tested.sum()) if weights is None else count_effective(weights[tested])
     estimates = {}
     for method in METHODS:
-        combination = combine(method, float(losses.mean()), float(oob), gamma)
-        estimates[method] = BootstrapErrorEstimate(
-            method=BOOTSTRAP[method],
-            error=combination.error,
-            standard_error=standard_error(combination.gradient, *influences),
-            n_samples=int(tested.sum()),
+        combined = combine(method, float(losses.mean()), float(oob), gamma)
+        spread = standard_error(combined.gradient, *influences)
+        estimates[method] = make_estimate(
+            find_error(combined.error, spread, bags.errors, size, units.n_groups),
+            method=method,
             loss=loss_fn.name,
-            replicates=bags.errors,
+            n_samples=int(tested.sum()),
             n_failed=bags.n_failed,
             n_groups=units.n_groups,
-            effective_n_samples=None if weights is None else count_effective(weights[tested]),
             confidence_level=confidence_level,
             resubstitution=float(losses.mean()),
             oob=float(oob),
             no_information=gamma,
-            relative_overfitting=combination.relative_overfitting,
-            weight=combination.weight,
+            relative_overfitting=combined.relative_overfitting,
+            weight=combined.weight,
+            n_resamples=len(bags.errors),
             n_redrawn=bags.n_redrawn,
             average=average,
         )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from skeval._inference.errors import Tested, n_units
-from skeval._inference.estimate import IntervalResult, Limits
-from skeval._inference.proportions import Finding, finding_forms, finding_limits
+from skeval._inference.estimate import Estimate
+from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
@@ -18,10 +17,11 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params, check_takes_weights
-from skeval.model_selection._estimates import bounds_of
+from skeval.model_selection._estimates import make_estimate
 from skeval.model_selection._interval_methods import (
     BOOTSTRAP_METHODS,
     FOLD_METHODS,
+    FORMS,
     Design,
     completed,
     find_inflation,
@@ -38,18 +38,9 @@ from skeval.utils._checks import (
     check_weights,
 )
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import (
-    DataFrame,
-    align_text,
-    make_frame,
-    mean_loss_name,
-    write_number,
-    write_spread,
-)
 
 __all__ = [
     "AUTO",
-    "ErrorInterval",
     "answer_with_predictions",
     "check_sample_weight",
     "error_interval",
@@ -60,115 +51,6 @@ __all__ = [
 METHODS = FOLD_METHODS | BOOTSTRAP_METHODS
 AUTO = "repeated_cv"
 """The method that "auto" stands for."""
-
-
-@dataclass(frozen=True, eq=False)
-class ErrorInterval(IntervalResult):
-    """The error of a procedure, and a confidence interval of it.
-
-    Attributes
-    ----------
-    method : str
-        The method that found it.
-    error : float
-        The estimate, in the unit of the loss (a fraction for 0-1 loss). Smaller is better.
-    standard_error : float
-        What the method takes for its standard error, same unit.
-    n_fits : int
-        Number of models that were fitted.
-    effective_n_samples : float or None
-        Number of independent samples whose mean loss would have this standard error; None where
-        the method does not tell it.
-    replicates : ndarray
-        What was averaged, or whose quantiles make the interval: errors of folds, subsamples,
-        repeats or resamples; of "holdout" the losses.
-    loss : str
-        Name of the loss.
-    n_samples : int
-        Number of samples.
-    n_groups : int or None
-        Number of groups, the units that were counted; None where samples are independent.
-    n_failed : int
-        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
-    degrees_of_freedom : float
-        Of Student's quantile; infinity where it is the normal one.
-    parameters : dict
-        The parameters of the method.
-    interval : ConfidenceInterval
-        The interval in the form that suits the loss, the first of `interval_methods`: "jeffreys"
-        and "wilson" are those of an error rate of `effective_n_samples`, "log" is that of the
-        logarithm for squared and absolute loss, "normal" and "t" are
-        ``error -/+ quantile * standard_error``, cut off at the range of the loss, and "quantile"
-        is of the replicates.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    method: str
-    error: float
-    standard_error: float
-    n_fits: int
-    effective_n_samples: float | None
-    replicates: np.ndarray = field(repr=False)
-    loss: str
-    n_samples: int
-    n_groups: int | None
-    n_failed: int
-    degrees_of_freedom: float
-    parameters: dict[str, Any]
-
-    @property
-    def _finding(self) -> Finding:
-        numbers = self.error, self.standard_error, self.replicates, self.degrees_of_freedom
-        return Finding(*numbers, self.effective_n_samples)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The forms that `confidence_interval` takes, the default first."""
-        return finding_forms(self._finding, self.loss, self.method)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        return finding_limits(self._finding, method, confidence_level, bounds_of(self.loss))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the replicates, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "method": self.method,
-            "error": self.error,
-            "standard_error": self.standard_error,
-            **self._interval_items(),
-            "n_fits": self.n_fits,
-            "n_failed": self.n_failed,
-            "effective_n_samples": self.effective_n_samples,
-            "n_samples": self.n_samples,
-            "n_groups": self.n_groups,
-            "loss": self.loss,
-        }
-
-    def to_frame(self) -> DataFrame:
-        """Return one row with the numbers, to be put below those of other methods."""
-        return make_frame([self.to_dict()])
-
-    def __str__(self) -> str:
-        level, ends = self._interval_row()
-        rows = [
-            (mean_loss_name(self.loss), write_number(self.error)),
-            (level, f"{ends} ({self.interval.method})"),
-            ("standard error", write_spread(self.standard_error)),
-        ]
-        if self.effective_n_samples is not None:
-            rows.append(("worth", f"{self.effective_n_samples:.0f} of {self.n_samples} samples"))
-        if self.n_groups is not None:
-            rows.append(("groups", f"{self.n_groups}"))
-        rows.append(("fits", f"{self.n_fits}"))
-        if self.n_failed:
-            rows.append(("failed fits", f"{self.n_failed}"))
-        return align_text(f"error interval, {self.method} ({self.loss} loss)", rows)
 
 
 def error_interval(
@@ -195,7 +77,7 @@ def error_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> ErrorInterval:
+) -> Estimate:
     r"""Return the error that a procedure will make on new samples, with a confidence interval.
 
     Every published method, and one of ours, behind one function. With `e_i` the losses of tested
@@ -304,8 +186,17 @@ def error_interval(
 
     Returns
     -------
-    ErrorInterval
-        With the numbers that it was made of, from which other intervals can be read.
+    Estimate
+        `replicates` holds what was averaged, or whose quantiles make the interval: errors of folds,
+        subsamples, repeats or resamples; of "holdout" the losses. `interval` has the form that
+        suits the loss and the method; ``confidence_interval(method=)`` takes all of
+        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" where Student's
+        quantile is taken, and "quantile" (of the replicates) for the two bootstraps with
+        quantiles. `details` has "n_fits", "effective_n_samples" (the number of independent samples
+        whose mean loss would have this standard error; None where the method does not tell it),
+        "n_groups" (the units that were counted; None where samples are independent),
+        "degrees_of_freedom" (of Student's quantile; None where it is the normal one), "parameters"
+        (of the method) and "loss".
 
     Raises
     ------
@@ -388,12 +279,14 @@ def error_interval(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = error_interval(RidgeClassifier(), X, y, random_state=0)
     >>> print(result)
-    error interval, repeated_cv (zero_one loss)
-      error rate      0.0432
-      95 % interval   [0.0259, 0.0677] (jeffreys)
-      standard error  0.0106
-      worth           367 of 569 samples
-      fits            100
+    error rate (repeated_cv)
+      value              0.0432
+      standard error     0.0106
+      95 % interval      [0.0259, 0.0677] (jeffreys)
+      samples            569
+      loss               zero_one
+      effective samples  367.1
+      fits               100
     >>> print(result.confidence_interval(0.9))
     [0.0283, 0.0634] (90 %, jeffreys)
     """
@@ -456,7 +349,7 @@ def plan_answer(
 
 def find_answer(
     design: Design, answers: list[FitOutput | None], confidence_level: float
-) -> ErrorInterval:
+) -> Estimate:
     """Return what the answers of the fits of a design say of the error."""
     p, scheme, settings, _ = design
     outcome = outcome_of_repeats(p, scheme, answers)
@@ -473,7 +366,7 @@ def count_groups(p: Procedure) -> int | None:
 
 def run_method(
     p: Procedure, given: dict[str, Any], confidence_level: float, random_state: RandomStateLike
-) -> ErrorInterval:
+) -> Estimate:
     """Run the method of a procedure and return what it finds."""
     settings = resolve_settings(p, METHODS[p.method], given)
     outcome = METHODS[p.method].run(p, root_seed(random_state), settings)
@@ -491,29 +384,28 @@ def make_error_interval(
     n_groups: int | None,
     settings: dict[str, Any],
     confidence_level: float,
-) -> ErrorInterval:
+) -> Estimate:
     """Return what a method found, for all samples or some of them."""
     (loss,) = p.losses
-    return ErrorInterval(
+    df = found.degrees_of_freedom
+    return make_estimate(
+        found,
         method=p.method,
-        error=found.error,
-        standard_error=found.standard_error,
-        n_fits=n_fits,
-        effective_n_samples=found.n_effective,
-        replicates=found.replicates,
         loss=loss.name,
+        limits=make_limits(found, loss.name, first=FORMS.get(p.method, "")),
         n_samples=n_samples,
-        n_groups=n_groups,
         n_failed=n_failed,
-        degrees_of_freedom=found.degrees_of_freedom,
-        parameters=settings,
+        n_groups=n_groups,
         confidence_level=confidence_level,
+        n_fits=n_fits,
+        degrees_of_freedom=None if np.isinf(df) else df,
+        parameters=settings,
     )
 
 
 def answer_with_predictions(
     design: Design, questions: Questions, confidence_level: float
-) -> tuple[ErrorInterval, OutOfFold]:
+) -> tuple[Estimate, OutOfFold]:
     """Return what `error_interval` finds, and the predictions that it was made of."""
     p, scheme = design.procedure, design.scheme
     answers = list(p.answers(scheme, questions))
@@ -521,9 +413,7 @@ def answer_with_predictions(
     return find_answer(design, answers, confidence_level), found
 
 
-def error_of_some(
-    p: Procedure, found: OutOfFold, chosen: np.ndarray, whole: ErrorInterval
-) -> ErrorInterval:
+def error_of_some(p: Procedure, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     (loss,), repeats = p.losses, []
     unit = None if p.cases.n_groups is None else p.cases.unit
@@ -535,10 +425,11 @@ def error_of_some(
     kept = np.flatnonzero(chosen)
     weight = None if p.weight is None else p.weight[kept]
     stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
-    n_groups = None if whole.n_groups is None else n_units(stand_in)
-    counts = whole.n_fits, whole.n_failed, len(kept), n_groups
+    told = whole.details
+    n_groups = None if told["n_groups"] is None else n_units(stand_in)
+    counts = told["n_fits"], whole.n_failed, len(kept), n_groups
     made = find_repeated(loss, repeats, stand_in, found.inflation)
-    return make_error_interval(p, made, *counts, whole.parameters, whole.confidence_level)
+    return make_error_interval(p, made, *counts, told["parameters"], whole.confidence_level)
 
 
 def check_sample_weight(

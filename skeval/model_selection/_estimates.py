@@ -1,4 +1,4 @@
-"""Estimates of the error: their names, what they return, and the two that need no more than folds.
+"""Estimates of the error: the form that they have, and the two that need no more than folds.
 
 Resubstitution is the error on the samples that the estimator was fitted on; cross-validation that
 on held-out folds.
@@ -6,18 +6,16 @@ on held-out folds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import IntervalResult, Limits
+from skeval._inference.estimate import Estimate, LimitsByMethod
 from skeval._inference.proportions import (
-    PROPORTION_INTERVALS,
+    Finding,
+    bounds_of,
     effective_size,
-    log_interval,
-    normal_interval,
-    normal_quantile,
+    make_limits,
     row_means,
     standard_error_of_ratio,
 )
@@ -29,215 +27,63 @@ from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, count_effective
 from skeval.utils._checks import check_confidence_level
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import align_text, write_number, write_spread
+from skeval.utils._text import mean_loss_name
 
 __all__ = [
-    "BOOTSTRAP",
-    "BOOTSTRAP_632",
-    "BOOTSTRAP_632_PLUS",
-    "BOOTSTRAP_OOB",
-    "CROSS_VALIDATION",
-    "HOLD_OUT",
-    "LEAVE_ONE_OUT",
-    "NON_NEGATIVE",
-    "RESUBSTITUTION",
-    "THIRD_HELD_OUT",
-    "CrossValErrorEstimate",
-    "ErrorEstimate",
-    "bounds_of",
     "cross_val_error",
     "estimate_over_folds",
     "estimate_resubstitution",
+    "find_error",
+    "make_estimate",
     "predict_own_samples",
     "repeat_folds",
     "resubstitution_error",
 ]
 
-RESUBSTITUTION = "resubstitution"
-HOLD_OUT = "hold-out"
-THIRD_HELD_OUT = f"{HOLD_OUT} (1/3)"
-CROSS_VALIDATION = "cross-validation"
-LEAVE_ONE_OUT = "leave-one-out"
-BOOTSTRAP_OOB = "bootstrap oob"
-BOOTSTRAP_632 = "bootstrap .632"
-BOOTSTRAP_632_PLUS = "bootstrap .632+"
-
-BOOTSTRAP = {"oob": BOOTSTRAP_OOB, ".632": BOOTSTRAP_632, ".632+": BOOTSTRAP_632_PLUS}
-"""The name of each estimate of the bootstrap, by the `method` that asks for it."""
-
-
 INFLATION = 2.0
 """Mean squared deviation of one cross-validation from the risk, over its naive variance."""
-NON_NEGATIVE = ("squared", "absolute")
-"""Losses whose mean has an interval on the logarithmic scale."""
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorEstimate(IntervalResult):
-    """An estimate of the expected loss of a classifier or regressor.
-
-    Attributes
-    ----------
-    method : str
-        The name of the estimator.
-    error : float
-        The estimate, in the unit of the loss (a fraction for 0-1 loss). Smaller is better.
-    standard_error : float
-        Its estimated standard error, same unit.
-    n_samples : int
-        Number of distinct samples that were tested.
-    loss : str
-        Name of the loss.
-    replicates : ndarray
-        What was averaged: per-sample losses, fold errors or the errors of the resamples.
-    n_failed : int
-        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
-    effective_n_samples : float or None
-        Where the samples have weights ``w``, ``sum(w)^2 / sum(w^2)``: no interval counts more.
-    n_groups : int or None
-        Number of groups of samples that belong together, the units of `standard_error` and of
-        the intervals; None where the samples are independent.
-    interval : ConfidenceInterval
-        That of the error, by the first of `interval_methods`.
-    confidence_level : float
-        Nominal coverage of `interval`.
-
-    Notes
-    -----
-    For 0-1 loss "wilson", "agresti_coull", "jeffreys", "exact" and "wald" take the error for a
-    proportion of ``error (1 - error) / standard_error^2`` independent samples, of `n_samples` at
-    most, and of `n_samples` (or `n_groups`) where the error is 0 or 1; so all but "wald" have a
-    width even if no error was seen. "wald" and "normal" have none there, and are nan, with a
-    warning, as every interval is where nothing varies. For squared and absolute loss "log" is the
-    normal interval of the logarithm of the error, which holds no negative number; "normal" is cut
-    off at 0.
-    """
-
-    method: str
-    error: float
-    standard_error: float
-    n_samples: int
-    loss: str
-    replicates: np.ndarray = field(repr=False)
-    n_failed: int = field(default=0, kw_only=True)
-    n_groups: int | None = field(default=None, kw_only=True)
-    effective_n_samples: float | None = field(default=None, kw_only=True)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        if self.loss == "zero_one":
-            return (*PROPORTION_INTERVALS, "normal")
-        return ("log", "normal") if self.loss in NON_NEGATIVE else ("normal",)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        return self._limits_inflated(confidence_level, method, 1.0)
-
-    def _limits_inflated(self, confidence_level: float, method: str, inflation: float) -> Limits:
-        """Return the limits as if the variance were so many times as large."""
-        if self.n_groups == 1:
-            return bounds_of(self.loss)
-        # Student's quantile of groups, as Korn and Graubard (1998) take it
-        student = normal_quantile(confidence_level, self.n_groups)
-        wider = float(np.sqrt(inflation)) * student / normal_quantile(confidence_level)
-        spread = wider * self.standard_error
-        if method == "normal":
-            return normal_interval(self.error, spread, confidence_level, bounds_of(self.loss))
-        if method == "log":
-            return log_interval(self.error, spread, confidence_level)
-        n = self._interval_size / wider**2
-        return PROPORTION_INTERVALS[method](self.error * n, n, confidence_level)
-
-    @property
-    def _interval_size(self) -> float:
-        """Number of independent samples whose error rate would have this standard error."""
-        n = self.n_samples if self.effective_n_samples is None else self.effective_n_samples
-        return effective_size(self.error, self.standard_error, n, self.n_groups)
-
-    def _lines(self) -> list[tuple[str, str]]:
-        head, ends = self._interval_row()
-        rows = [
-            ("error", write_number(self.error)),
-            ("standard error", write_spread(self.standard_error)),
-            (head, f"{ends} ({self.interval.method})"),
-            ("samples tested", f"{self.n_samples}"),
-        ]
-        if self.n_groups is not None:
-            rows.append(("groups tested", f"{self.n_groups}"))
-        if self.n_failed:
-            rows.append(("failed fits", f"{self.n_failed}"))
-        return rows
-
-    def __str__(self) -> str:
-        return align_text(f"{self.method} ({self.loss} loss)", self._lines())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers and the interval, without the replicates, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "method": self.method,
-            "error": self.error,
-            "standard_error": self.standard_error,
-            **self._interval_items(),
-            "n_samples": self.n_samples,
-            "n_failed": self.n_failed,
-            "n_groups": self.n_groups,
-            "loss": self.loss,
-        }
+def find_error(
+    error: float,
+    standard_error: float,
+    replicates: np.ndarray,
+    n_samples: float,
+    n_groups: int | None = None,
+) -> Finding:
+    """Return what was found of an error, in so many samples of equal weight, or in groups."""
+    df = np.inf if n_groups is None else n_groups - 1.0
+    n = effective_size(error, standard_error, n_samples, n_groups)
+    return Finding(error, standard_error, replicates, df, n)
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValErrorEstimate(ErrorEstimate):
-    """A cross-validated error; `error` pools the held-out predictions, `replicates` are the folds.
-
-    Two averages exist and differ when folds differ in size: `error` is the mean loss of all
-    held-out predictions, `fold_mean` the mean of the fold errors.
-
-    The default interval of more than one fold is "inflated": that of `ErrorEstimate` on twice the
-    variance, since losses of rules that share training samples are not independent; for 0-1 loss
-    Jeffreys' ("jeffreys") at half the effective number of samples.
-    """
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        plain = super().interval_methods
-        return plain if len(self.replicates) == 1 else ("inflated", *plain)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        if method != "inflated":
-            return super()._limits_at(confidence_level, method)
-        form = "jeffreys" if self.loss == "zero_one" else super().interval_methods[0]
-        return self._limits_inflated(confidence_level, form, INFLATION)
-
-    @property
-    def fold_errors(self) -> np.ndarray:
-        """Error of each fold, nan where the fit failed."""
-        return self.replicates
-
-    @property
-    def fold_mean(self) -> float:
-        """Mean of the fold errors."""
-        return float(np.nanmean(self.replicates))
-
-    def _lines(self) -> list[tuple[str, str]]:
-        first, *rest = super()._lines()
-        return [
-            first,
-            (f"mean of {len(self.fold_errors)} folds", write_number(self.fold_mean)),
-            *rest,
-        ]
-
-
-def bounds_of(loss: str) -> tuple[float, float]:
-    """Return the smallest and the largest mean that a loss of this name can have."""
-    if loss == "zero_one":
-        return (0.0, 1.0)
-    return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
+def make_estimate(
+    found: Finding,
+    *,
+    method: str,
+    loss: str,
+    n_samples: int,
+    confidence_level: float,
+    limits: LimitsByMethod | None = None,
+    n_failed: int = 0,
+    n_groups: int | None = None,
+    **details: Any,
+) -> Estimate:
+    """Return what a method found of a mean loss; `limits` are by default those of the loss."""
+    shared = {"loss": loss, "n_groups": n_groups, "effective_n_samples": found.n_effective}
+    return Estimate(
+        name=mean_loss_name(loss),
+        value=found.value,
+        standard_error=found.standard_error,
+        method=method,
+        limits=make_limits(found, loss) if limits is None else limits,
+        n_samples=n_samples,
+        n_failed=n_failed,
+        replicates=found.replicates,
+        details=shared | details,
+        confidence_level=confidence_level,
+        bounds=bounds_of(loss),
+    )
 
 
 def resubstitution_error(
@@ -250,7 +96,7 @@ def resubstitution_error(
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
-) -> ErrorEstimate:
+) -> Estimate:
     r"""Estimate the error on the training samples themselves.
 
     With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
@@ -283,9 +129,9 @@ def resubstitution_error(
 
     Returns
     -------
-    ErrorEstimate
-        `replicates` holds the n losses. The intervals describe the sampling of the n losses
-        only, not the optimism.
+    Estimate
+        `replicates` holds the n losses; its intervals are those of `cross_val_error`, without
+        "inflated". They describe the sampling of the n losses only, not the optimism.
 
     Raises
     ------
@@ -304,7 +150,7 @@ def resubstitution_error(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skeval.model_selection import resubstitution_error
     >>> X, y = load_iris(return_X_y=True)
-    >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).error
+    >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).value
     0.0
     """
     check_confidence_level(confidence_level)
@@ -313,18 +159,20 @@ def resubstitution_error(
     return estimate_resubstitution(task, confidence_level)
 
 
-def estimate_resubstitution(task: Task, confidence_level: float) -> ErrorEstimate:
+def estimate_resubstitution(task: Task, confidence_level: float) -> Estimate:
     """Return the error on the training samples."""
     weights = task.relative_weight
     losses = task.loss(task.target.y, task.target.decode(predict_own_samples(task)))
     counted = np.ones(len(losses)) if weights is None else weights
     spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
+    size = len(losses) if weights is None else count_effective(weights)
     error = float(np.average(losses, weights=weights))
-    found = RESUBSTITUTION, error, spread, len(losses), task.loss.name, losses
-    return ErrorEstimate(
-        *found,
+    return make_estimate(
+        find_error(error, spread, losses, size, n_groups),
+        method="resubstitution",
+        loss=task.loss.name,
+        n_samples=len(losses),
         n_groups=n_groups,
-        effective_n_samples=None if weights is None else count_effective(weights),
         confidence_level=confidence_level,
     )
 
@@ -353,15 +201,15 @@ def cross_val_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> CrossValErrorEstimate:
+) -> Estimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
     Every sample is predicted by an estimator that was fitted without it. Two averages exist, and
-    differ when folds differ in size: `error` is pooled over all held-out predictions,
+    differ when folds differ in size: `value` is pooled over all held-out predictions,
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
 
-    and `fold_mean` is the mean of the fold errors. Smaller is better, 0 is best.
+    and the detail "fold_mean" is the mean of the fold errors. Smaller is better, 0 is best.
 
     Parameters
     ----------
@@ -408,8 +256,9 @@ def cross_val_error(
 
     Returns
     -------
-    CrossValErrorEstimate
-        `replicates`, also `fold_errors`, holds the error of each fold.
+    Estimate
+        `replicates` holds the error of each fold, nan where its fit failed; `details` has
+        "fold_mean", the "loss", and "n_groups", None where samples are independent.
 
     Raises
     ------
@@ -431,6 +280,13 @@ def cross_val_error(
     With `groups` the losses of a group are added up first, and intervals count the independent
     samples that would have this standard error, fewer by Student's quantile [2]_.
 
+    For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
+    "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,
+    of `n_samples` at most, and of `n_samples` (or of the groups) where the error is 0 or 1; so all
+    but "wald" have a width even if no error was seen. For squared and absolute loss "log" is the
+    normal interval of the logarithm, which holds no negative number. "normal", with `groups` "t",
+    is cut off at the range of the loss.
+
     References
     ----------
     .. [1] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
@@ -447,7 +303,7 @@ def cross_val_error(
     >>> from skeval.model_selection import cross_val_error
     >>> X, y = load_iris(return_X_y=True)
     >>> result = cross_val_error(SVC(kernel="linear"), X, y, cv=LeaveOneOut())
-    >>> round(result.error, 4)
+    >>> round(result.value, 4)
     0.02
     >>> print(result.confidence_interval())
     [0.0032, 0.0721] (95 %, inflated)
@@ -467,12 +323,12 @@ def cross_val_error(
         error_score=error_score,
     )
     folds = resolve_folds(cv, task.X, task.target, task.groups, random_state)
-    return estimate_over_folds(task, folds, CROSS_VALIDATION, confidence_level)
+    return estimate_over_folds(task, folds, "cross_validation", confidence_level)
 
 
 def estimate_over_folds(
     task: Task, folds: Folds, method: str, confidence_level: float, groups: Any = None
-) -> CrossValErrorEstimate:
+) -> Estimate:
     """Return the error over folds by the name of the method: one split is a hold-out.
 
     Its spread is that over `groups`, by default the groups of the task.
@@ -488,23 +344,29 @@ def estimate_over_folds(
         tests += tested.sum(axis=0)
         fold_errors.append(row_means(losses, weights))
         n_failed += int(output.failed.sum())
-    n_tested, n_effective = int(np.count_nonzero(tests)), None
+    n_tested = int(np.count_nonzero(tests))
+    size: float = n_tested
     if weights is not None:
-        n_effective = count_effective(weights[tests > 0])
+        size = count_effective(weights[tests > 0])
         sums, tests = weights * sums, weights * tests
     groups = task.groups if groups is None else groups
     spread, n_groups = standard_error_of_ratio(sums, tests, groups)
-    return CrossValErrorEstimate(
-        method,
-        float(sums.sum() / tests.sum()),
-        spread,
-        n_tested,
-        loss.name,
-        np.concatenate(fold_errors),
+    errors = np.concatenate(fold_errors)
+    found = find_error(float(sums.sum() / tests.sum()), spread, errors, size, n_groups)
+    limits = make_limits(found, loss.name)
+    if len(errors) > 1:
+        wider, *_ = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys").values()
+        limits = {"inflated": wider, **limits}
+    return make_estimate(
+        found,
+        method=method,
+        loss=loss.name,
+        limits=limits,
+        n_samples=n_tested,
         n_failed=n_failed,
         n_groups=n_groups,
-        effective_n_samples=n_effective,
         confidence_level=confidence_level,
+        fold_mean=float(np.nanmean(errors)),
     )
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Limits
+from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
+    Finding,
+    make_limits,
     normal_quantile,
     stratified_wilson_interval,
 )
-from skeval.model_selection._estimates import HOLD_OUT, ErrorEstimate
+from skeval.model_selection._estimates import make_estimate
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
@@ -24,67 +27,11 @@ from skeval.utils._checks import (
     check_targets,
     check_weights,
 )
-from skeval.utils._text import DataFrame, ShownAsText, align_text, make_frame, write_number
+from skeval.utils._text import ShownAsText, align_text, write_number
 
-__all__ = ["HoldoutErrorEstimate", "HoldoutSize", "holdout_error", "holdout_size"]
+__all__ = ["HoldoutSize", "holdout_error", "holdout_size"]
 
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class HoldoutErrorEstimate(ErrorEstimate):
-    """The error on a test set.
-
-    Attributes
-    ----------
-    n_errors : float
-        Number of wrong predictions, a sum of weights when samples have weights.
-    classes, class_errors, class_sizes : ndarray of shape (n_classes,)
-        Each class of the test set, the error within it and its (effective) number of samples.
-    priors : ndarray of shape (n_classes,) or None
-        The known priors under selective sampling, None under random sampling.
-    variance_reduction : float or None
-        Variance of the same number of samples drawn at random minus `standard_error` squared;
-        positive when selective sampling gained. None under random sampling.
-    """
-
-    n_errors: float
-    effective_size: float
-    classes: np.ndarray = field(repr=False)
-    class_errors: np.ndarray = field(repr=False)
-    class_sizes: np.ndarray = field(repr=False)
-    priors: np.ndarray | None = None
-    variance_reduction: float | None = None
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        if self.priors is None:
-            return super().interval_methods
-        return ("stratified_wilson", "normal")
-
-    @property
-    def _interval_size(self) -> float:
-        return self.effective_size
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        if method == "stratified_wilson" and self.priors is not None:
-            wrong, sizes = self.class_errors * self.class_sizes, self.class_sizes
-            return stratified_wilson_interval(wrong, sizes, self.priors, confidence_level)
-        return super()._limits_at(confidence_level, method)
-
-    def _lines(self) -> list[tuple[str, str]]:
-        rows = [*super()._lines(), ("errors", f"{self.n_errors:g}")]
-        if self.variance_reduction is not None:
-            rows.append(("variance reduction", f"{self.variance_reduction:.3g}"))
-        return rows
-
-    def to_frame(self) -> DataFrame:
-        """Return the error and the number of samples of each class as a data frame."""
-        columns = {"error": self.class_errors, "n_samples": self.class_sizes}
-        if self.priors is not None:
-            columns["prior"] = self.priors
-        return make_frame(columns, self.classes, "class")
 
 
 def holdout_error(
@@ -94,7 +41,7 @@ def holdout_error(
     priors: Priors | None = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
-) -> HoldoutErrorEstimate:
+) -> Estimate:
     r"""Estimate the error rate on a test set that took no part in training.
 
     *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
@@ -127,10 +74,15 @@ def holdout_error(
 
     Returns
     -------
-    HoldoutErrorEstimate
-        ``confidence_interval(method=)`` takes "wilson" (default), "exact", "jeffreys", "wald" or
-        "normal" under random sampling, "stratified_wilson" [1]_ (default) or "normal" with
-        priors; the normal interval is too short for few errors and is nan for none.
+    Estimate
+        `replicates` says of each sample whether it is wrong; `details` has "n_errors" (a sum of
+        weights when samples have weights), and of each class of the test set "classes",
+        "class_errors" and "class_sizes" (effective numbers of samples). With priors it has these,
+        in that order, and "variance_reduction": the variance of as many samples drawn at random
+        minus `standard_error` squared, positive when selective sampling gained.
+        ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
+        "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
+        "normal" with priors; the normal interval is too short for few errors and is nan for none.
 
     Raises
     ------
@@ -157,13 +109,15 @@ def holdout_error(
     >>> y_true = ["a"] * 50 + ["b"] * 50
     >>> y_pred = ["a"] * 45 + ["b"] * 55
     >>> print(holdout_error(y_true, y_pred))
-    hold-out (zero_one loss)
-      error           0.0500
-      standard error  0.0218
-      95 % interval   [0.0215, 0.1118] (wilson)
-      samples tested  100
-      errors          5
-    >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).error
+    error rate (holdout)
+      value              0.0500
+      standard error     0.0218
+      95 % interval      [0.0215, 0.1118] (wilson)
+      samples            100
+      loss               zero_one
+      effective samples  100
+      errors             5.0000
+    >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).value
     0.09...
     """
     check_confidence_level(confidence_level)
@@ -179,23 +133,31 @@ def holdout_error(
             f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
-    fields: dict[str, Any] = {
-        "confidence_level": confidence_level,
-        "n_errors": float(np.sum(weight * wrong)),
-        "effective_size": float(n_effective),
-        "classes": classes,
-        "class_errors": class_errors,
-        "class_sizes": sizes,
-    }
     error, variance = float(random_error), random_error * (1 - random_error) / n_effective
+    details: dict[str, Any] = {}
     if priors is not None:
         prior = check_priors(priors, classes)
         error = float(prior @ class_errors)
         variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
-        fields["priors"] = prior
-        fields["variance_reduction"] = error * (1 - error) / n_effective - variance
-    return HoldoutErrorEstimate(
-        HOLD_OUT, error, float(np.sqrt(variance)), len(wrong), "zero_one", wrong, **fields
+        reduction = error * (1 - error) / n_effective - variance
+        details = {"priors": prior, "variance_reduction": float(reduction)}
+    found = Finding(error, float(np.sqrt(variance)), wrong, np.inf, float(n_effective))
+    limits = make_limits(found, "zero_one")
+    if priors is not None:
+        strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
+        limits = {"stratified_wilson": strata, "normal": limits["normal"]}
+    return make_estimate(
+        found,
+        method="holdout",
+        loss="zero_one",
+        limits=limits,
+        n_samples=len(wrong),
+        confidence_level=confidence_level,
+        n_errors=float(np.sum(weight * wrong)),
+        classes=classes,
+        class_errors=class_errors,
+        class_sizes=sizes,
+        **details,
     )
 
 

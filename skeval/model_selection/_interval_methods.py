@@ -40,7 +40,7 @@ from skeval._inference.errors import (
     within_fold_error,
     worth,
 )
-from skeval._inference.proportions import Finding, effective_number
+from skeval._inference.proportions import Finding, bounds_of, effective_number
 from skeval._resampling.folds import (
     deals_at_random,
     draws_anew,
@@ -71,7 +71,6 @@ from skeval._resampling.target import Loss
 from skeval._resampling.units import check_class_sizes
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._estimates import bounds_of
 from skeval.model_selection._perturbation import perturb
 from skeval.utils._checks import check_count, check_option
 
@@ -79,6 +78,7 @@ __all__ = [
     "BOOTSTRAP_METHODS",
     "BY_MEANS",
     "FOLD_METHODS",
+    "FORMS",
     "GIVEN_FOLDS",
     "Design",
     "Outcome",
@@ -478,6 +478,13 @@ FOLD_METHODS: dict[str, Method] = {
 
 GIVEN_FOLDS = "given_folds"
 """The method where folds are given that are taken as they are."""
+FORMS = {
+    "repeated_cv": "jeffreys",
+    GIVEN_FOLDS: "jeffreys",
+    "location_shifted_bootstrap": "quantile",
+    "two_stage_bootstrap": "quantile",
+}
+"""The form of the interval by method, where it is not that which suits the loss best."""
 SINGLE = 2.0
 """`INFLATION` of cross-validations that are not repeated."""
 
@@ -639,7 +646,7 @@ def run_bootstrap(method: str) -> Run:
         task = p.task.under(loss=loss, target=replace(p.target, groups=groups_of(p)))
         estimates = bootstrap_estimates(task, n_resamples=n_resamples, random_state=root)
         found = estimates[method]
-        estimate = found.error, found.standard_error, found.replicates, untested_losses(p)
+        estimate = found.value, found.standard_error, found.replicates, untested_losses(p)
         finding = find(loss, *estimate, degrees_of_freedom=student_of_groups(p))
         return Outcome([finding], n_resamples + 1, found.n_failed)
 
@@ -749,8 +756,8 @@ def run_perturbation(p: Procedure, root: SeedSequence, settings: Settings) -> Ou
     _, draws_root = child_seed(root, 2).spawn(2)
     task = p.task.under(loss=loss)
     found = perturb(task, folds, draws_root, n_resamples=n_resamples, weights=weights)
-    draws = found.error + found.statistics / np.sqrt(found.n_samples)
-    finding = find(loss, found.error, found.standard_error, draws, untested_losses(p))
+    estimate = found.value, found.standard_error, found.replicates
+    finding = find(loss, *estimate, untested_losses(p))
     return Outcome([finding], 1 + n_folds + n_resamples * n_folds)
 
 

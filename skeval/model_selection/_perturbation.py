@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.draws import check_enough_draws, interval_of_draws
-from skeval._inference.estimate import IntervalResult, Limits, WithEnds
+from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
+from skeval._inference.estimate import Estimate, LimitsByMethod
+from skeval._inference.proportions import list_forms, make_limits
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
@@ -22,7 +23,7 @@ from skeval._resampling.weights import (
     mean_of_tested,
     weight_parameters,
 )
-from skeval.model_selection._estimates import NON_NEGATIVE, bounds_of
+from skeval.model_selection._estimates import find_error, make_estimate
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
@@ -31,99 +32,13 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import align_text, write_number
+from skeval.utils._text import write_number
 
-__all__ = ["PerturbationInterval", "perturb", "perturbation_interval"]
+__all__ = ["perturb", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 
 Draw = Callable[[int], np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class PerturbationInterval(WithEnds, IntervalResult):
-    """A confidence interval of an error, and the draws that it was made of.
-
-    Attributes
-    ----------
-    error : float
-        The cross-validated error, the centre of the interval.
-    resubstitution : float
-        Error of the fit on all samples on those samples.
-    statistics : ndarray of shape (n_resamples,)
-        The perturbed statistics `W*`; divided by the root of `n_samples` they are errors.
-    method : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}
-        The form of the interval that was asked for.
-    statistic : {"resubstitution", "cross_validation"}
-        The statistic that was perturbed.
-    n_samples : int
-        Number of samples.
-    loss : str
-        Name of the loss.
-    effective_size : float
-        Number of samples of equal weight that say as much as those tested, ``(sum w)^2 / sum w^2``;
-        `n_samples` without sample weights where `cv` tests every sample.
-    interval : ConfidenceInterval
-        That of the error. `confidence_interval` reads the same draws again.
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    error: float
-    resubstitution: float
-    statistics: np.ndarray = field(repr=False)
-    method: str
-    statistic: str
-    n_samples: int
-    loss: str
-    effective_size: float
-
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation of `W*` over the root of n."""
-        return float(np.std(self.statistics, ddof=1) / np.sqrt(self.n_samples))
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        return (self.method, *(form for form in list_forms(self.loss) if form != self.method))
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        draws = self.statistics / np.sqrt(self.n_samples), confidence_level, method
-        limits = interval_of_draws(self.error, *draws, self.effective_size)
-        low, high = np.clip(limits, *bounds_of(self.loss))
-        return float(low), float(high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the draws, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "error": self.error,
-            "standard_error": self.standard_error,
-            **self._interval_items(),
-            "resubstitution": self.resubstitution,
-            "statistic": self.statistic,
-            "n_samples": self.n_samples,
-            "n_resamples": len(self.statistics),
-            "loss": self.loss,
-        }
-
-    def __str__(self) -> str:
-        rows = [
-            ("cross-validated error", write_number(self.error)),
-            self._interval_row(),
-            ("form", self.method),
-            ("statistic", self.statistic),
-            ("resubstitution error", write_number(self.resubstitution)),
-            ("perturbations", f"{len(self.statistics)}"),
-        ]
-        return align_text(f"perturbation interval ({self.loss} loss)", rows)
 
 
 def perturbation_interval(
@@ -146,7 +61,7 @@ def perturbation_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> PerturbationInterval:
+) -> Estimate:
     r"""Return a confidence interval of the error by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
@@ -189,9 +104,10 @@ def perturbation_interval(
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         What is perturbed. The default takes as many fits again as there are folds, and is the one
         whose coverage was measured to hold; see Notes.
-    interval : {"wilson", "log", "normal", "pivotal", "symmetric", "quantile"}, default=None
-        Form of the interval; None is "wilson" for 0-1 loss, "log" for squared and absolute loss,
-        "normal" for a loss of your own.
+    interval : str, default=None
+        Form of the interval: one of the above, or for 0-1 loss another that `cross_val_error` has;
+        None is "wilson" for 0-1 loss, "log" for squared and absolute loss, "normal" for a loss of
+        your own.
     confidence_level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
@@ -224,8 +140,11 @@ def perturbation_interval(
 
     Returns
     -------
-    PerturbationInterval
-        With all draws, which can be read again at another level or in another form.
+    Estimate
+        `value` is the cross-validated error, `replicates` are its perturbations,
+        ``CV + W*/sqrt(n)``, which can be read again at another level or in another form; `details`
+        has "statistics" (`W*`), "statistic", "resubstitution" (error of the fit on all samples on
+        those samples), "loss" and "n_resamples".
 
     Raises
     ------
@@ -296,7 +215,7 @@ def perturbation_interval(
     >>> from skeval.model_selection import perturbation_interval
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = perturbation_interval(RidgeClassifier(), X, y, n_resamples=50, random_state=0)
-    >>> result.low < result.error < result.high
+    >>> result.interval.low < result.value < result.interval.high
     True
     """
     check_confidence_level(confidence_level)
@@ -338,7 +257,7 @@ def perturb(
     interval: str | None = None,
     confidence_level: float = 0.95,
     weights: Any = None,
-) -> PerturbationInterval:
+) -> Estimate:
     """Return the interval of the error of a task, around the error over folds."""
     loss, target, n = task.loss, task.target, len(task.target)
     check_loss(loss, target)
@@ -346,7 +265,7 @@ def perturb(
     check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if task.weight is None else task.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, n)
-    forms, asked = list_forms(loss.name), f"interval of {loss.name!r} loss"
+    forms, asked = (*list_forms(loss.name), *DRAWN), f"interval of {loss.name!r} loss"
     form = check_option(asked, forms[0] if interval is None else interval, forms)
     check_enough_draws(n_resamples, confidence_level, form)
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
@@ -366,16 +285,25 @@ def perturb(
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         warn_of_overfitting(apparent, error)
-    return PerturbationInterval(
-        error,
-        apparent,
-        statistics,
-        form,
-        statistic,
-        n,
-        loss.name,
-        sizes["cross_validation"],
+    check_enough_draws(len(statistics), confidence_level, form)
+    deviations = statistics / np.sqrt(n)
+    spread = float(np.std(statistics, ddof=1) / np.sqrt(n))
+    found = find_error(error, spread, error + deviations, sizes["cross_validation"])
+    drawn: LimitsByMethod = {
+        name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN
+    }
+    limits = {**make_limits(found, loss.name), **drawn}
+    return make_estimate(
+        found,
+        method="perturbation",
+        loss=loss.name,
+        limits={form: limits[form], **limits},
+        n_samples=n,
         confidence_level=confidence_level,
+        statistic=statistic,
+        resubstitution=apparent,
+        statistics=statistics,
+        n_resamples=len(statistics),
     )
 
 
@@ -387,12 +315,6 @@ def check_params_without_weights(task: Task) -> None:
         raise ValueError(
             f"params must not hold {twice[0]!r}, which is perturbed; give sample_weight= for it."
         )
-
-
-def list_forms(loss: str) -> tuple[str, ...]:
-    """Return the forms of an interval that a loss has, that which fits it best first."""
-    best = {"zero_one": ("wilson",)} | dict.fromkeys(NON_NEGATIVE, ("log",))
-    return (*best.get(loss, ()), "normal", "pivotal", "symmetric", "quantile")
 
 
 def check_loss(loss_fn: Loss, target: Target) -> None:

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, Test
+from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
-from skeval.model_selection._error_interval import ErrorInterval
-from skeval.model_selection._score_interval import ScoreInterval
 from skeval.utils._plotting import (
     Display,
     column_of_axes,
@@ -322,9 +320,6 @@ class DifferencesDisplay(Display):
         return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
 
 
-Result = ErrorInterval | ScoreInterval
-
-
 @dataclass(kw_only=True, eq=False)
 class ErrorIntervalDisplay(Display):
     """Estimates of an error, or of scores, with their confidence intervals, a row for each.
@@ -376,13 +371,13 @@ class ErrorIntervalDisplay(Display):
 
     @classmethod
     def from_results(
-        cls, results: Result | Sequence[Result] | dict[str, Any], *, ax: Any = None
+        cls, results: Estimate | Sequence[Estimate] | dict[str, Any], *, ax: Any = None
     ) -> ErrorIntervalDisplay:
         """Draw results of `error_interval` or `score_interval`.
 
         Parameters
         ----------
-        results : ErrorInterval, ScoreInterval, or list or dict of them
+        results : Estimate, or list or dict of them
             One result or several; errors of the same loss, or scores.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
@@ -391,7 +386,7 @@ class ErrorIntervalDisplay(Display):
         -------
         ErrorIntervalDisplay
         """
-        if isinstance(results, Result):
+        if isinstance(results, Estimate):
             results = [results]
         listed = list(results.values()) if isinstance(results, dict) else list(results)
         measured = {quantity_of(result) for result in listed}
@@ -401,7 +396,7 @@ class ErrorIntervalDisplay(Display):
         names = list(results) if isinstance(results, dict) else [name_of(each) for each in listed]
         return cls(
             names=names,
-            estimates=[estimate_of(result) for result in listed],
+            estimates=[result.value for result in listed],
             lows=[result.interval.low for result in listed],
             highs=[result.interval.high for result in listed],
             xlabel=measured.pop(),
@@ -423,25 +418,18 @@ class ErrorIntervalDisplay(Display):
         ax.set(xlabel=self.xlabel, ylim=(len(self.names) - 0.5, -0.5))
 
 
-def name_of(result: Result) -> str:
-    """Return what tells a result from others of its kind."""
-    return result.scoring if isinstance(result, ScoreInterval) else result.method
-
-
-def estimate_of(result: Result) -> float:
-    """Return the error or the score."""
-    return result.score if isinstance(result, ScoreInterval) else result.error
+def name_of(result: Estimate) -> str:
+    """Return what tells a result from others of its kind: of errors the method."""
+    return result.method if "loss" in result.details else result.name
 
 
 def quantity_of(result: Any) -> str:
     """Return what a result estimates."""
-    if isinstance(result, ScoreInterval):
-        return "score"
-    if isinstance(result, ErrorInterval):
-        return mean_loss_name(result.loss)
-    raise TypeError(
-        f"results must be of error_interval or score_interval, got {type(result).__name__}."
-    )
+    if not isinstance(result, Estimate) or "parameters" not in result.details:
+        raise TypeError(
+            f"results must be of error_interval or score_interval, got {type(result).__name__}."
+        )
+    return result.name if "loss" in result.details else "score"
 
 
 N_BINS = 40
@@ -598,11 +586,9 @@ class PerturbationDisplay(Display):
 
     Parameters
     ----------
-    statistics : ndarray of shape (n_resamples,)
-        The perturbed statistics `W*`.
-    n_samples : int
-        Number of samples.
-    error : float
+    replicates : ndarray of shape (n_resamples,)
+        The perturbed errors.
+    value : float
         The cross-validated error.
     interval : ConfidenceInterval
         Its interval.
@@ -642,9 +628,8 @@ class PerturbationDisplay(Display):
     'perturbations'
     """
 
-    statistics: np.ndarray
-    n_samples: int
-    error: float
+    replicates: np.ndarray
+    value: float
     interval: ConfidenceInterval
     resubstitution: float
     statistic: str
@@ -652,15 +637,14 @@ class PerturbationDisplay(Display):
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the histogram, the interval and both errors."""
-        perturbed = self.error + self.statistics / np.sqrt(self.n_samples)
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
-        counts, _, self.histogram_ = ax.hist(perturbed, **(drawn | kwargs))
+        counts, _, self.histogram_ = ax.hist(self.replicates, **(drawn | kwargs))
         ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
         self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
         self.line_ = ax.axvline(
-            self.error, color="C1", label=f"cross-validated error {self.error:.3f}"
+            self.value, color="C1", label=f"cross-validated error {self.value:.3f}"
         )
         ax.axvline(
             self.resubstitution,

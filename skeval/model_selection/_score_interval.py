@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,18 +12,18 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.estimate import IntervalResult, Limits
-from skeval._inference.proportions import Finding, finding_forms, finding_limits
+from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.target import resolve_loss
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import check_sample_weight
-from skeval.model_selection._estimates import bounds_of
 from skeval.model_selection._interval_methods import (
     BY_MEANS,
     FOLD_METHODS,
+    FORMS,
     Outcome,
     Settings,
     find,
@@ -30,11 +32,9 @@ from skeval.model_selection._interval_methods import (
 )
 from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
 from skeval.utils._seeds import RandomStateLike, root_seed
-from skeval.utils._text import DataFrame, align_text, make_frame, write_number, write_spread
 
 __all__ = [
     "PER_SAMPLE",
-    "ScoreInterval",
     "label_parts",
     "score_interval",
 ]
@@ -52,119 +52,6 @@ PER_SAMPLE = {
     "neg_mean_squared_error": MeanLoss("squared", 0.0),
     "neg_mean_absolute_error": MeanLoss("absolute", 0.0),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreInterval(IntervalResult):
-    """The score of a procedure, and a confidence interval of it.
-
-    Attributes
-    ----------
-    scoring : str
-        Name of the score: one of scikit-learn's, or that of a function with brackets behind it.
-    method : str
-        The method that found it.
-    score : float
-        The estimate. Larger is better.
-    standard_error : float
-        What the method takes for its standard error.
-    n_fits : int
-        Number of models that were fitted.
-    effective_n_samples : float or None
-        Number of independent samples that would have this standard error; None where the method
-        does not tell it, or the score is no mean of losses.
-    replicates : ndarray
-        What was averaged: scores of folds, subsamples or repeats.
-    n_samples : int
-        Number of samples.
-    n_groups : int or None
-        Number of groups, the units that were counted; None where samples are independent.
-    n_undefined : int
-        Number of fits that failed, or whose score is undefined, which were left out.
-    degrees_of_freedom : float
-        Of Student's quantile; infinity where it is the normal one.
-    parameters : dict
-        The parameters of the method.
-    bounds : tuple of float
-        The smallest and the largest value of the score, within which every interval ends.
-    interval : ConfidenceInterval
-        The interval by the first of `interval_methods`.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    scoring: str
-    method: str
-    score: float
-    standard_error: float
-    n_fits: int
-    effective_n_samples: float | None
-    replicates: np.ndarray = field(repr=False)
-    n_samples: int
-    n_groups: int | None
-    n_undefined: int
-    degrees_of_freedom: float
-    parameters: dict[str, Any]
-    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
-
-    @property
-    def _mean_loss(self) -> MeanLoss:
-        return PER_SAMPLE.get(self.scoring, MeanLoss("", 0.0))
-
-    @property
-    def _finding(self) -> Finding:
-        error = self._mean_loss.best - self.score if self._mean_loss.loss else self.score
-        numbers = error, self.standard_error, self.replicates, self.degrees_of_freedom
-        return Finding(*numbers, self.effective_n_samples)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The forms that `confidence_interval` takes, the default first."""
-        return finding_forms(self._finding, self._mean_loss.loss, self.method)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        """Return the limits of the score: of a mean loss where it is one."""
-        loss, best = self._mean_loss
-        bounds = bounds_of(loss) if loss else self.bounds
-        low, high = finding_limits(self._finding, method, confidence_level, bounds)
-        return (best - high, best - low) if loss else (low, high)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the replicates, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "scoring": self.scoring,
-            "method": self.method,
-            "score": self.score,
-            "standard_error": self.standard_error,
-            **self._interval_items(),
-            "n_fits": self.n_fits,
-            "n_undefined": self.n_undefined,
-            "n_samples": self.n_samples,
-            "n_groups": self.n_groups,
-        }
-
-    def to_frame(self) -> DataFrame:
-        """Return one row with the numbers, to be put below those of other scores."""
-        return make_frame([self.to_dict()])
-
-    def __str__(self) -> str:
-        level, ends = self._interval_row()
-        rows = [
-            ("score", write_number(self.score)),
-            (level, f"{ends} ({self.interval.method})"),
-            ("standard error", write_spread(self.standard_error)),
-            ("fits", f"{self.n_fits}"),
-        ]
-        if self.n_groups is not None:
-            rows.append(("groups", f"{self.n_groups}"))
-        if self.n_undefined:
-            rows.append(("undefined or failed", f"{self.n_undefined}"))
-        return align_text(f"score interval, {self.method} ({self.scoring})", rows)
 
 
 def score_interval(
@@ -188,7 +75,7 @@ def score_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> ScoreInterval | dict[str, ScoreInterval]:
+) -> Estimate | dict[str, Estimate]:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
     Any scorer, or several from one set of fits. "corrected_t" and "conservative_z" [1]_ and
@@ -245,8 +132,11 @@ def score_interval(
 
     Returns
     -------
-    ScoreInterval or dict
-        A result; of several scores, a result for each name.
+    Estimate or dict
+        An estimate; of several scores, one for each name. Its `name` is that of the score, that of
+        a function with brackets behind it; `replicates` holds the scores of folds, subsamples or
+        repeats; `details` has what those of `error_interval` have, and "n_undefined", the number
+        of fits that failed, or whose score is undefined, which were left out.
 
     Raises
     ------
@@ -283,11 +173,14 @@ def score_interval(
     ...     GaussianNB(), X, y, scoring=["roc_auc", "f1"], random_state=0
     ... )
     >>> print(results["roc_auc"])
-    score interval, corrected_t (roc_auc)
-      score           0.9887
-      95 % interval   [0.9814, 0.9959] (t)
-      standard error  0.0036
-      fits            50
+    roc_auc (corrected_t)
+      value               0.9887
+      standard error      0.0036
+      95 % interval       [0.9814, 0.9959] (t)
+      samples             569
+      fits                50
+      undefined           0
+      degrees of freedom  49
     """
     check_confidence_level(confidence_level)
     check_option("method", method, FOLD_METHODS)
@@ -371,7 +264,7 @@ def score_means(p: Procedure, scores: Scores, root: SeedSequence, settings: Sett
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         if label not in PER_SAMPLE:
-            findings.append(Finding(*rule.estimate(values), student, None))
+            findings.append(Finding(*rule.estimate(values), student))
             continue
         loss, best = resolve_loss(PER_SAMPLE[label].loss, p.target), PER_SAMPLE[label].best
         estimate, tested = rule.estimate(best - values), untested_losses(p, rule.tested_share)
@@ -399,30 +292,45 @@ def score_result(
     outcome: Outcome,
     confidence_level: float,
     settings: Settings,
-) -> ScoreInterval:
-    """Return what was found of one score."""
-    if label in PER_SAMPLE:  # a loss was found
-        best = PER_SAMPLE[label].best
-        found = found._replace(error=best - found.error, replicates=best - found.replicates)
+) -> Estimate:
+    """Return what was found of one score; where that is a loss, the mirrored intervals of it."""
+    classes, df = p.target.classes, found.degrees_of_freedom
+    bounds = range_of(label, None if classes is None else len(classes))
+    limits = make_limits(found, "", bounds=bounds)
+    if label in PER_SAMPLE:
+        loss, best = PER_SAMPLE[label]
+        mirrored = make_limits(found, loss, first=FORMS.get(p.method, ""))
+        limits = {form: partial(mirror, best, ends) for form, ends in mirrored.items()}
+        found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
     if n_undefined:
         warn_undefined(
             f"scoring {label!r} is undefined for {n_undefined} of {outcome.n_fits} fits, which are "
             "left out; a larger test_size may help where test sets hold one class."
         )
-    return ScoreInterval(
-        scoring=label,
-        method=p.method,
-        score=found.error,
+    return Estimate(
+        name=label,
+        value=found.value,
         standard_error=found.standard_error,
-        n_fits=outcome.n_fits,
-        effective_n_samples=found.n_effective,
-        replicates=found.replicates,
+        method=p.method,
+        limits=limits,
         n_samples=len(p.target),
-        n_groups=p.cases.n_groups,
-        n_undefined=n_undefined,
-        degrees_of_freedom=found.degrees_of_freedom,
-        parameters=settings,
-        bounds=range_of(label, None if p.target.classes is None else len(p.target.classes)),
+        n_failed=outcome.n_failed,
+        replicates=found.replicates,
+        details={
+            "n_groups": p.cases.n_groups,
+            "effective_n_samples": found.n_effective,
+            "n_fits": outcome.n_fits,
+            "n_undefined": n_undefined,
+            "degrees_of_freedom": None if np.isinf(df) else df,
+            "parameters": settings,
+        },
         confidence_level=confidence_level,
+        bounds=bounds,
     )
+
+
+def mirror(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the limits of a score, `best` less those of a loss."""
+    low, high = limits(confidence_level)
+    return best - high, best - low

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from skeval._inference.estimate import LimitsResult, WithEnds
+from skeval._inference.estimate import Estimate
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import normal_interval
 from skeval._resampling.fits import fit_plan
@@ -28,10 +27,8 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._seeds import RandomStateLike
-from skeval.utils._text import DataFrame, align_text, make_frame, write_number, write_spread
 
 __all__ = [
-    "TuningOptimism",
     "read_search",
     "read_split_scores",
     "refit_one_se",
@@ -41,92 +38,6 @@ __all__ = [
 ]
 
 Setting = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class TuningOptimism(WithEnds, LimitsResult):
-    """The best scores of searches beside the scores of the tuned models on samples left out.
-
-    Attributes
-    ----------
-    inner_score : float
-        Mean best score of the searches in the training parts. Larger is better.
-    nested_score : float
-        Mean score of their tuned models on the samples left out.
-    optimism : float
-        ``inner_score - nested_score``: what tuning makes the best score too good by.
-    standard_error : float
-        Standard error of the optimism.
-    inner_scores, nested_scores : ndarray of shape (n_folds,)
-        The scores of each fold of all repeats, nan where one is undefined.
-    settings : tuple of dict
-        The settings that were chosen, most often chosen first.
-    counts : int ndarray of shape (n_settings,)
-        How many searches chose each.
-    best_score : float
-        The best score of the search on all samples.
-    best_params : dict
-        Its setting.
-    tuning_bias : float
-        What `tuning_bias` says of it, without nesting; nan of a search with one split.
-    interval : ConfidenceInterval
-        That of the optimism, by the corrected resampled t.
-    low, high : float
-        Its ends.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    inner_score: float
-    nested_score: float
-    optimism: float
-    standard_error: float
-    inner_scores: np.ndarray = field(repr=False)
-    nested_scores: np.ndarray = field(repr=False)
-    settings: tuple[Setting, ...]
-    counts: np.ndarray
-    best_score: float
-    best_params: Setting
-    tuning_bias: float
-
-    @property
-    def corrected_score(self) -> float:
-        """The best score of the search on all samples less its `tuning_bias`."""
-        return self.best_score - self.tuning_bias
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers without the folds.
-
-        Returns
-        -------
-        dict
-        """
-        names = ("inner_score", "nested_score", "optimism", "standard_error", "low", "high")
-        of_all = ("confidence_level", "best_score", "tuning_bias", "corrected_score")
-        return {name: getattr(self, name) for name in (*names, *of_all)}
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per setting that was chosen: its parameters, count and share."""
-        rows = zip(self.settings, self.counts.tolist(), strict=True)
-        total = int(self.counts.sum())
-        return make_frame([{**s, "count": n, "share": n / total} for s, n in rows])
-
-    def __str__(self) -> str:
-        n_folds = len(self.inner_scores)
-        rows = [
-            ("best inner score", write_number(self.inner_score)),
-            ("nested score", write_number(self.nested_score)),
-            ("optimism", write_number(self.optimism)),
-            ("standard error", write_spread(self.standard_error)),
-            self._interval_row(),
-            ("best score on all samples", write_number(self.best_score)),
-            ("less its tuning bias", write_number(self.corrected_score)),
-            *(
-                (f"chosen in {count} of {n_folds}", str(setting))
-                for setting, count in zip(self.settings, self.counts, strict=True)
-            ),
-        ]
-        return align_text("optimism of tuning (larger scores are better)", rows[:12])
 
 
 def tuning_optimism(
@@ -144,7 +55,7 @@ def tuning_optimism(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> TuningOptimism:
+) -> Estimate:
     r"""Measure by how much the best score of a search is better than that of its tuned model.
 
     The score of the best of many settings is too good, for it is the best of many. In each fold
@@ -187,8 +98,13 @@ def tuning_optimism(
 
     Returns
     -------
-    TuningOptimism
-        Both scores, their difference and its interval, and how often each setting was chosen.
+    Estimate
+        `value` is the optimism, with its interval. `details` has "inner_score" and "nested_score",
+        the means of its two parts, and "inner_scores" and "nested_scores" of each fold of all
+        repeats, nan where one is undefined; "settings" that were chosen, most often chosen first,
+        and "counts", how many searches chose each; of the search on all samples "best_score",
+        "best_params", "tuning_bias" (what `tuning_bias` says of it without nesting; nan of a search
+        with one split) and "corrected_score", the best score less that.
 
     Raises
     ------
@@ -254,7 +170,7 @@ def tuning_optimism(
     >>> X, y = rng.normal(size=(60, 5)), np.repeat([0, 1], 30)  # nothing to find
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 21))})
     >>> result = tuning_optimism(search, X, y, random_state=0)
-    >>> round(result.inner_score, 3), round(result.nested_score, 3)
+    >>> round(result.details["inner_score"], 3), round(result.details["nested_score"], 3)
     (0.658, 0.583)
     """
     check_confidence_level(confidence_level)
@@ -283,7 +199,7 @@ def tuning_optimism(
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)
     warn_of_optimism(result)
-    if np.isnan(result.tuning_bias):
+    if np.isnan(result.details["tuning_bias"]):
         warn_undefined(
             "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
             "score of one split, and the bias takes two."
@@ -372,9 +288,7 @@ def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
     return float(scorer(model, X, y)[metric])
 
 
-def summarize_searches(
-    found: list[Searched], ratio: float, confidence_level: float
-) -> TuningOptimism:
+def summarize_searches(found: list[Searched], ratio: float, confidence_level: float) -> Estimate:
     """Return the result of a search on all samples and of those on the training parts."""
     whole, *folds = found
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
@@ -390,12 +304,25 @@ def summarize_searches(
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
     limits = partial(normal_interval, optimism, error, n_units=len(differences))
     settings, counts = count_settings([fold.setting for fold in folds])
-    return TuningOptimism(
-        float(inner[known].mean()),
-        float(nested[known].mean()),
-        *(optimism, error, inner, nested, settings, counts),
-        *(whole.inner, whole.setting, whole.bias),
+    return Estimate(
+        name="optimism of tuning",
+        value=optimism,
+        standard_error=error,
+        method="cross_validation",
         limits={"corrected_t": limits},
+        replicates=differences,
+        details={
+            "inner_score": float(inner[known].mean()),
+            "nested_score": float(nested[known].mean()),
+            "inner_scores": inner,
+            "nested_scores": nested,
+            "settings": settings,
+            "counts": counts,
+            "best_score": whole.inner,
+            "best_params": whole.setting,
+            "tuning_bias": whole.bias,
+            "corrected_score": whole.inner - whole.bias,
+        },
         confidence_level=confidence_level,
     )
 
@@ -407,13 +334,14 @@ def count_settings(chosen: list[Setting]) -> tuple[tuple[Setting, ...], np.ndarr
     return tuple(by_text[text] for text, _ in counts), np.array([n for _, n in counts])
 
 
-def warn_of_optimism(result: TuningOptimism) -> None:
+def warn_of_optimism(result: Estimate) -> None:
     """Say in plain words which score to report, if they differ by two standard errors."""
-    if result.optimism > 2 * result.standard_error:
+    found = result.details
+    if result.value > 2 * result.standard_error:
         warn_user(
-            f"the best score of the search, {result.inner_score:.3f} on average, is that of the "
-            f"best of many settings; on samples left out the tuned models have "
-            f"{result.nested_score:.3f}. Report the latter."
+            f"the best score of the search, {found['inner_score']:.3f} on average, is that "
+            "of the best of many settings; on samples left out the tuned models have "
+            f"{found['nested_score']:.3f}. Report the latter."
         )
 
 

@@ -116,14 +116,14 @@ class EvaluationComparison(Report, Mapping):
         for name, report in self.items():
             found, interval = report.main_metrics, quoted[name].interval
             cells = [found[metric].value if metric in found else "--" for metric in metrics]
-            rows.append((name, quoted[name].error, (interval.low, interval.high), *cells))
+            rows.append((name, quoted[name].value, (interval.low, interval.high), *cells))
         display = ErrorEstimatesDisplay(
             methods=list(self),
-            errors=np.array([each.error for each in quoted.values()]),
+            errors=np.array([each.value for each in quoted.values()]),
             low=np.array([each.interval.low for each in quoted.values()]),
             high=np.array([each.interval.high for each in quoted.values()]),
             confidence_level=self._first.confidence_level,
-            loss=self._first.quoted.loss,
+            loss=self._first.quoted.details["loss"],
             guess=self._first.guess and self._first.guess.error,
         )
         figure = Figure(
@@ -169,7 +169,7 @@ class EvaluationComparison(Report, Mapping):
 def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
     """Return what a report says in one row."""
     quoted = report.quoted
-    row = {"name": name, "error": quoted.error}
+    row = {"name": name, "error": quoted.value}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
     return row | {metric: each.value for metric, each in report.main_metrics.items()}
 
@@ -189,7 +189,8 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     columns = [_score_test_sets(report) for report in reports.values()]
     if any(np.isnan(column).any() for column in columns):
         return None
-    scoring = SCORES.get(first.answer.loss, f"minus the mean {first.answer.loss} loss")
+    loss = first.answer.details["loss"]
+    scoring = SCORES.get(loss, f"minus the mean {loss} loss")
     source = GivenSplits(
         tuple(reports),
         np.column_stack(columns),
@@ -209,4 +210,4 @@ def _score_test_sets(report: EvaluationReport) -> np.ndarray:
     sizes = np.bincount(found.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.bincount(found.fit, found.loss, minlength=n_fits) / sizes
-    return 1 - means if report.answer and report.answer.loss == "zero_one" else -means
+    return 1 - means if report.answer and report.answer.details["loss"] == "zero_one" else -means

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
@@ -22,17 +22,7 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
 from skeval._resampling.units import check_class_sizes
-from skeval.model_selection import (
-    ErrorEstimate,
-    PerturbationInterval,
-)
 from skeval.model_selection._error_interval import AUTO, check_sample_weight
-from skeval.model_selection._estimates import (
-    CROSS_VALIDATION,
-    HOLD_OUT,
-    LEAVE_ONE_OUT,
-    RESUBSTITUTION,
-)
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
@@ -210,9 +200,9 @@ def evaluate(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVC(kernel="linear")
     >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
-    >>> round(report.answer.error, 4)
+    >>> round(report.answer.value, 4)
     0.0193
-    >>> round(report["leave-one-out"].error, 4)
+    >>> round(report["leave_one_out"].value, 4)
     0.02
     """
     arguments = dict(locals())  # first, while the only local variables are the arguments
@@ -420,7 +410,7 @@ def find_all(
         notes += warn_of_order(*where, found, steps.groups, steps.folds)
     notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
     weighed = count_classes(steps.target, steps.task.weight)
-    rare = find_rare_class(weighed, summary.metrics, estimates[0].loss)
+    rare = find_rare_class(weighed, summary.metrics, estimates[0].details["loss"])
     if steps.counted.cases.name == "folds":
         notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
         counts = counts._replace(permutations=0)
@@ -456,20 +446,20 @@ def _run_tests(
 def _describe_findings(
     steps: Steps,
     found: OutOfFold,
-    estimates: Sequence[ErrorEstimate],
+    estimates: Sequence[Estimate],
     names: tuple[str, ...] | None,
     left_out: Mapping[str, Any],
     notes: list[Caution],
 ) -> dict[str, Any]:
     """Return the fields of a report that say what to make of its estimates."""
-    guess = find_guess(found, estimates[0].loss, ordered=steps.ordered)
+    guess = find_guess(found, estimates[0].details["loss"], ordered=steps.ordered)
     warnings = [
         *write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out),
         *notes,
         *write_warnings(estimates),
     ]
     if guess and not guess.better and not steps.ordered:
-        warnings.append(Caution("guess", write_guess(guess, estimates[0].loss)))
+        warnings.append(Caution("guess", write_guess(guess, estimates[0].details["loss"])))
     return {
         "confidence_level": float(steps.confidence_level),
         "n_samples": len(steps.target),
@@ -485,23 +475,23 @@ def _estimate_all(
     leave_one_out: bool,
     say: Callable[[str], None],
     notes: list[Caution],
-) -> Iterator[ErrorEstimate]:
+) -> Iterator[Estimate]:
     """Yield every estimate, from the most optimistic to the most careful."""
     estimators = {
-        RESUBSTITUTION: steps.estimate_resubstitution,
-        HOLD_OUT: steps.estimate_hold_out,
-        CROSS_VALIDATION: steps.estimate_cross_validation,
-        LEAVE_ONE_OUT: steps.estimate_leave_one_out,
+        "resubstitution": steps.estimate_resubstitution,
+        "holdout": steps.estimate_hold_out,
+        "cross_validation": steps.estimate_cross_validation,
+        "leave_one_out": steps.estimate_leave_one_out,
     }
-    left_out = {HOLD_OUT, LEAVE_ONE_OUT} if steps.ordered else set()
+    left_out = {"holdout", "leave_one_out"} if steps.ordered else set()
     for name, estimate in estimators.items():
-        if name in left_out or (name == LEAVE_ONE_OUT and not leave_one_out):
+        if name in left_out or (name == "leave_one_out" and not leave_one_out):
             continue
         say(name)
         try:
             yield estimate()
         except NoFitLeftError as error:
-            if name not in (HOLD_OUT, LEAVE_ONE_OUT):
+            if name not in ("holdout", "leave_one_out"):
                 raise
             notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
     if steps.ordered:
@@ -517,7 +507,7 @@ def _estimate_all(
 
 def _run_perturbation(
     steps: Steps, n_resamples: int, say: Callable[[str], None]
-) -> tuple[PerturbationInterval, ...] | None:
+) -> tuple[Estimate, ...] | None:
     """Return the perturbation intervals where they are wanted and have a meaning."""
     served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
     if not n_resamples or not served:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._resampling.procedure import OutOfFold
-from skeval.model_selection import ErrorEstimate
+from skeval.model_selection import Estimate
 from skeval.report._sections import Report
 from skeval.utils._plotting import Display
 from skeval.utils._text import mean_loss_name, write_ends, write_number
@@ -89,7 +89,7 @@ class ErrorEstimatesDisplay(Display):
     @classmethod
     def from_result(
         cls,
-        result: Report | Sequence[ErrorEstimate],
+        result: Report | Sequence[Estimate],
         *,
         confidence_level: float | None = None,
         ax: Any = None,
@@ -98,7 +98,7 @@ class ErrorEstimatesDisplay(Display):
 
         Parameters
         ----------
-        result : EvaluationReport or sequence of ErrorEstimate
+        result : EvaluationReport or sequence of Estimate
             What `evaluate` returns, with its perturbation intervals, or estimates of one loss.
         confidence_level : float, default=None
             Nominal coverage of the intervals; None takes that of the report, or of the
@@ -118,7 +118,7 @@ class ErrorEstimatesDisplay(Display):
             rows = report.named_estimates
         else:
             rows = [(estimate.method, estimate) for estimate in result]
-        losses = sorted({estimate.loss for _, estimate in rows})
+        losses = sorted({estimate.details["loss"] for _, estimate in rows})
         if len(losses) != 1:
             raise ValueError(f"result must hold estimates of one loss, got {losses}.")
         if confidence_level is None:
@@ -126,7 +126,7 @@ class ErrorEstimatesDisplay(Display):
         intervals = [estimate.confidence_interval(confidence_level) for _, estimate in rows]
         return cls(
             methods=[method for method, _ in rows],
-            errors=np.array([estimate.error for _, estimate in rows]),
+            errors=np.array([estimate.value for _, estimate in rows]),
             low=np.array([interval.low for interval in intervals]),
             high=np.array([interval.high for interval in intervals]),
             confidence_level=confidence_level,

@@ -24,14 +24,13 @@ from skeval._resampling.questions import (
     find_response_method,
 )
 from skeval.metrics import get_scorer
-from skeval.model_selection import ErrorInterval, TuningOptimism
 from skeval.model_selection._error_interval import error_of_some
 from skeval.model_selection._fold_metrics import METRICS, measure_metrics
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._warnings import Caution
 from skeval.utils._checks import naming
-from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, mean_loss_name
+from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame
 
 __all__ = [
     "ConfusionRates",
@@ -69,7 +68,7 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 def summarize_found_searches(
     p: Procedure, found: OutOfFold, confidence_level: float
-) -> TuningOptimism | None:
+) -> Estimate | None:
     """Return what the searches found in the training parts, and on all samples."""
     asked = Questions((), note=note_search)
     _, output = next(fit_plan(p.task, whole_plan(len(p.task.target)), asked))
@@ -93,7 +92,7 @@ class PredictionSummary(NamedTuple):
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Results | None
-    tuning: TuningOptimism | None
+    tuning: Estimate | None
 
 
 def resolve_scorers(scoring: Any) -> Questions:
@@ -162,7 +161,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 def summarize_predictions(
     p: Procedure,
-    answer: ErrorInterval | None,
+    answer: Estimate | None,
     found: OutOfFold,
     questions: Questions,
     names: Sequence[Any] | None,
@@ -171,7 +170,7 @@ def summarize_predictions(
 ) -> PredictionSummary:
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
-    if answer is not None and answer.loss == "zero_one":
+    if answer is not None and answer.details["loss"] == "zero_one":
         metrics["accuracy"] = _mirror(metrics["accuracy"], answer)
     return PredictionSummary(
         found,
@@ -183,46 +182,29 @@ def summarize_predictions(
     )
 
 
-def _mirror(estimate: Estimate, answer: ErrorInterval) -> Estimate:
+def _mirror(estimate: Estimate, answer: Estimate) -> Estimate:
     """Return an accuracy with the interval of the error."""
     return replace(
         estimate,
-        value=1 - answer.error,
+        value=1 - answer.value,
         standard_error=answer.standard_error,
         limits={answer.interval.method: partial(_mirror_limits, answer)},
     )
 
 
-def _mirror_limits(answer: ErrorInterval, confidence_level: float) -> tuple[float, float]:
+def _mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
     """Return the ends of the interval of the accuracy."""
     interval = answer.confidence_interval(confidence_level)
     return 1 - interval.high, 1 - interval.low
 
 
-def _compare(p: Procedure, answer: ErrorInterval, found: OutOfFold, by: Any) -> Results:
+def _compare(p: Procedure, answer: Estimate, found: OutOfFold, by: Any) -> Results:
     """Return the error in each subgroup."""
 
     def measure(chosen: np.ndarray) -> Estimate:
-        result = error_of_some(p, found, chosen, answer)
-        return Estimate(
-            name=mean_loss_name(answer.loss),
-            value=result.error,
-            standard_error=result.standard_error,
-            method=answer.method,
-            limits={name: partial(_read_limits, result, name) for name in result.interval_methods},
-            n_samples=result.n_samples,
-            confidence_level=answer.confidence_level,
-        )
+        return error_of_some(p, found, chosen, answer)
 
     return compare_subgroups(by, len(p.task.target), measure, answer.confidence_level)
-
-
-def _read_limits(
-    result: ErrorInterval, method: str, confidence_level: float
-) -> tuple[float, float]:
-    """Return the ends of the interval of an error."""
-    interval = result.confidence_interval(confidence_level, method)
-    return interval.low, interval.high
 
 
 def warn_of_scores(

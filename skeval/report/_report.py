@@ -12,30 +12,9 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
-from skeval.feature_selection import (
-    SelectionBias,
-    SelectionBiasDisplay,
-    SelectionFrequencyDisplay,
-    SelectionStability,
-)
+from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
-from skeval.model_selection import (
-    ErrorEstimate,
-    ErrorInterval,
-    PermutationDisplay,
-    PerturbationDisplay,
-    PerturbationInterval,
-    TuningOptimism,
-)
-from skeval.model_selection._estimates import (
-    BOOTSTRAP_632,
-    BOOTSTRAP_632_PLUS,
-    BOOTSTRAP_OOB,
-    CROSS_VALIDATION,
-    LEAVE_ONE_OUT,
-    RESUBSTITUTION,
-    THIRD_HELD_OUT,
-)
+from skeval.model_selection import PermutationDisplay, PerturbationDisplay
 from skeval.model_selection._subgroups import describe_difference
 from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
 from skeval.report._predictions import (
@@ -62,8 +41,6 @@ from skeval.utils._text import DataFrame, write_number, write_spread
 
 __all__ = ["PERTURBED", "EvaluationReport"]
 
-AnyEstimate = ErrorEstimate | ErrorInterval | PerturbationInterval
-
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
     "resubstitution": "SVM, perturbed training",
@@ -72,13 +49,13 @@ PERTURBED = {
 MEANINGS = {
     "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
     "answer, given_folds": "the number to quote: the error on the folds that were given",
-    RESUBSTITUTION: "on the training samples; optimistic, worth nothing alone",
-    THIRD_HELD_OUT: "on a third that was not trained on; depends on which third",
-    CROSS_VALIDATION: "every sample predicted by a model trained without it",
-    LEAVE_ONE_OUT: "the same, with as many folds as samples",
-    BOOTSTRAP_OOB: "on what each resample left out; pessimistic",
-    BOOTSTRAP_632: "0.632 of out-of-bag, 0.368 of resubstitution",
-    BOOTSTRAP_632_PLUS: "the same, with a weight that grows with the overfitting",
+    "resubstitution": "on the training samples; optimistic, worth nothing alone",
+    "holdout": "on a third that was not trained on; depends on which third",
+    "cross_validation": "every sample predicted by a model trained without it",
+    "leave_one_out": "the same, with as many folds as samples",
+    "oob": "on what each resample left out; pessimistic",
+    ".632": "0.632 of out-of-bag, 0.368 of resubstitution",
+    ".632+": "the same, with a weight that grows with the overfitting",
     PERTURBED["cross_validation"]: "interval by refitting under random weights",
     PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
 }
@@ -100,7 +77,7 @@ class EvaluationReport(Report):
 
     Attributes
     ----------
-    answer : ErrorInterval or None
+    answer : Estimate or None
         The number to quote: what `error_interval` finds; None where the folds keep the order of
         the samples, which it would mix.
     metrics : dict of str to Estimate
@@ -112,21 +89,21 @@ class EvaluationReport(Report):
         The samples that models which did not see them predict wrongly again and again.
     subgroups : dict of Estimate, or None
         The error in each subgroup that `by` names, and the largest difference.
-    tuning : TuningOptimism or None
+    tuning : Estimate or None
         What the best scores of the searches for hyperparameters claimed beside what their models
         score, and what they chose; None where the estimator ends in no search.
     out_of_fold : OutOfFold
         The predictions of every sample by models that did not see it; see `predictions`.
-    estimates : tuple of ErrorEstimate
+    estimates : tuple of Estimate
         From the most optimistic to the most careful.
-    perturbation : tuple of PerturbationInterval or None
+    perturbation : tuple of Estimate or None
         For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
         resubstitution statistic.
     permutation : Test or None
         The P-value of the whole procedure.
-    selection_bias : SelectionBias or None
+    selection_bias : Estimate or None
         What selecting the features outside the loop would have claimed; None without a selector.
-    selection_stability : SelectionStability or None
+    selection_stability : Estimate or None
         Agreement of the features selected in the folds (Nogueira); None without a selector, or
         where the folds choose from different features that have no names.
     candidate_names : tuple of str or None
@@ -152,18 +129,18 @@ class EvaluationReport(Report):
         Names of the features, where they are known.
     """
 
-    answer: ErrorInterval | None
+    answer: Estimate | None
     metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Results | None
-    tuning: TuningOptimism | None
+    tuning: Estimate | None
     out_of_fold: OutOfFold
-    estimates: tuple[ErrorEstimate, ...]
-    perturbation: tuple[PerturbationInterval, ...] | None
+    estimates: tuple[Estimate, ...]
+    perturbation: tuple[Estimate, ...] | None
     permutation: Test | None
-    selection_bias: SelectionBias | None
-    selection_stability: SelectionStability | None
+    selection_bias: Estimate | None
+    selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
     guess: Guess | None
     rare: RareClass | None
@@ -175,7 +152,7 @@ class EvaluationReport(Report):
     estimator: str
     feature_names: tuple[str, ...] | None
 
-    def __getitem__(self, method: str) -> ErrorEstimate:
+    def __getitem__(self, method: str) -> Estimate:
         """Return the estimate of a name."""
         for estimate in self.estimates:
             if estimate.method == method:
@@ -187,9 +164,9 @@ class EvaluationReport(Report):
     main_part, row_name = "estimates", "method"
 
     @property
-    def quoted(self) -> ErrorInterval | ErrorEstimate:
+    def quoted(self) -> Estimate:
         """The number to quote: the answer, or the cross-validated error where there is none."""
-        return self.answer or self[CROSS_VALIDATION]
+        return self.answer or self["cross_validation"]
 
     @property
     def main_metrics(self) -> dict[str, Estimate]:
@@ -397,11 +374,12 @@ class EvaluationReport(Report):
         found, heading = self.tuning, "What did tuning cost?"
         if found is None:
             return Section(heading, results={"tuning": None})
-        chosen = zip(found.settings[:MOST_ROWS], found.counts, strict=False)
+        counts = found.details["counts"]
+        chosen = zip(found.details["settings"][:MOST_ROWS], counts, strict=False)
         rows = [
             (
                 ", ".join(f"{name}={value!r}" for name, value in setting.items()),
-                f"{count} of {int(found.counts.sum())}",
+                f"{count} of {int(counts.sum())}",
             )
             for setting, count in chosen
         ]
@@ -435,13 +413,15 @@ class EvaluationReport(Report):
         )
 
     @property
-    def named_estimates(self) -> list[tuple[str, AnyEstimate]]:
+    def named_estimates(self) -> list[tuple[str, Estimate]]:
         """The estimates by name, the answer first, those of perturbation last."""
-        named: list[tuple[str, AnyEstimate]] = []
+        named: list[tuple[str, Estimate]] = []
         if self.answer is not None:
             named.append((f"answer, {self.answer.method}", self.answer))
         named += [(estimate.method, estimate) for estimate in self.estimates]
-        return named + [(PERTURBED[each.statistic], each) for each in self.perturbation or ()]
+        return named + [
+            (PERTURBED[each.details["statistic"]], each) for each in self.perturbation or ()
+        ]
 
     def _show_estimates(self) -> Section:
         """Show every estimate of the error, drawn and in a table."""
@@ -457,7 +437,7 @@ class EvaluationReport(Report):
         rows = [
             (
                 name,
-                each.error,
+                each.value,
                 write_spread(each.standard_error),
                 (each.interval.low, each.interval.high),
                 each.interval.method,
@@ -470,13 +450,13 @@ class EvaluationReport(Report):
             rows,
             notes=MEANINGS,
             quoted={name for name, _ in named[:1] if self.answer is not None},
-            muted={RESUBSTITUTION},
+            muted={"resubstitution"},
             left=(0, 3, 4),
         )
         better = self.guess is not None and self.guess.better
         return Section(
             "Every estimate",
-            sentences=[write_guess(self.guess, self.quoted.loss)] if better else [],
+            sentences=[write_guess(self.guess, self.quoted.details["loss"])] if better else [],
             figures=[figure],
             tables=[table],
             results={
@@ -491,7 +471,7 @@ class EvaluationReport(Report):
         figures = [
             Figure(
                 partial(PerturbationDisplay.from_result, result),
-                f"{len(result.statistics)} times each sample got a random weight, and the machine "
+                f"{len(result.replicates)} times each sample got a random weight, and the machine "
                 "was trained with these weights. Drawn is the cross-validated error plus what the "
                 "weighted mean loss then had more (W*/√n in the paper of the method). So much "
                 "would the error vary with other samples; from this spread the interval is made.",
@@ -555,7 +535,7 @@ class EvaluationReport(Report):
                     partial(draw, stability, feature_names=self.candidate_names, n_top=MOST_ROWS),
                     "How often each feature was selected.",
                     label="How often each feature was selected over the folds.",
-                    height=0.8 + 0.22 * min(MOST_ROWS, int((stability.frequency > 0).sum())),
+                    height=0.8 + 0.22 * min(MOST_ROWS, stability.details["selected_ever"]),
                 )
             )
         sentences = write_selection(bias, stability)

@@ -21,16 +21,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
-from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.model_selection import (
-    ErrorEstimate,
-    ErrorInterval,
-    PerturbationInterval,
-    TuningOptimism,
-)
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -217,7 +210,7 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
 
 
 def write_verdict(
-    quoted: ErrorInterval | ErrorEstimate,
+    quoted: Estimate,
     *,
     warnings: Iterable[Caution] = (),
     guess: Guess | None = None,
@@ -225,7 +218,7 @@ def write_verdict(
     unanswered: tuple[str, ...] = (),
     explained: float | None = None,
     permutation: Test | None = None,
-    selection_bias: SelectionBias | None = None,
+    selection_bias: Estimate | None = None,
 ) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
     grave = forbid_quoting(warnings)
@@ -243,16 +236,16 @@ def forbid_quoting(warnings: Iterable[Caution]) -> str:
 
 
 def write_error(
-    quoted: ErrorInterval | ErrorEstimate,
+    quoted: Estimate,
     guess: Guess | None,
     unanswered: tuple[str, ...] = (),
     explained: float | None = None,
-    selection_bias: SelectionBias | None = None,
+    selection_bias: Estimate | None = None,
 ) -> str:
     """Say the error beside what it must not be read without; squared errors by their root."""
-    interval, loss = quoted.interval, quoted.loss
+    interval, loss = quoted.interval, quoted.details["loss"]
     name = {"zero_one": "error", "squared": "root mean squared error"}.get(loss)
-    text = f"Estimated {name or mean_loss_name(loss)} {write_amount(quoted.error, loss)}, "
+    text = f"Estimated {name or mean_loss_name(loss)} {write_amount(quoted.value, loss)}, "
     if np.isfinite(interval.low):
         low = write_amount(interval.low, loss).removesuffix(" %")
         level = f"{100 * interval.confidence_level:g} % interval"
@@ -267,7 +260,7 @@ def write_error(
         more = f" and {len(unanswered) - FEW} other classes" if len(unanswered) > FEW else ""
         text += f"{',' if guess else ';'} and it never answers {', '.join(unanswered[:FEW])}{more}"
     if selection_bias and _is_above_zero(selection_bias):
-        claimed = write_amount(selection_bias.cv1_error, "zero_one")
+        claimed = write_amount(selection_bias.details["cv1_error"], "zero_one")
         text += f"; selection outside the loop would have claimed {claimed}"
     return text + "."
 
@@ -401,13 +394,13 @@ REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
 def write_coverage(
-    answer: ErrorInterval | None, sizes: Mapping[Any, int] | None, *, weighted: bool
+    answer: Estimate | None, sizes: Mapping[Any, int] | None, *, weighted: bool
 ) -> list[str]:
     """Say what the interval of the answer is for, how it was made, and how that is known."""
     if answer is None or not np.isfinite(answer.interval.low):
         return []
-    folds = answer.parameters["n_folds"]
-    repeats = answer.n_fits // folds  # 1 where a unit is left out at a time
+    folds = answer.details["parameters"]["n_folds"]
+    repeats = answer.details["n_fits"] // folds  # 1 where a unit is left out at a time
     given = answer.method == GIVEN_FOLDS
     made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
     if repeats > 1:
@@ -418,21 +411,22 @@ def write_coverage(
         *first, last = unmeasured
         listed = f"{', '.join(first)} and {last}" if first else last
         return [target, f"How often it holds that error has not been measured for {listed}."]
-    measured = MEASURED[answer.loss].format(SIZES[answer.loss])
-    if answer.n_samples > MOST[answer.loss]:
+    loss = answer.details["loss"]
+    measured = MEASURED[loss].format(SIZES[loss])
+    if (answer.n_samples or 0) > MOST[loss]:
         measured += " With more samples it has not been measured."
     return [target, measured]
 
 
 def _list_unmeasured(
-    answer: ErrorInterval, sizes: Mapping[Any, int] | None, weighted: bool
+    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool
 ) -> Iterator[str]:
     """Yield what the intervals were not measured for."""
-    if answer.loss not in MEASURED:
-        yield f"the {answer.loss} loss"
+    if answer.details["loss"] not in MEASURED:
+        yield f"the {answer.details['loss']} loss"
     if answer.confidence_level != 1 - ALPHA:
         yield f"intervals of {100 * answer.confidence_level:g} %"
-    if answer.n_samples < FEWEST:
+    if (answer.n_samples or 0) < FEWEST:
         yield f"fewer than {FEWEST} samples"
     if sizes is not None and len(sizes) > 2:
         yield f"{len(sizes)} classes"
@@ -440,9 +434,9 @@ def _list_unmeasured(
         yield "a class of less than a tenth of the samples"
     if answer.method == GIVEN_FOLDS:
         yield "folds that are given"
-    elif answer.n_groups is not None:
+    elif answer.details["n_groups"] is not None:
         yield "groups"
-    elif answer.parameters != REPEATS:
+    elif answer.details["parameters"] != REPEATS:
         yield "anything but ten folds, repeated ten times"
     if weighted:
         yield "sample weights"
@@ -456,7 +450,7 @@ def write_permutation(test: Test) -> str:
     )
 
 
-def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
+def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     """Say what selection outside the loop would have claimed, and how stable the selection is."""
     claimed = _write_bias(bias)
     if stability is None:
@@ -465,41 +459,41 @@ def write_selection(bias: SelectionBias, stability: SelectionStability | None) -
             "How stable the selection is cannot be told: the folds choose from different features, "
             "which the steps before the selector give no names (get_feature_names_out).",
         ]
-    always = int(np.sum(stability.frequency == 1))
-    ever = int(np.count_nonzero(stability.frequency))
+    always, ever = stability.details["selected_always"], stability.details["selected_ever"]
     value = f"{stability.value:.2f}, 1 is best"
     if np.isnan(stability.value):
         value = "undefined where all features are selected, or none"
     return [
         claimed,
-        f"Of {count(ever, 'feature')} selected in any of {stability.n_rounds} folds, {always} "
-        f"{'was' if always == 1 else 'were'} selected in all; stability {value}.",
+        f"Of {count(ever, 'feature')} selected in any of {stability.details['n_rounds']} folds, "
+        f"{always} {'was' if always == 1 else 'were'} selected in all; stability {value}.",
     ]
 
 
-def _write_bias(bias: SelectionBias) -> str:
+def _write_bias(bias: Estimate) -> str:
     """Say what selection outside the loop would have claimed, and whether that is too low."""
-    if np.isnan(bias.low):
+    claimed, honest = bias.details["cv1_error"], bias.details["cv2_error"]
+    low, high = bias.interval.low, bias.interval.high
+    if np.isnan(low):
         return (
             f"Selecting features outside the loop would have claimed an error of "
-            f"{write_number(bias.cv1_error)}, that of selecting inside is "
-            f"{write_number(bias.cv2_error)}; an interval of the difference is undefined, since "
+            f"{write_number(claimed)}, that of selecting inside is "
+            f"{write_number(honest)}; an interval of the difference is undefined, since "
             "it does not vary."
         )
-    spread = (bias.high - bias.low) / 4
-    outside, inside, difference, low, high = (
-        write_estimate(value, spread)
-        for value in (bias.cv1_error, bias.cv2_error, bias.bias, bias.low, bias.high)
+    spread = (high - low) / 4
+    outside, inside, difference, lowest, highest = (
+        write_estimate(value, spread) for value in (claimed, honest, bias.value, low, high)
     )
     shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
     return (
         f"Selecting features outside the loop would have claimed an error of {outside} instead "
         f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
-        f"{low} to {high})."
+        f"{lowest} to {highest})."
     )
 
 
-def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
+def _is_above_zero(found: Estimate) -> bool:
     """Whether what a result measures is above 0 by an interval of 95 % or more."""
     level = max(found.confidence_level, 1 - LARGEST_LEVEL)
     if np.isnan(found.interval.low):
@@ -507,13 +501,13 @@ def _is_above_zero(found: SelectionBias | TuningOptimism) -> bool:
     return found.confidence_interval(level).low > 0
 
 
-def write_tuning(found: TuningOptimism) -> str:
+def write_tuning(found: Estimate) -> str:
     """Say by how much the best score of the searches is too good."""
     low, high = found.interval.low, found.interval.high
     spread = (high - low) / 4
     inner, nested, optimism = (
         write_estimate(value, spread)
-        for value in (found.inner_score, found.nested_score, found.optimism)
+        for value in (found.details["inner_score"], found.details["nested_score"], found.value)
     )
     if np.isnan(low):
         shown = "whether it is too good cannot be told, since the difference does not vary"
@@ -531,9 +525,9 @@ def write_tuning(found: TuningOptimism) -> str:
     )
 
 
-def write_perturbation(resubstitution: PerturbationInterval) -> str:
+def write_perturbation(resubstitution: Estimate) -> str:
     """Say which of the two perturbation intervals to trust, and why."""
-    if resubstitution.resubstitution < resubstitution.error / 2:
+    if resubstitution.details["resubstitution"] < resubstitution.value / 2:
         return (
             "Of the SVM intervals trust that of perturbed cross-validation: the training error is "
             "less than half the cross-validated one, and there perturbed training is too short."

@@ -28,7 +28,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
-from skeval._inference.estimate import Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
@@ -39,23 +39,13 @@ from skeval._resampling.task import Task
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
-    SelectionBias,
-    SelectionStability,
     selection_stability,
 )
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
-from skeval.model_selection import (
-    ErrorEstimate,
-    ErrorInterval,
-    PerturbationInterval,
-)
 from skeval.model_selection._bootstrap import bootstrap_estimates
 from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
 from skeval.model_selection._estimates import (
-    CROSS_VALIDATION,
-    LEAVE_ONE_OUT,
-    THIRD_HELD_OUT,
     estimate_over_folds,
     estimate_resubstitution,
 )
@@ -103,8 +93,8 @@ class Selection(NamedTuple):
     There is no stability where the folds choose from different features that have no names.
     """
 
-    selection_bias: SelectionBias | None
-    selection_stability: SelectionStability | None
+    selection_bias: Estimate | None
+    selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
 
 
@@ -165,7 +155,7 @@ class Steps:
         """The procedure whose error is asked for."""
         return Procedure(AUTO, self.task, self.task.units, (self.task.loss,))
 
-    def answer(self, questions: Questions) -> tuple[ErrorInterval | None, OutOfFold]:
+    def answer(self, questions: Questions) -> tuple[Estimate | None, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
 
         Where samples keep their order there is no such interval; predictions are then those of
@@ -177,11 +167,11 @@ class Steps:
         answers = list(self.procedure.answers(scheme, questions))
         return None, collect_answers(self.procedure, answers, scheme, 1.0)
 
-    def estimate_resubstitution(self) -> ErrorEstimate:
+    def estimate_resubstitution(self) -> Estimate:
         """Return the error on the training samples."""
         return estimate_resubstitution(self.task, self.confidence_level)
 
-    def estimate_hold_out(self) -> ErrorEstimate:
+    def estimate_hold_out(self) -> Estimate:
         """Return the error on a third of the samples, or of the groups."""
         if self.groups is not None:
             splitter = GroupShuffleSplit
@@ -189,18 +179,18 @@ class Steps:
             alone = self.target.classes is None or np.bincount(self.target.codes).min() < 2
             splitter = ShuffleSplit if alone else StratifiedShuffleSplit
         third = splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
-        return self._cross_validate(third, THIRD_HELD_OUT)
+        return self._cross_validate(third, "holdout")
 
-    def estimate_cross_validation(self) -> ErrorEstimate:
+    def estimate_cross_validation(self) -> Estimate:
         """Return the error over the folds, by the units that these keep together."""
-        return self._cross_validate(self.folds, CROSS_VALIDATION, groups=self.kept_together)
+        return self._cross_validate(self.folds, "cross_validation", groups=self.kept_together)
 
-    def estimate_leave_one_out(self) -> ErrorEstimate:
+    def estimate_leave_one_out(self) -> Estimate:
         """Return the error with each sample, or each group, held out in turn."""
         splitter = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
-        return self._cross_validate(splitter, LEAVE_ONE_OUT)
+        return self._cross_validate(splitter, "leave_one_out")
 
-    def estimate_bootstrap(self, n_resamples: int) -> Iterable[ErrorEstimate]:
+    def estimate_bootstrap(self, n_resamples: int) -> Iterable[Estimate]:
         """Return the out-of-bag, .632 and .632+ errors."""
         found = bootstrap_estimates(
             self.task,
@@ -210,7 +200,7 @@ class Steps:
         )
         return found.values()
 
-    def perturb(self, n_resamples: int) -> tuple[PerturbationInterval, ...]:
+    def perturb(self, n_resamples: int) -> tuple[Estimate, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         _, root = root_seed(self.seed).spawn(2)
         with warnings.catch_warnings():  # the report has a sentence of its own for it
@@ -278,7 +268,7 @@ class Steps:
         """The task for what cannot do without a fit that failed."""
         return self.task.under(error_score="raise")
 
-    def _cross_validate(self, cv: Any, method: str, groups: Any = None) -> ErrorEstimate:
+    def _cross_validate(self, cv: Any, method: str, groups: Any = None) -> Estimate:
         folds = resolve_folds(cv, self.task.X, self.target, self.groups, self.seed)
         return estimate_over_folds(self.task, folds, method, self.confidence_level, groups)
 

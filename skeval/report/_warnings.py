@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.proportions import normal_quantile
-from skeval.model_selection import ErrorEstimate
-from skeval.model_selection._estimates import (
-    BOOTSTRAP_632_PLUS,
-    BOOTSTRAP_OOB,
-    CROSS_VALIDATION,
-    RESUBSTITUTION,
-    THIRD_HELD_OUT,
-)
+from skeval.model_selection import Estimate
 from skeval.utils._text import count, write_estimate, write_number
 
 __all__ = ["Caution", "write_warnings"]
@@ -58,71 +51,70 @@ NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error says nothing."""
 
 
-def write_warnings(estimates: Iterable[ErrorEstimate]) -> list[Caution]:
+def write_warnings(estimates: Iterable[Estimate]) -> list[Caution]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
-    cross_validation = named[CROSS_VALIDATION]
+    cross_validation = named["cross_validation"]
     found = [
-        _warn_of_overfitting(named[RESUBSTITUTION], cross_validation),
+        _warn_of_overfitting(named["resubstitution"], cross_validation),
         _warn_of_632(named, cross_validation),
-        _warn_of_disagreement(cross_validation, named.get(THIRD_HELD_OUT)),
+        _warn_of_disagreement(cross_validation, named.get("holdout")),
     ]
-    if cross_validation.loss == "zero_one":
+    if cross_validation.details["loss"] == "zero_one":
         found.append(_warn_of_wide_interval(cross_validation))
     return [sentence for sentence in found if sentence]
 
 
-def _warn_of_overfitting(
-    resubstitution: ErrorEstimate, cross_validation: ErrorEstimate
-) -> Caution | None:
+def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -> Caution | None:
     """Say when the training error is far below the cross-validated one."""
-    gap = cross_validation.error - resubstitution.error
-    far = resubstitution.error < cross_validation.error / 2
+    gap = cross_validation.value - resubstitution.value
+    far = resubstitution.value < cross_validation.value / 2
     if not (far and gap > 2 * _spread(cross_validation)):
         return None
     return Caution(
         "overfitting",
-        f"The training error ({write_number(resubstitution.error)}) is far below the "
+        f"The training error ({write_number(resubstitution.value)}) is far below the "
         f"cross-validated error ({_write_error(cross_validation)}): it says how well the estimator "
         "remembers its samples, and not how well it predicts others. Do not quote it.",
     )
 
 
-def _warn_of_632(named: dict[str, Any], cross_validation: ErrorEstimate) -> Caution | None:
+def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution | None:
     """Say when the .632+ estimate counts in a training error that says nothing.
 
     Both errors of samples not trained on lie above it then. Where labels may be noise, for all the
     cross-validated error says, .632+ gives the training error little weight, and may be right.
     """
-    bootstrap, resubstitution = named.get(BOOTSTRAP_632_PLUS), named[RESUBSTITUTION]
-    error = cross_validation.error
-    if bootstrap is None or resubstitution.error > NEAR_ZERO * error:
+    bootstrap, resubstitution = named.get(".632+"), named["resubstitution"]
+    error = cross_validation.value
+    if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
         return None
-    if cross_validation.interval.high >= bootstrap.no_information:
+    if cross_validation.interval.high >= bootstrap.details["no_information"]:
         return None
-    if not min(error, named[BOOTSTRAP_OOB].error) - bootstrap.error > _spread(cross_validation):
+    if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
         return None
     return Caution(
         "632",
-        f"{bootstrap.method} ({_write_error(bootstrap)}) lies below {cross_validation.method} "
+        f".632+ ({_write_error(bootstrap)}) lies below cross-validation "
         f"({_write_error(cross_validation)}), since it counts in a training error near 0 "
-        f"({write_number(resubstitution.error)}), to which this estimator is trained whatever the "
+        f"({write_number(resubstitution.value)}), to which this estimator is trained whatever the "
         "data: quote neither .632 nor .632+.",
     )
 
 
-def _warn_of_disagreement(a: ErrorEstimate, b: ErrorEstimate | None) -> Caution | None:
+def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
     """Say when two estimates on samples not trained on differ by more than chance explains."""
-    if b is None or not abs(a.error - b.error) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
+    if b is None or not abs(a.value - b.value) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
         return None
     return Caution(
         "disagreement",
-        f"{b.method} ({_write_error(b)}) and {a.method} ({_write_error(a)}) differ by more than "
-        "two standard errors of their difference: the error depends on which samples are held out.",
+        f"hold-out ({_write_error(b)}) and cross-validation ({_write_error(a)}) differ by more "
+        "than two standard errors of their difference: the error depends on which samples are held "
+        "out.",
     )
 
 
-def _spread(estimate: ErrorEstimate) -> float:
+def _spread(estimate: Estimate) -> float:
     """Return a standard error that is not 0 where no error was seen: that which the interval has.
 
     That of independent losses, on which the alarms were measured, and not the inflated one.
@@ -133,19 +125,19 @@ def _spread(estimate: ErrorEstimate) -> float:
     return (found.high - found.low) / 2 / normal_quantile(found.confidence_level)
 
 
-def _write_error(estimate: ErrorEstimate) -> str:
+def _write_error(estimate: Estimate) -> str:
     """Return an error with the decimals that its interval leaves."""
-    return write_estimate(estimate.error, _spread(estimate))
+    return write_estimate(estimate.value, _spread(estimate))
 
 
-def _warn_of_wide_interval(cross_validation: ErrorEstimate) -> Caution | None:
+def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
     """Say when there are too few samples to know the error."""
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
-    units = count(cross_validation.n_samples, "sample")
-    if cross_validation.n_groups is not None:
-        units = f"{count(cross_validation.n_groups, 'group')} of samples"
+    units, n_groups = f"{cross_validation.n_samples} samples", cross_validation.details["n_groups"]
+    if n_groups is not None:
+        units = f"{count(n_groups, 'group')} of samples"
     level = f"{100 * interval.confidence_level:g} %"
     return Caution(
         "wide",

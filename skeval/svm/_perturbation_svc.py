@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.folds import limit_folds
 from skeval._resampling.jobs import fit_task
-from skeval.model_selection import ConfidenceInterval, PerturbationInterval, perturbation_interval
+from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
@@ -92,7 +92,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         The perturbed statistics `W*`.
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
-    perturbation_ : PerturbationInterval or None
+    perturbation_ : Estimate or None
         All of these, which can be read again at another level; None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features.
@@ -192,7 +192,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
                 self.perturbation_ = self._perturb(X, y, sample_weight)
         return self
 
-    def _perturb(self, X: Any, y: np.ndarray, sample_weight: Any) -> PerturbationInterval:
+    def _perturb(self, X: Any, y: np.ndarray, sample_weight: Any) -> Estimate:
         return perturbation_interval(
             self._svc(),
             X,
@@ -213,7 +213,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         shared = vars(self).keys() & SVC().get_params().keys() - OF_RESAMPLING
         return SVC(**{name: getattr(self, name) for name in shared})
 
-    def _get_perturbation(self) -> PerturbationInterval:
+    def _get_perturbation(self) -> Estimate:
         check_is_fitted(self)
         if self.perturbation_ is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
@@ -222,17 +222,19 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     @property
     def cv_error_(self) -> float:
         """Cross-validated error."""
-        return self._get_perturbation().error
+        return self._get_perturbation().value
 
     @property
     def resubstitution_error_(self) -> float:
         """Error on the training samples."""
-        return self._get_perturbation().resubstitution
+        apparent: float = self._get_perturbation().details["resubstitution"]
+        return apparent
 
     @property
     def statistics_(self) -> np.ndarray:
         """The perturbed statistics `W*`, shape (n_resamples,)."""
-        return self._get_perturbation().statistics
+        statistics: np.ndarray = self._get_perturbation().details["statistics"]
+        return statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:

@@ -62,8 +62,12 @@ def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -
 
 
 def read_fields(display: Any, result: Any) -> dict[str, Any]:
-    """Return what a display shows of a result: the fields that both have, by name."""
-    return {field.name: getattr(result, field.name) for field in fields(display)}
+    """Return what a display shows of a result: fields and details that both have, by name."""
+    details = getattr(result, "details", {})
+    return {
+        field.name: details[field.name] if field.name in details else getattr(result, field.name)
+        for field in fields(display)
+    }
 
 
 @dataclass(eq=False, repr=False)

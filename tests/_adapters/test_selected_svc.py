@@ -161,7 +161,7 @@ def test_cross_validation_and_bootstrap(final, estimate, monkeypatch):
     assert len(calls) < 10
     without_adapter(monkeypatch)
     loop = estimate(estimator, X, y, **options)
-    assert batch.error == loop.error
+    assert batch.value == loop.value
     assert batch.standard_error == loop.standard_error
     assert batch.replicates.tolist() == loop.replicates.tolist()
 

@@ -479,7 +479,7 @@ def test_an_indefinite_kernel_on_which_the_splitting_diverges_goes_by_the_loop()
     found, expected = (
         cross_val_error(model(**options), X, y, random_state=0) for model in (SVC, Own)
     )
-    np.testing.assert_array_equal(found.fold_errors, expected.fold_errors)
+    np.testing.assert_array_equal(found.replicates, expected.replicates)
 
 
 # Every resampling has the numbers of the loop.
@@ -524,7 +524,7 @@ def test_batch_is_the_loop(shape, scaled, estimate):
     assert adapter_of(looped, X, y) is None
     batch, loop = estimate(served, X, y), estimate(looped, X, y)
     np.testing.assert_array_equal(batch.replicates, loop.replicates)
-    assert batch.error == loop.error
+    assert batch.value == loop.value
 
 
 @pytest.mark.parametrize("statistic", ["resubstitution", "cross_validation"])
@@ -544,7 +544,7 @@ def test_perturbation_is_the_loop(statistic, scaled):
         )
         for svc in (SVM, UNSERVED)
     )
-    np.testing.assert_allclose(batch.statistics, loop.statistics, atol=1e-12)
+    np.testing.assert_allclose(batch.details["statistics"], loop.details["statistics"], atol=1e-12)
 
 
 def test_real_data():
@@ -560,8 +560,8 @@ def test_pandas_is_served():
     X, y = gaussian(40, 3)
     frame = pd.DataFrame(X, columns=["u", "v", "w"])
     assert adapter_of(SVM, frame, y) is not None
-    assert cross_val_error(SVM, frame, y, random_state=0).error == (
-        cross_val_error(SVM, X, y, random_state=0).error
+    assert cross_val_error(SVM, frame, y, random_state=0).value == (
+        cross_val_error(SVM, X, y, random_state=0).value
     )
 
 
@@ -655,10 +655,10 @@ def test_labels_without_a_relation_are_not_predicted(scale, steps, C):
     model = make_pipeline(*steps, SVC(kernel="linear", C=C))
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     expected = cross_val_score(model, X, y, cv=folds)
-    assert_allclose(cross_val_error(model, X, y, cv=folds).fold_errors, 1 - expected, atol=1e-12)
+    assert_allclose(cross_val_error(model, X, y, cv=folds).replicates, 1 - expected, atol=1e-12)
     test = permutation_test(model, X, y, cv=folds, n_permutations=9, random_state=0)
     assert_allclose(test.statistic, expected.mean())
-    assert bootstrap_error(model, X, y, n_resamples=50, random_state=0).error > 0.35
+    assert bootstrap_error(model, X, y, n_resamples=50, random_state=0).value > 0.35
 
 
 @pytest.mark.parametrize(
@@ -705,7 +705,7 @@ def test_a_box_of_any_size_gives_the_error_of_the_loop(model, scale):
         if model == "standardised":
             options["C"] = 1e8
         ours, loop = (
-            cross_val_error(MODELS[model](svc(**options)), X, y, cv=folds).fold_errors
+            cross_val_error(MODELS[model](svc(**options)), X, y, cv=folds).replicates
             for svc in (SVC, Unserved)
         )
         np.testing.assert_array_equal(ours, loop)

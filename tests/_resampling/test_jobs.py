@@ -134,11 +134,9 @@ BLOCKS = {
             SVC(kernel="linear"), X[:, :4] / X[:, :4].std(axis=0), y, n_repeats=8, **options
         ).replicates
     ),
-    "perturbation_interval": lambda **options: (
-        perturbation_interval(
-            SVC(kernel="linear"), X[:, :4], y, n_resamples=60, cv=3, **options
-        ).statistics
-    ),
+    "perturbation_interval": lambda **options: perturbation_interval(
+        SVC(kernel="linear"), X[:, :4], y, n_resamples=60, cv=3, **options
+    ).details["statistics"],
     "bootstrap_error, three classes": lambda **options: (
         bootstrap_error(SVC(), X[:, :4], THREE, n_resamples=90, **options).replicates
     ),

@@ -42,8 +42,8 @@ class Stopped(ClassifierMixin, BaseEstimator):
 
 STEPS = [
     "resubstitution",
-    "hold-out",
-    "cross-validation",
+    "holdout",
+    "cross_validation",
     "bootstrap",
     "error interval",
     "permutation",

@@ -114,8 +114,8 @@ def test_perturbed_weights_pass_through():
     parts = SelectKBest(k=3), LogisticRegression()
     found = perturbation_interval(CV2FeatureSelectionPipeline(*parts, cv=None), X, y, **options)
     expected = perturbation_interval(make_pipeline(*parts), X, y, **options)
-    assert found.statistics.tolist() == expected.statistics.tolist()
-    assert found.error == expected.error
+    assert found.details["statistics"].tolist() == expected.details["statistics"].tolist()
+    assert found.value == expected.value
 
 
 def test_rounds_against_a_plain_loop():
@@ -157,7 +157,7 @@ def test_same_error_as_cross_validating_the_pipeline():
     X, y = planted(shift=0.7)
     selecting = CV2FeatureSelectionPipeline(SelectKBest(k=6), random_state=5).fit(X, y)
     plain = make_pipeline(SelectKBest(k=6), SVC(kernel="linear"))
-    assert selecting.cv2_error_ == cross_val_error(plain, X, y, random_state=5).error
+    assert selecting.cv2_error_ == cross_val_error(plain, X, y, random_state=5).value
 
 
 def test_planted_features_are_found():

@@ -8,17 +8,21 @@ from sklearn.naive_bayes import GaussianNB
 
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
-    SelectionBias,
     SelectionBiasDisplay,
     SelectionFrequencyDisplay,
     selection_stability,
 )
+from skeval.model_selection import Estimate
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-BIAS = SelectionBias(
-    *(0.1, 0.4, 0.3, 0.05, np.array([0.05, 0.15]), np.array([0.35, 0.45])),
+BIAS = Estimate(
+    name="selection bias",
+    value=0.3,
+    standard_error=0.05,
+    method="cross_validation",
+    details={"cv1_errors": np.array([0.05, 0.15]), "cv2_errors": np.array([0.35, 0.45])},
     limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
     confidence_level=0.9,
 )

@@ -31,10 +31,10 @@ def test_noise_of_the_specification():
         for seed in range(10):
             data = noise(p=5000, seed=seed)
             results.append(selection_bias(SelectKBest(k=20), SVC(kernel="linear"), *data, cv=10))
-    assert np.mean([r.cv1_error for r in results]) < 0.08
-    assert 0.4 < np.mean([r.cv2_error for r in results]) < 0.6
+    assert np.mean([r.details["cv1_error"] for r in results]) < 0.08
+    assert 0.4 < np.mean([r.details["cv2_error"] for r in results]) < 0.6
     # the warning comes where the bias exceeds two standard errors, and nowhere else
-    flagged = [r for r in results if r.bias > 2 * r.standard_error]
+    flagged = [r for r in results if r.value > 2 * r.standard_error]
     assert len(caught) == len(flagged) >= 8
     assert all(str(warning.message).startswith(KEEPS_TALKING) for warning in caught)
 
@@ -54,21 +54,23 @@ def test_against_a_plain_loop():
             errors.append(np.sum(model.predict(X[test][:, support]) != y[test]))
         wrong += errors
         differences.append((errors[1] - errors[0]) / len(test))
-    assert (result.cv1_error, result.cv2_error) == pytest.approx(tuple(wrong / 50))
-    assert result.bias == pytest.approx((wrong[1] - wrong[0]) / 50)
+    assert (result.details["cv1_error"], result.details["cv2_error"]) == pytest.approx(
+        tuple(wrong / 50)
+    )
+    assert result.value == pytest.approx((wrong[1] - wrong[0]) / 50)
     # Nadeau and Bengio (2003): 10 of 50 tested in each of 5 folds
     expected = np.sqrt((1 / 5 + 10 / 40) * np.var(differences, ddof=1))
     assert result.standard_error == pytest.approx(expected)
-    assert result.low == pytest.approx(max(-1, result.bias - t.ppf(0.95, 4) * expected))
-    assert result.high == pytest.approx(min(1, result.bias + t.ppf(0.95, 4) * expected))
+    assert result.interval.low == pytest.approx(max(-1, result.value - t.ppf(0.95, 4) * expected))
+    assert result.interval.high == pytest.approx(min(1, result.value + t.ppf(0.95, 4) * expected))
 
 
 def test_no_bias_where_the_selector_does_not_look_at_labels():
     X, y = noise()
     with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
         result = selection_bias(VarianceThreshold(), NearestCentroid(), X, y, cv=5, random_state=0)
-    assert result.bias == 0
-    assert np.isnan([result.low, result.high]).all()
+    assert result.value == 0
+    assert np.isnan([result.interval.low, result.interval.high]).all()
 
 
 @pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
@@ -78,10 +80,10 @@ def test_repeats():
     five = selection_bias(*arguments, cv=5, n_repeats=5, random_state=0)
     with parallel_config(backend="threading"):
         two = selection_bias(*arguments, cv=5, n_repeats=2, random_state=0, n_jobs=2)
-    assert five.cv2_errors[:2].tolist() == two.cv2_errors.tolist()
-    assert five.cv1_errors[:2].tolist() == two.cv1_errors.tolist()
-    assert five.cv2_error == pytest.approx(five.cv2_errors.mean())
-    assert len(set(five.cv2_errors)) > 1
+    assert five.details["cv2_errors"][:2].tolist() == two.details["cv2_errors"].tolist()
+    assert five.details["cv1_errors"][:2].tolist() == two.details["cv1_errors"].tolist()
+    assert five.details["cv2_error"] == pytest.approx(five.details["cv2_errors"].mean())
+    assert len(set(five.details["cv2_errors"])) > 1
     assert "bias" in str(five)
 
 
@@ -92,7 +94,7 @@ def test_other_splitters_and_pandas(cv):
     result = selection_bias(
         SelectKBest(k=3), LogisticRegression(), pd.DataFrame(X), pd.Series(y), cv=cv
     )
-    assert -1 <= result.low <= result.bias <= result.high <= 1
+    assert -1 <= result.interval.low <= result.value <= result.interval.high <= 1
 
 
 def test_quiet_without_bias():
@@ -102,7 +104,7 @@ def test_quiet_without_bias():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # no difference has no interval
         result = selection_bias(SelectKBest(k=3), NearestCentroid(), X, y, random_state=0)
-    assert result.bias == 0
+    assert result.value == 0
 
 
 def test_bad_input():

@@ -26,7 +26,7 @@ def some_supports(n_rounds, p, k, seed=0):
 def test_nogueira_against_its_definition(supports):
     result = selection_stability(supports)
     assert result.value == pytest.approx(reference.nogueira(supports), abs=1e-12)
-    assert result.frequency.tolist() == supports.mean(axis=0).tolist()
+    assert result.details["frequency"].tolist() == supports.mean(axis=0).tolist()
 
 
 @given(supports_of_any_size.filter(lambda z: (z.sum(axis=1) > 0).all()))
@@ -37,10 +37,10 @@ def test_jaccard_against_its_definition(supports):
     # scipy.stats.norm.ppf(0.75) = 0.6744897501960817
     half = 0.6744897501960817 * np.sqrt(reference.jaccard_variance(supports))
     if half < 1e-12:
-        assert np.isnan([result.low, result.high]).all()
+        assert np.isnan([result.interval.low, result.interval.high]).all()
         return
-    assert result.low == pytest.approx(expected - half, abs=1e-12)
-    assert result.high == pytest.approx(min(1, expected + half), abs=1e-12)
+    assert result.interval.low == pytest.approx(expected - half, abs=1e-12)
+    assert result.interval.high == pytest.approx(min(1, expected + half), abs=1e-12)
 
 
 @given(st.integers(2, 6), st.integers(1, 7), st.integers(0, 1000))
@@ -52,7 +52,9 @@ def test_kuncheva_equals_its_definition_and_nogueira(n_rounds, k, seed):
         reference.pairwise(supports, reference.kuncheva_pair), abs=1e-12
     )
     nogueira = selection_stability(supports)
-    both = [[found.value, found.low, found.high] for found in (kuncheva, nogueira)]
+    both = [
+        [found.value, found.interval.low, found.interval.high] for found in (kuncheva, nogueira)
+    ]
     np.testing.assert_array_equal(*both)
 
 
@@ -72,8 +74,8 @@ def test_published_code():
     three[0, :3] = three[1, :4] = three[2, [0, 1, 2, 4, 5, 6]] = 1
     result = selection_stability(three)
     assert result.value == pytest.approx(0.4570135746606334, rel=1e-12)
-    assert result.low == pytest.approx(0.30704058907953913, rel=1e-12)
-    assert result.high == pytest.approx(0.6069865602417277, rel=1e-12)
+    assert result.interval.low == pytest.approx(0.30704058907953913, rel=1e-12)
+    assert result.interval.high == pytest.approx(0.6069865602417277, rel=1e-12)
     six = [
         [1, 1, 1, 0, 0, 0, 0, 0],
         [0, 1, 1, 1, 1, 1, 1, 1],
@@ -84,15 +86,17 @@ def test_published_code():
     ]
     result = selection_stability(six)
     assert result.value == pytest.approx(-0.04055944055944072, rel=1e-12)
-    assert result.low == pytest.approx(-0.1520101391547189, rel=1e-12)
-    assert result.high == pytest.approx(0.07089125803583747, rel=1e-12)
+    assert result.interval.low == pytest.approx(-0.1520101391547189, rel=1e-12)
+    assert result.interval.high == pytest.approx(0.07089125803583747, rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["nogueira", "kuncheva", "jaccard"])
 def test_the_same_features_in_every_round_are_perfect(method):
     result = selection_stability(np.tile([1, 0, 1, 0], (4, 1)), method=method)
     assert result.value == pytest.approx(1)
-    assert np.isnan([result.low, result.high]).all()  # that they never vary is all that is known
+    assert np.isnan(
+        [result.interval.low, result.interval.high]
+    ).all()  # that they never vary is all that is known
 
 
 @pytest.mark.parametrize("method", ["nogueira", "kuncheva", "jaccard"])
@@ -102,8 +106,8 @@ def test_the_same_features_in_every_round_are_perfect(method):
 def test_undefined(method, supports):
     with pytest.warns(UndefinedMetricWarning, match="0/0"):
         result = selection_stability(supports, method=method)
-    assert np.isnan([result.value, result.low, result.high]).all()
-    assert result.frequency.tolist() == np.mean(supports, axis=0).tolist()
+    assert np.isnan([result.value, result.interval.low, result.interval.high]).all()
+    assert result.details["frequency"].tolist() == np.mean(supports, axis=0).tolist()
 
 
 def test_everything_selected():
@@ -129,7 +133,7 @@ def test_order_of_rounds_and_features_does_not_matter():
         first = selection_stability(supports, method=method)
         second = selection_stability(shuffled, method=method)
         assert first.value == pytest.approx(second.value, rel=1e-12)
-        assert first.low == pytest.approx(second.low, rel=1e-12)
+        assert first.interval.low == pytest.approx(second.interval.low, rel=1e-12)
 
 
 def test_bad_input():
@@ -149,11 +153,8 @@ def test_bad_input():
 
 def test_to_frame_and_text():
     result = selection_stability([[1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 1, 0]])
-    frame = result.to_frame()
-    assert frame.index.tolist() == [2, 0, 3, 1]
-    assert frame["frequency"].iloc[0] == 1
-    assert "value" in str(result)
-    assert "3, 1" in str(result)
+    assert result.to_frame()[["selected_ever", "selected_always"]].to_numpy().tolist() == [[3, 1]]
+    assert "selected always" in str(result)
 
 
 @pytest.mark.parametrize("method", ["nogueira", "jaccard"])
@@ -169,5 +170,5 @@ def test_interval_covers_the_population_value(method):
     covered = 0
     for _ in range(300):
         result = selection_stability(draw(60), method=method, confidence_level=0.9)
-        covered += result.low <= truth <= result.high
+        covered += result.interval.low <= truth <= result.interval.high
     assert binomtest(covered, 300, 0.9).pvalue > 0.001

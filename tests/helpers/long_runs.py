@@ -114,7 +114,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 def evaluated(**options):
     sizes = {"n_bootstraps": 20, "n_permutations": 20, "leave_one_out": False}
     report = evaluate(Logged(), X, y, cv=5, random_state=0, **sizes, **options)
-    errors = [(estimate.error, estimate.standard_error) for estimate in report.estimates]
+    errors = [(estimate.value, estimate.standard_error) for estimate in report.estimates]
     return [*np.ravel(errors), *report.permutation.null_distribution]
 
 
@@ -136,7 +136,7 @@ def biased(**options):
     result = selection_bias(
         SelectKBest(k=1), Logged(), WEAK, y, cv=5, n_repeats=2, random_state=0, **options
     )
-    return [result.cv1_error, result.cv2_error, result.low, result.high]
+    return [result.details["cv1_error"], result.details["cv2_error"], result.low, result.high]
 
 
 # Each returns numbers that depend on every fit.
@@ -155,11 +155,9 @@ RUNS = {
             Logged(), X, y, scoring="balanced_accuracy", n_repeats=20, random_state=0, **options
         ).replicates
     ),
-    "perturbation_interval": lambda **options: (
-        perturbation_interval(
-            Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
-        ).statistics
-    ),
+    "perturbation_interval": lambda **options: perturbation_interval(
+        Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
+    ).details["statistics"],
     "permutation_test": lambda **options: (
         permutation_test(
             Logged(), X, y, n_permutations=20, cv=3, random_state=0, **options

@@ -112,7 +112,7 @@ def simulate(
             **options,
         )
         results = [estimates[method] for method in METHODS]
-        errors.append([result.error for result in results])
+        errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])
         spans = [result.confidence_interval() for result in results]
         intervals.append([(span.low, span.high) for span in spans])

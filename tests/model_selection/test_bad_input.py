@@ -67,7 +67,7 @@ def test_data(estimate, X, y, message):
 def test_missing_values_are_the_estimators_affair():
     holes = np.where(X > 1, np.nan, X)
     model = HistGradientBoostingClassifier(max_iter=3)
-    assert 0 <= bootstrap_error(model, holes, Y, n_resamples=3, random_state=0).error <= 1
+    assert 0 <= bootstrap_error(model, holes, Y, n_resamples=3, random_state=0).value <= 1
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)

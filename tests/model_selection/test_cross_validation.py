@@ -36,8 +36,8 @@ def test_every_kind_of_data(case):
     folds = list(KFold(4, shuffle=True, random_state=1).split(np.zeros(len(case.y))))
     expected = reference.fold_losses(case.estimator, plain(case), case.y, folds, case.loss)
     result = cross_val_error(case.estimator, case.X, case.y, cv=folds)
-    assert result.error == pytest.approx(reference.pooled_error(expected))
-    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+    assert result.value == pytest.approx(reference.pooled_error(expected))
+    assert result.details["fold_mean"] == pytest.approx(reference.fold_mean(expected))
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
@@ -46,15 +46,15 @@ def test_every_splitter(cancer, name):
     folds = list(SPLITTERS[name].split(X, y))
     expected = reference.fold_losses(GaussianNB(), X, y, folds)
     result = cross_val_error(GaussianNB(), X, y, cv=SPLITTERS[name])
-    assert result.error == pytest.approx(reference.pooled_error(expected))
-    assert result.fold_mean == pytest.approx(reference.fold_mean(expected))
+    assert result.value == pytest.approx(reference.pooled_error(expected))
+    assert result.details["fold_mean"] == pytest.approx(reference.fold_mean(expected))
     assert result.standard_error == pytest.approx(reference.pooled_standard_error(expected))
     np.testing.assert_allclose(
-        result.fold_errors, [np.mean([value for _, value in fold]) for fold in expected]
+        result.replicates, [np.mean([value for _, value in fold]) for fold in expected]
     )
     assert result.n_samples == len({i for fold in expected for i, _ in fold})
     accuracy = cross_val_score(GaussianNB(), X, y, cv=SPLITTERS[name])
-    assert result.fold_mean == pytest.approx(1 - accuracy.mean())
+    assert result.details["fold_mean"] == pytest.approx(1 - accuracy.mean())
 
 
 def test_pooled_and_fold_mean_differ_with_unequal_folds():
@@ -62,9 +62,9 @@ def test_pooled_and_fold_mean_differ_with_unequal_folds():
     folds = [([0, 1, 2, 3], [4]), ([0, 3, 4], [1, 2])]
     # 1 nearest neighbour: 4 is called like 3 (wrong), 1 and 2 like 0 (right, wrong)
     result = cross_val_error(KNeighborsClassifier(1), X, y, cv=folds)
-    assert result.fold_errors.tolist() == [1, 0.5]
-    assert result.fold_mean == 0.75
-    assert result.error == pytest.approx(2 / 3)
+    assert result.replicates.tolist() == [1, 0.5]
+    assert result.details["fold_mean"] == 0.75
+    assert result.value == pytest.approx(2 / 3)
 
 
 def test_boolean_masks_and_lists_are_folds_too(cancer):
@@ -77,7 +77,7 @@ def test_boolean_masks_and_lists_are_folds_too(cancer):
     lists = cross_val_error(
         GaussianNB(), X, y, cv=[(np.flatnonzero(~test).tolist(), np.flatnonzero(test).tolist())]
     )
-    assert masks.error == indices.error == lists.error
+    assert masks.value == indices.value == lists.value
 
 
 @pytest.mark.parametrize("estimator", [GaussianNB(), Ridge()], ids=str)
@@ -92,7 +92,7 @@ def test_no_group_is_ever_split(cancer, estimator, cv):
         tested[test] += 1
     assert (tested == 1).all()
     with_groups = cross_val_error(estimator, X, y, groups=groups, cv=cv, random_state=0)
-    assert len(with_groups.fold_errors) == {None: 10, 5: 5}.get(cv if cv in (None, 5) else 0, 4)
+    assert len(with_groups.replicates) == {None: 10, 5: 5}.get(cv if cv in (None, 5) else 0, 4)
 
 
 def test_default_is_ten_shuffled_stratified_folds(iris):
@@ -125,7 +125,7 @@ def test_one_rare_class_is_split_as_scikit_learn_does():
     X, y = rng.normal(size=(65, 2)), np.repeat([0, 1, 2], [30, 30, 5])
     with pytest.warns(UserWarning, match="least populated class in y has only 5 members"):
         ours = cross_val_error(GaussianNB(), X, y, random_state=0)
-    assert len(ours.fold_errors) == 10
+    assert len(ours.replicates) == 10
     assert ours.n_samples == 65
 
 
@@ -133,13 +133,13 @@ def test_one_rare_class_is_split_as_scikit_learn_does():
 @pytest.mark.parametrize("n", [2, 5, 9, 10, 30])
 def test_nobody_asked_for_ten_folds(n):
     X = np.arange(n, dtype=float)[:, None]
-    assert len(cross_val_error(Ridge(), X, X[:, 0], random_state=0).fold_errors) == min(n, 10)
+    assert len(cross_val_error(Ridge(), X, X[:, 0], random_state=0).replicates) == min(n, 10)
     groups = np.arange(n) // 2 if n > 2 else np.arange(n)
     grouped = cross_val_error(Ridge(), X, X[:, 0], groups=groups, random_state=0)
-    assert len(grouped.fold_errors) == min(len(np.unique(groups)), 10)
+    assert len(grouped.replicates) == min(len(np.unique(groups)), 10)
     if n % 2 == 0 and n > 2:
         y = np.arange(n) % 2
         found = cross_val_error(GaussianNB(), X, y, cv=None, random_state=0)
-        assert len(found.fold_errors) == min((n + 1) // 2, 10)
+        assert len(found.replicates) == min((n + 1) // 2, 10)
     with pytest.raises(ValueError, match=f"cv={n + 1} folds need {n + 1} samples, got {n}"):
         cross_val_error(Ridge(), X, X[:, 0], cv=n + 1)

@@ -105,19 +105,19 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
     """Hold the estimate, its standard error and the published interval against a definition."""
     low = 0.0  # the range of the loss
     high = 1.0 if task == "classes" else np.inf
-    assert_allclose(result.error, np.clip(error, low, high), **EXACT)
+    assert_allclose(result.value, np.clip(error, low, high), **EXACT)
     assert_allclose(result.standard_error, standard_error, **EXACT)
-    form = "normal" if np.isinf(result.degrees_of_freedom) else "t"
+    form = "normal" if result.details["degrees_of_freedom"] is None else "t"
     published = result.confidence_interval(method=form)
     half = quantile * standard_error
-    expected = np.clip([result.error - half, result.error + half], low, high)
+    expected = np.clip([result.value - half, result.value + half], low, high)
     assert_allclose([published.low, published.high], expected, **EXACT)
     if task == "classes":
-        n = result.effective_n_samples
+        n = result.details["effective_n_samples"]
         form = reference.jeffreys if result.method == "repeated_cv" else reference.wilson
-        expected = form(result.error, n, quantile)
+        expected = form(result.value, n, quantile)
     else:
-        expected = result.error * np.exp(np.array([-half, half]) / result.error)
+        expected = result.value * np.exp(np.array([-half, half]) / result.value)
     assert_allclose([result.interval.low, result.interval.high], expected, **EXACT)
 
 
@@ -131,8 +131,8 @@ def test_holdout(task):
     result = found(task, "holdout")
     assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
     if task == "classes":
-        assert result.effective_n_samples == pytest.approx(9, rel=1e-12)
-    assert result.n_fits == 1
+        assert result.details["effective_n_samples"] == pytest.approx(9, rel=1e-12)
+    assert result.details["n_fits"] == 1
 
 
 @tasks
@@ -144,7 +144,7 @@ def test_cv_wald(task, variance):
     expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
     assert_agrees(result, task, *expected)
     if variance == "all_pairs":
-        assert result.effective_n_samples == pytest.approx(N, rel=1e-12)
+        assert result.details["effective_n_samples"] == pytest.approx(N, rel=1e-12)
 
 
 @tasks
@@ -170,7 +170,7 @@ def test_conservative_z(task):
     result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
     pairs = list(zip(halves[::2], halves[1::2], strict=True))
     assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
-    assert result.n_fits == (2 * 4 + 1) * 3
+    assert result.details["n_fits"] == (2 * 4 + 1) * 3
 
 
 @tasks
@@ -180,7 +180,7 @@ def test_nested_cv(task):
     result = found(task, "nested_cv", n_folds=4, n_repeats=2)
     error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
     assert_agrees(result, task, error, standard_error)
-    assert result.n_fits == 2 * 4 * 5 / 2
+    assert result.details["n_fits"] == 2 * 4 * 5 / 2
 
 
 @tasks
@@ -202,14 +202,14 @@ def test_repeated_cv(task):
     folds = fold_scheme(cases_of(target_of(task)), 4, 3, root_seed(SEED)).folds
     result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
     error, spread = reference.repeated_cv(model, X, y, folds, 4, loss)
-    assert_allclose(result.effective_n_samples, N / 1.55, rtol=1e-12)
+    assert_allclose(result.details["effective_n_samples"], N / 1.55, rtol=1e-12)
     quantile = norm.ppf(0.95)
     if task == "classes":
         spread = error * (1 - error)
     else:
         quantile = t.ppf(0.95, N / 1.55 - 1)
     assert_agrees(result, task, error, np.sqrt(1.55 * spread / N), quantile)
-    assert result.n_fits == 3 * 4
+    assert result.details["n_fits"] == 3 * 4
 
 
 @tasks
@@ -230,7 +230,7 @@ def test_replace_one_cv(task):
     result = found(task, "replace_one_cv", n_folds=3)
     expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
     assert_agrees(result, task, *expected)
-    assert result.n_fits == (N // 2 + 2) * 3
+    assert result.details["n_fits"] == (N // 2 + 2) * 3
 
 
 def replaced_cases(splits):
@@ -264,8 +264,8 @@ def test_location_shifted_bootstrap(task):
     _, resamples = resamples_of(scheme, 0)
     result = found(task, "location_shifted_bootstrap", n_resamples=15)
     expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
-    assert_allclose([result.error, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 16
+    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
+    assert result.details["n_fits"] == 16
 
 
 @tasks
@@ -277,8 +277,8 @@ def test_two_stage_bootstrap(task):
     result = found(task, "two_stage_bootstrap", n_resamples=6, n_inner_resamples=4)
     resamples = resamples_of(scheme, 0)[1]
     expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
-    assert_allclose([result.error, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 7 + 6 * 5
+    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
+    assert result.details["n_fits"] == 7 + 6 * 5
 
 
 @tasks
@@ -289,11 +289,11 @@ def test_bootstraps_are_those_of_bootstrap_error(task, method):
     estimate = bootstrap_error(
         model, X, y, method=method, loss=name, n_resamples=30, random_state=SEED
     )
-    assert (result.error, result.standard_error) == (estimate.error, estimate.standard_error)
+    assert (result.value, result.standard_error) == (estimate.value, estimate.standard_error)
     expected = estimate.confidence_interval(0.9)
     assert_allclose(result.interval.low, expected.low, **EXACT)
     assert_allclose(result.interval.high, expected.high, **EXACT)
-    assert result.n_fits == 31
+    assert result.details["n_fits"] == 31
 
 
 def test_perturbation_is_that_of_perturbation_interval():
@@ -310,8 +310,10 @@ def test_perturbation_is_that_of_perturbation_interval():
         cv=splits_of(scheme.plan),
         random_state=child_seed(root_seed(SEED), 2),
     )
-    assert (result.error, result.standard_error) == (expected.error, expected.standard_error)
-    assert_allclose([result.interval.low, result.interval.high], [expected.low, expected.high])
+    assert (result.value, result.standard_error) == (expected.value, expected.standard_error)
+    assert_allclose(
+        [result.interval.low, result.interval.high], [expected.interval.low, expected.interval.high]
+    )
 
 
 BAYES = GaussianNB()
@@ -328,7 +330,7 @@ def test_every_method_is_tried():
     assert set(SMALL) == set(METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
-    assert chosen.parameters == {"n_folds": 10, "n_repeats": 10}
+    assert chosen.details["parameters"] == {"n_folds": 10, "n_repeats": 10}
 
 
 @every_method
@@ -379,8 +381,8 @@ def test_intervals_scale_with_the_loss(method, loss):
     scaled = error_interval(Ridge(), X, 8 * NUMBERS, **options)
     factor = 64 if loss == "squared" else 8
     for one, other in zip(
-        (plain.error, plain.interval.low, plain.interval.high),
-        (scaled.error, scaled.interval.low, scaled.interval.high),
+        (plain.value, plain.interval.low, plain.interval.high),
+        (scaled.value, scaled.interval.low, scaled.interval.high),
         strict=True,
     ):
         assert_allclose(other, factor * one, rtol=1e-10)
@@ -396,7 +398,7 @@ def test_a_loss_of_ones_own_that_is_negative(method):
 
     options = {"method": method, "random_state": 3, **SMALL[method]}
     result = error_interval(Ridge(), X, NUMBERS, loss=gain, **options)
-    assert result.error < 0
+    assert result.value < 0
     assert result.interval.low < result.interval.high
 
 
@@ -411,15 +413,15 @@ def test_no_error_seen_is_no_certainty(method, grouped, wrong):
     result = error_interval(model, apart, np.arange(N) % 2, groups=groups, **options)
     low, high = result.interval.low, result.interval.high
     if wrong and method in (".632+", "location_shifted_bootstrap", "two_stage_bootstrap"):
-        assert result.error == pytest.approx(0.368 + 0.632 * 0.5)  # of no information
+        assert result.value == pytest.approx(0.368 + 0.632 * 0.5)  # of no information
         assert low < high
         return
-    assert result.error == wrong
+    assert result.value == wrong
     n = 13 if grouped else N
     if method in ("holdout", "five_by_two"):
         n = n / 3 if method == "holdout" else n / 2
     assert (1 - low if wrong else high) > 0.9 * 3.8 / (n + 3.8)
-    assert result.effective_n_samples <= n + 1
+    assert result.details["effective_n_samples"] <= n + 1
 
 
 class WeightedLDA(LinearDiscriminantAnalysis):
@@ -453,7 +455,7 @@ def test_groups_are_held_out_whole_and_counted(method):
     names = np.array([f"patient {g}" for g in GROUPS])
     options = {"method": method, "random_state": 3, **SMALL[method]}
     result = error_interval(Witness(), rows, Y, groups=names, **options)
-    assert result.n_groups == 13
+    assert result.details["n_groups"] == 13
     resubstitution = {"location_shifted_bootstrap", "two_stage_bootstrap", "perturbation"}
     if method not in resubstitution | {"oob", ".632", ".632+"}:
         assert all(not trained & tested for trained, tested in seen)
@@ -471,7 +473,7 @@ def test_groups_of_one_sample_are_samples(task):
         options = {"method": method, "loss": loss, "random_state": 3, **SMALL[method]}
         alone = error_interval(model, X, y, **options)
         grouped = error_interval(model, X, y, groups=np.arange(N), **options)
-        assert_allclose(grouped.error, alone.error, rtol=1e-12)
+        assert_allclose(grouped.value, alone.value, rtol=1e-12)
         inflated = np.sqrt(N / (N - 1)) if method == "cv_wald" else 1
         assert_allclose(grouped.standard_error, inflated * alone.standard_error, rtol=1e-12)
 
@@ -483,7 +485,7 @@ def test_standard_error_of_groups_is_the_sandwich():
     )
     expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
     assert_allclose(result.standard_error**2, expected, rtol=1e-12)
-    assert result.degrees_of_freedom == 4
+    assert result.details["degrees_of_freedom"] == 4
 
 
 @pytest.mark.parametrize("method", WEIGHTED)
@@ -492,7 +494,7 @@ def test_equal_weights_are_no_weights(method):
     for model, y in ((BAYES, Y), (Ridge(), NUMBERS)):
         plain = error_interval(model, X, y, **options)
         weighted = error_interval(model, X, y, sample_weight=np.ones(N), **options)
-        assert_allclose(weighted.error, plain.error, rtol=1e-10)
+        assert_allclose(weighted.value, plain.value, rtol=1e-10)
         tolerance = 1 / N if method in ("cv_wald", "repeated_cv") else 1e-9
         assert_allclose(weighted.standard_error, plain.standard_error, rtol=tolerance)
 
@@ -503,7 +505,7 @@ def test_weights_train_and_count(method):
     options = {"method": method, "random_state": 3, **SMALL[method]}
     result = error_interval(Ridge(), X, NUMBERS, sample_weight=weight, **options)
     unweighted = error_interval(Ridge(), X, NUMBERS, **options)
-    assert result.error != unweighted.error
+    assert result.value != unweighted.value
     if method == "cv_wald":
         folds = fold_scheme(cases_of(target_of("numbers")), 4, 1, root_seed(3)).folds[0]
         losses = np.empty(N)
@@ -511,7 +513,7 @@ def test_weights_train_and_count(method):
             train = folds != k
             model = Ridge().fit(X[train], NUMBERS[train], sample_weight=weight[train])
             losses[~train] = (NUMBERS[~train] - model.predict(X[~train])) ** 2
-        assert_allclose(result.error, np.average(losses, weights=weight), rtol=1e-10)
+        assert_allclose(result.value, np.average(losses, weights=weight), rtol=1e-10)
     with pytest.raises(TypeError, match="estimator must take sample_weight in fit"):
         error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)
 
@@ -528,7 +530,7 @@ def test_any_procedure(method):
     if method == "perturbation":
         tuned = tuned.estimator
     result = error_interval(tuned, X[rows], Y[rows], **options)
-    assert 0 <= result.error <= 1
+    assert 0 <= result.value <= 1
     assert result.interval.low < result.interval.high
 
 
@@ -536,7 +538,7 @@ def test_any_procedure(method):
 def test_results_are_frozen_printed_and_read_again(method):
     options = {"method": method, "random_state": 3, **SMALL[method]}
     result = error_interval(BAYES, X, Y, confidence_level=0.9, **options)
-    assert type(result.error) is type(result.standard_error) is float
+    assert type(result.value) is type(result.standard_error) is float
     assert result.confidence_interval() == result.interval
     assert result.interval.confidence_level == 0.9
     wide, narrow = result.confidence_interval(0.99), result.confidence_interval(0.5)
@@ -546,11 +548,11 @@ def test_results_are_frozen_printed_and_read_again(method):
     assert again.interval == wide
     frame = result.to_frame()
     assert frame.loc[0, "low"] == result.interval.low
-    assert frame.loc[0, "n_fits"] == result.n_fits
+    assert frame.loc[0, "n_fits"] == result.details["n_fits"]
     assert method in str(result)
     assert numbers(pickle.loads(pickle.dumps(result))) == numbers(result)
     with pytest.raises(FrozenInstanceError):
-        result.error = 0.0
+        result.value = 0.0
     with pytest.raises(ValueError, match="method must be one of"):
         result.confidence_interval(method="bca")
 
@@ -656,7 +658,7 @@ def test_failed_fits_are_left_out(model, y, method):
     options = {"method": method, "random_state": 1, **SMALL[method], **more}
     with pytest.warns(FitFailedWarning, match="fits failed"):
         result = error_interval(model, rows, y, error_score=np.nan, **options)
-    assert 0 < result.n_failed < result.n_fits
+    assert 0 < result.n_failed < result.details["n_fits"]
     assert 0 <= result.interval.low < result.interval.high < np.inf
     assert "failed fits" in str(result)
 
@@ -665,15 +667,15 @@ def test_few_samples_lower_the_default_number_of_folds():
     rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
     for method, most in {"repeated_cv": 10, "nested_cv": 5, "cv_wald": 10}.items():
         result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
-        assert result.parameters["n_folds"] == most
+        assert result.details["parameters"]["n_folds"] == most
 
 
 def test_leaving_one_out_is_not_repeated():
     result = error_interval(BAYES, X, Y, n_folds=N, random_state=0)
-    assert result.n_fits == N
+    assert result.details["n_fits"] == N
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
-    assert result.error == pytest.approx(np.mean(wrong), rel=1e-12)
+    assert result.value == pytest.approx(np.mean(wrong), rel=1e-12)
 
 
 def test_plans_hold_what_their_names_say():

@@ -27,13 +27,13 @@ def test_random_sampling(pairs):
     y_true, y_pred = map(np.array, zip(*pairs, strict=True))
     result = holdout_error(y_true, y_pred)
     wrong = sum(t != p for t, p in pairs)
-    assert result.n_errors == wrong
-    assert result.error == pytest.approx(wrong / len(pairs))
-    assert result.error == pytest.approx(zero_one_loss(y_true, y_pred))
+    assert result.details["n_errors"] == wrong
+    assert result.value == pytest.approx(wrong / len(pairs))
+    assert result.value == pytest.approx(zero_one_loss(y_true, y_pred))
     assert result.standard_error == pytest.approx(
-        (result.error * (1 - result.error) / len(pairs)) ** 0.5
+        (result.value * (1 - result.value) / len(pairs)) ** 0.5
     )
-    assert result.variance_reduction is None
+    assert "variance_reduction" not in result.details
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40), st.randoms())
@@ -43,34 +43,34 @@ def test_selective_sampling(pairs, random):
     priors = dict(enumerate(shares / shares.sum()))
     y_true, y_pred = zip(*pairs, strict=True)
     result = holdout_error(y_true, y_pred, priors=priors)
-    assert result.error == pytest.approx(reference.selective_error(y_true, y_pred, priors))
+    assert result.value == pytest.approx(reference.selective_error(y_true, y_pred, priors))
     variance = reference.selective_variance(y_true, y_pred, priors)
     assert result.standard_error == pytest.approx(variance**0.5)
-    at_random = result.error * (1 - result.error) / len(pairs)
-    assert result.variance_reduction == pytest.approx(at_random - variance)
+    at_random = result.value * (1 - result.value) / len(pairs)
+    assert result.details["variance_reduction"] == pytest.approx(at_random - variance)
 
 
 def test_reduction_under_proportional_allocation():
     y_true, y_pred = drawn({"a": 50, "b": 20, "c": 30}, np.random.default_rng(0))
     result = holdout_error(y_true, y_pred, priors=PRIORS)
     expected = sum(
-        prior * (error - result.error) ** 2
-        for prior, error in zip(PRIORS.values(), result.class_errors, strict=True)
+        prior * (error - result.value) ** 2
+        for prior, error in zip(PRIORS.values(), result.details["class_errors"], strict=True)
     )
-    assert result.variance_reduction == pytest.approx(expected / 100)
-    assert result.variance_reduction > 0
+    assert result.details["variance_reduction"] == pytest.approx(expected / 100)
+    assert result.details["variance_reduction"] > 0
 
 
 def test_reduction_of_two_classes():
     y_true, y_pred = np.repeat([0, 1], [30, 70]), np.repeat([0, 1, 1, 0], [21, 9, 56, 14])
     result = holdout_error(y_true, y_pred, priors=[0.3, 0.7])
-    assert result.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
+    assert result.details["variance_reduction"] == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
 
 
 def test_variance_against_simulation():
     sizes = {"a": 40, "b": 60, "c": 20}
     rng = np.random.default_rng(1)
-    errors = [holdout_error(*drawn(sizes, rng), priors=PRIORS).error for _ in range(1500)]
+    errors = [holdout_error(*drawn(sizes, rng), priors=PRIORS).value for _ in range(1500)]
     truth = sum(PRIORS[c] * RATES[c] for c in sizes)
     variance = sum(PRIORS[c] ** 2 * RATES[c] * (1 - RATES[c]) / sizes[c] for c in sizes)
     assert abs(np.mean(errors) - truth) < 4 * (variance / 1500) ** 0.5
@@ -80,20 +80,20 @@ def test_variance_against_simulation():
 
 def test_priors_by_label_by_position_and_in_a_series():
     y_true, y_pred = drawn({"a": 30, "b": 30, "c": 30}, np.random.default_rng(2))
-    by_label = holdout_error(y_true, y_pred, priors=PRIORS).error
-    assert holdout_error(y_true, y_pred, priors=[0.5, 0.2, 0.3]).error == by_label
+    by_label = holdout_error(y_true, y_pred, priors=PRIORS).value
+    assert holdout_error(y_true, y_pred, priors=[0.5, 0.2, 0.3]).value == by_label
     series = pd.Series(PRIORS).sort_values()
     assert list(series.index) != ["a", "b", "c"]
-    assert holdout_error(y_true, y_pred, priors=series).error == by_label
-    assert holdout_error(pd.Series(y_true), pd.Categorical(y_pred), priors=series).error == by_label
+    assert holdout_error(y_true, y_pred, priors=series).value == by_label
+    assert holdout_error(pd.Series(y_true), pd.Categorical(y_pred), priors=series).value == by_label
 
 
 def test_a_prior_of_zero_and_priors_equal_to_the_shares():
     y_true, y_pred = drawn({"a": 30, "b": 30}, np.random.default_rng(3))
     only_a = holdout_error(y_true, y_pred, priors={"a": 1.0, "b": 0.0})
-    assert only_a.error == only_a.class_errors[0]
+    assert only_a.value == only_a.details["class_errors"][0]
     equal = holdout_error(y_true, y_pred, priors=[0.5, 0.5])
-    assert equal.error == pytest.approx(holdout_error(y_true, y_pred).error)
+    assert equal.value == pytest.approx(holdout_error(y_true, y_pred).value)
     assert equal.standard_error <= holdout_error(y_true, y_pred).standard_error
 
 
@@ -102,11 +102,13 @@ def test_weights():
     y_true, y_pred = drawn({"a": 30, "b": 30, "c": 30}, rng)
     weights = rng.random(90) + 0.1
     result = holdout_error(y_true, y_pred, sample_weight=weights)
-    assert result.error == pytest.approx(reference.weighted_error(y_true, y_pred, weights))
-    assert result.effective_size == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    assert result.value == pytest.approx(reference.weighted_error(y_true, y_pred, weights))
+    assert result.details["effective_n_samples"] == pytest.approx(
+        weights.sum() ** 2 / (weights**2).sum()
+    )
     same = holdout_error(y_true, y_pred, sample_weight=np.full(90, 7.0))
     plain = holdout_error(y_true, y_pred)
-    assert same.error == pytest.approx(plain.error)
+    assert same.value == pytest.approx(plain.value)
     assert same.standard_error == pytest.approx(plain.standard_error)
     assert same.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
     selective = holdout_error(y_true, y_pred, sample_weight=weights, priors=PRIORS)
@@ -114,7 +116,7 @@ def test_weights():
         reference.weighted_error(y_true[y_true == c], y_pred[y_true == c], weights[y_true == c])
         for c in PRIORS
     ]
-    assert selective.error == pytest.approx(sum(np.array(by_class) * list(PRIORS.values())))
+    assert selective.value == pytest.approx(sum(np.array(by_class) * list(PRIORS.values())))
 
 
 def test_weights_against_the_variance_of_a_weighted_mean():
@@ -124,7 +126,7 @@ def test_weights_against_the_variance_of_a_weighted_mean():
     for _ in range(800):
         wrong = rng.random(200) < 0.3
         result = holdout_error(np.zeros(200), wrong.astype(float), sample_weight=weights)
-        errors.append(result.error)
+        errors.append(result.value)
         variances.append(result.standard_error**2)
     assert abs(np.mean(variances) / np.var(errors) - 1) < 4 * (2 / 800) ** 0.5
 
@@ -140,10 +142,11 @@ def test_default_interval_with_priors_has_a_width_without_errors():
     assert np.isnan([normal.low, normal.high]).all()
 
 
-def test_frame_of_classes():
-    frame = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6]).to_frame()
-    assert frame.to_dict("list") == {"error": [0.5, 0], "n_samples": [2, 1], "prior": [0.4, 0.6]}
-    assert frame.index.tolist() == [0, 1]
+def test_details_of_classes():
+    found = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6]).details
+    told = {name: found[name].tolist() for name in ("class_errors", "class_sizes", "priors")}
+    assert told == {"class_errors": [0.5, 0], "class_sizes": [2, 1], "priors": [0.4, 0.6]}
+    assert found["classes"].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
@@ -152,14 +155,14 @@ def test_only_ratios_of_weights_count(scale, priors):
     y_true, y_pred, weight = [0, 0, 1, 1, 1], [0, 1, 1, 1, 0], np.array([1.0, 2, 3, 1, 2])
     plain = holdout_error(y_true, y_pred, sample_weight=weight, priors=priors)
     scaled = holdout_error(y_true, y_pred, sample_weight=scale * weight, priors=priors)
-    assert scaled.error == pytest.approx(plain.error, rel=1e-12)
+    assert scaled.value == pytest.approx(plain.value, rel=1e-12)
     assert scaled.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
     assert scaled.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
-    assert scaled.n_errors == pytest.approx(scale * plain.n_errors, rel=1e-12)
+    assert scaled.details["n_errors"] == pytest.approx(scale * plain.details["n_errors"], rel=1e-12)
 
 
 def test_classes_weighted_on_scales_far_apart():
     weight = np.array([1.0, 2, 3e-200, 1e-200, 2e-200])
     result = holdout_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], sample_weight=weight, priors=[0.5] * 2)
-    assert result.error == pytest.approx((2 / 3 + 2 / 6) / 2)
-    assert result.class_sizes == pytest.approx([9 / 5, 36 / 14])
+    assert result.value == pytest.approx((2 / 3 + 2 / 6) / 2)
+    assert result.details["class_sizes"] == pytest.approx([9 / 5, 36 / 14])

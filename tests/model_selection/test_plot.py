@@ -51,7 +51,7 @@ def interval():
 
 def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     display = PerturbationDisplay.from_result(interval)
-    perturbed = interval.error + interval.statistics / np.sqrt(interval.n_samples)
+    perturbed = interval.value + interval.details["statistics"] / np.sqrt(interval.n_samples)
     counts = [bar.get_height() for bar in display.histogram_]
     assert sum(counts) == 30
     edges = [bar.get_x() for bar in display.histogram_] + [
@@ -61,9 +61,9 @@ def test_perturbation_draws_the_draws_on_the_scale_of_the_error(interval):
     assert edges[-1] == pytest.approx(perturbed.max())
     np.testing.assert_array_equal(counts, np.histogram(perturbed, len(counts))[0])
     span = display.interval_.get_path().get_extents(display.interval_.get_patch_transform())
-    assert (span.x0, span.x1) == pytest.approx((interval.low, interval.high))
-    assert display.line_.get_xdata()[0] == interval.error
-    assert display.ax_.lines[1].get_xdata()[0] == interval.resubstitution
+    assert (span.x0, span.x1) == pytest.approx((interval.interval.low, interval.interval.high))
+    assert display.line_.get_xdata()[0] == interval.value
+    assert display.ax_.lines[1].get_xdata()[0] == interval.details["resubstitution"]
 
 
 def test_perturbation_says_what_is_drawn(interval):
@@ -71,9 +71,9 @@ def test_perturbation_says_what_is_drawn(interval):
     assert display.ax_.get_xlabel() == "error rate"
     assert display.ax_.get_ylabel() == "perturbations"
     assert display.ax_.get_title() == "perturbed statistic: cross-validation"
-    low, high = f"{interval.low:.4f}", f"{interval.high:.4f}"
+    low, high = f"{interval.interval.low:.4f}", f"{interval.interval.high:.4f}"
     assert f"95 % interval {low} to {high} (wilson)" in legend(display.ax_)
-    assert f"cross-validated error {interval.error:.3f}" in legend(display.ax_)
+    assert f"cross-validated error {interval.value:.3f}" in legend(display.ax_)
 
 
 def test_displays_draw_where_they_are_told_and_pass_options_on(interval):
@@ -175,7 +175,7 @@ def test_intervals_of_an_error_are_drawn_below_each_other():
         assert ends == pytest.approx([result.interval.low, result.interval.high])
         assert height == row
     points = display.ax_.lines[-1]
-    assert points.get_xdata().tolist() == [result.error for result in results]
+    assert points.get_xdata().tolist() == [result.value for result in results]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert labels == ["holdout", "cv_wald", "location_shifted_bootstrap"]
     assert display.ax_.get_ylim() == (2.5, -0.5)

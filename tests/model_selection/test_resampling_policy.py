@@ -79,7 +79,7 @@ def test_any_size_of_block(cancer, estimate, elements, monkeypatch):
     monkeypatch.setattr(plan_module, "BLOCK_ELEMENTS", elements)
     blocks = estimate(GaussianNB(), *cancer, random_state=0)
     np.testing.assert_array_equal(whole.replicates, blocks.replicates)
-    assert whole.error == pytest.approx(blocks.error, rel=1e-14)
+    assert whole.value == pytest.approx(blocks.value, rel=1e-14)
     assert whole.standard_error == pytest.approx(blocks.standard_error, rel=1e-12)
 
 
@@ -110,7 +110,7 @@ def test_holdout_does_not_modify_its_input():
     found = holdout_error(y_true, y_pred, sample_weight=weights, priors=priors)
     copies = [array.copy() for array in arrays]
     again = holdout_error(*copies[:2], sample_weight=copies[2], priors=copies[3])
-    assert found.error == again.error == 0.25
+    assert found.value == again.value == 0.25
 
 
 class Fragile(ClassifierMixin, BaseEstimator):
@@ -145,7 +145,7 @@ def test_failed_fits_are_counted_left_out_and_told(estimate):
         result = estimate(Fragile(), X_FRAGILE, Y_FRAGILE, random_state=0, error_score=np.nan)
     assert 0 < result.n_failed < len(result.replicates)
     assert np.isnan(result.replicates).sum() == result.n_failed
-    assert np.isfinite([result.error, result.standard_error]).all()
+    assert np.isfinite([result.value, result.standard_error]).all()
     assert "failed fits" in str(result)
     with pytest.raises(ValueError, match=r"all \d+ fits failed"):
         estimate(Fragile(always=True), X_FRAGILE, Y_FRAGILE, random_state=0, error_score=np.nan)
@@ -170,7 +170,7 @@ def test_failed_fits_of_numbers_have_no_loss(estimate, loss):
         )
     assert 0 < result.n_failed < len(result.replicates)
     assert np.isnan(result.replicates).sum() == result.n_failed
-    assert np.isfinite([result.error, result.standard_error]).all()
+    assert np.isfinite([result.value, result.standard_error]).all()
 
 
 def test_failed_resamples_are_as_if_never_drawn():
@@ -182,7 +182,7 @@ def test_failed_resamples_are_as_if_never_drawn():
         if X_FRAGILE[train].sum() % 3
     ]
     kept = bootstrap_error(Fragile(), X_FRAGILE, Y_FRAGILE, indices=trains)
-    assert result.error == pytest.approx(kept.error)
+    assert result.value == pytest.approx(kept.value)
     assert result.standard_error == pytest.approx(kept.standard_error)
 
 
@@ -195,10 +195,10 @@ def test_results_are_frozen_and_picklable(cancer):
     ):
         assert same(result, pickle.loads(pickle.dumps(result)))
         with pytest.raises(FrozenInstanceError):
-            result.error = 0.0
+            result.value = 0.0
         interval = result.confidence_interval(0.9)
-        assert result.error in interval
+        assert result.value in interval
         assert (interval.confidence_level, interval.method) == (0.9, result.interval_methods[0])
-        assert type(result.error) is type(result.standard_error) is float
+        assert type(result.value) is type(result.standard_error) is float
         with pytest.raises(FrozenInstanceError):
             interval.low = 0.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,65 +16,49 @@ from sklearn.neighbors import KNeighborsClassifier
 from skeval._inference.proportions import exact_interval, jeffreys_interval, wilson_interval
 from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
-    BootstrapErrorEstimate,
     ConfidenceInterval,
-    CrossValErrorEstimate,
-    ErrorEstimate,
-    HoldoutErrorEstimate,
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
     holdout_error,
     metric_interval,
-    permutation_test,
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.model_selection._estimates import find_error, make_estimate
 
 
-def test_error_estimate_prints_aligned():
-    estimate = ErrorEstimate("resubstitution", 0.25, 0.0684, 40, "zero_one", np.zeros(40))
+def estimate_of(error, spread, n, loss="zero_one"):
+    found = find_error(error, spread, np.zeros(n), n)
+    return make_estimate(found, method="any", loss=loss, n_samples=n, confidence_level=0.95)
+
+
+def test_an_estimate_prints_aligned():
     # statsmodels.stats.proportion.proportion_confint(10, 40, method="wilson")
     # (0.141870..., 0.401942...)
-    assert str(estimate) == "\n".join(
+    assert str(estimate_of(0.25, 0.0684, 40)) == "\n".join(
         [
-            "resubstitution (zero_one loss)",
-            "  error           0.2500",
-            "  standard error  0.0684",
-            "  95 % interval   [0.1419, 0.4019] (wilson)",
-            "  samples tested  40",
+            "error rate (any)",
+            "  value              0.2500",
+            "  standard error     0.0684",
+            "  95 % interval      [0.1419, 0.4019] (wilson)",
+            "  samples            40",
+            "  loss               zero_one",
+            "  effective samples  40",
         ]
     )
 
 
 def test_values_start_in_one_column():
-    bootstrap = BootstrapErrorEstimate(
-        *("bootstrap .632+", 0.2, 0.05, 40, "zero_one", np.full(7, 0.25)),
-        resubstitution=0.1,
-        oob=0.25,
-        no_information=0.5,
-        relative_overfitting=0.375,
-        weight=0.73,
-        n_redrawn=3,
-        average="samples",
-        n_failed=2,
-    )
-    folds = CrossValErrorEstimate(
-        "cross-validation", 0.2, 0.05, 40, "squared", np.array([0.1, 0.4, np.nan]), n_failed=1
-    )
+    bootstrap = bootstrap_error(BAYES, X, Y, n_resamples=7, random_state=0)
     holdout = holdout_error([0, 1, 1], [0, 1, 0], priors=[0.9, 0.1])
-    assert isinstance(holdout, HoldoutErrorEstimate)
-    for result in (bootstrap, folds, holdout):
+    for result in (bootstrap, cross_val_error(BAYES, X, Y, cv=3), holdout):
         title, *lines = str(result).splitlines()
-        assert title == f"{result.method} ({result.loss} loss)"
+        assert title == f"error rate ({result.method})"
         column = max(len(line[2:].split("  ")[0]) for line in lines) + 4
         assert all(line[column - 1] == " " and line[column] != " " for line in lines)
-    assert "  resamples             7 (3 drawn again)" in str(bootstrap)
-    assert "  relative overfitting  0.3750" in str(bootstrap)
-    assert "  no information        0.5000" in str(bootstrap)
-    assert "  out-of-bag            0.2500 (mean over samples)" in str(bootstrap)
-    assert "  failed fits           2" in str(bootstrap)
-    assert "  mean of 3 folds  0.2500" in str(folds)
+    assert "  resamples             7" in str(bootstrap)
+    assert "  relative overfitting  0." in str(bootstrap)
     assert "  variance reduction  " in str(holdout)
 
 
@@ -92,34 +77,37 @@ def test_which_intervals():
         "mine": ("normal",),
     }
     for loss, methods in losses.items():
-        estimate = ErrorEstimate("cross-validation", 0.25, 0.5, 40, loss, np.zeros(40))
+        estimate = estimate_of(0.25, 0.5, 40, loss)
         assert estimate.interval_methods == methods
         normal = estimate.confidence_interval(method="normal")
         assert normal.low == (pytest.approx(0.25 - 1.959964 * 0.5) if loss == "mine" else 0)
         assert normal.high == (1 if loss == "zero_one" else pytest.approx(0.25 + 1.959964 * 0.5))
-    zero_one = ErrorEstimate("cross-validation", 0.25, 0.05, 40, "zero_one", np.zeros(40))
+    zero_one = estimate_of(0.25, 0.05, 40)
     exact = zero_one.confidence_interval(0.9, "exact")
     assert (exact.low, exact.high) == exact_interval(10, 40, 0.9)
     default = zero_one.confidence_interval()
     assert (default.low, default.high) == wilson_interval(10, 40, 0.95)
-    doubled = ErrorEstimate("bootstrap oob", 0.25, np.sqrt(0.25 * 0.75 / 20), 40, "zero_one", [])
+    doubled = estimate_of(0.25, np.sqrt(0.25 * 0.75 / 20), 40)
     found = doubled.confidence_interval()
     assert (found.low, found.high) == pytest.approx(wilson_interval(5, 20, 0.95), abs=1e-12)
-    squared = ErrorEstimate("cross-validation", 3.0, 1.5, 40, "squared", np.zeros(40))
+    squared = estimate_of(3.0, 1.5, 40, "squared")
     found = squared.confidence_interval()
     assert (found.low, found.high) == pytest.approx(np.exp(np.log(3) + [-0.979982, 0.979982]))
 
 
 def test_folds_are_not_independent_so_the_default_counts_half_of_the_samples():
-    once = CrossValErrorEstimate("hold-out", 0.25, 0.0684653, 40, "zero_one", np.zeros(1))
+    third = [(np.arange(5, 40), np.arange(5))]
+    once = cross_val_error(BAYES, X, Y, cv=third)
     assert once.interval.method == "wilson"
-    folds = CrossValErrorEstimate("cross-validation", 0.25, 0.0684653, 40, "zero_one", np.zeros(5))
+    folds = cross_val_error(BAYES, X, Y, cv=5)
     assert folds.interval_methods == ("inflated", *once.interval_methods)
+    half = folds.details["effective_n_samples"] / 2
     found = folds.interval
-    assert (found.low, found.high) == pytest.approx(jeffreys_interval(5, 20, 0.95), abs=1e-6)
-    squared = CrossValErrorEstimate("cross-validation", 3.0, 1.5, 40, "squared", np.zeros(5))
-    half = norm.ppf(0.975) * np.sqrt(2) * 1.5 / 3
-    expected = 3 * np.exp([-half, half])
+    expected = jeffreys_interval(folds.value * half, half, 0.95)
+    assert (found.low, found.high) == pytest.approx(expected)
+    squared = cross_val_error(LinearRegression(), X, X[:, 0] + WIDE[:, 5], cv=5)
+    reach = norm.ppf(0.975) * np.sqrt(2) * squared.standard_error / squared.value
+    expected = squared.value * np.exp([-reach, reach])
     assert (squared.interval.low, squared.interval.high) == pytest.approx(expected)
 
 
@@ -140,7 +128,7 @@ def test_bad_method():
 
 def test_to_dict_is_json():
     values = json.loads(json.dumps(holdout_error([0, 1], [0, 0]).to_dict()))
-    assert values["error"] == 0.5
+    assert values["value"] == 0.5
     assert values["n_samples"] == 2
 
 
@@ -167,8 +155,6 @@ RESULTS = {
     "pivotal": partial(
         perturbation_interval, BAYES, X, Y, n_resamples=60, interval="pivotal", **DRAWN
     ),
-    "permutation": partial(permutation_test, BAYES, X, Y, n_permutations=20, **DRAWN),
-    "stopped": partial(permutation_test, BAYES, X, np.tile([0, 1], 20), max_exceedances=3, **DRAWN),
     "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),
     "corrected_t": compare,

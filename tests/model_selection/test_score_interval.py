@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from skeval._resampling.schemes import cases_of, halves_scheme, subsample_scheme
 from skeval._resampling.target import check_task
 from skeval.metrics._scorers import range_of
-from skeval.model_selection import ScoreInterval, error_interval, score_interval
+from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import FOLD_METHODS
 from skeval.utils._seeds import root_seed
 
@@ -63,12 +63,12 @@ def test_corrected_t(scoring):
     areas = areas_of(splits_of(subsample_scheme(cases(), 16, 8, root_seed(2)).plan))
     error = np.sqrt(variance(areas) * (1 / 8 + 16 / 64))
     assert_allclose(result.replicates, areas, rtol=1e-12)
-    assert_allclose([result.score, result.standard_error], [mean(areas), error], rtol=1e-12)
+    assert_allclose([result.value, result.standard_error], [mean(areas), error], rtol=1e-12)
     half = t.ppf(0.975, 7) * error
     low, high = mean(areas) - half, mean(areas) + half
     high = min(high, 1) if scoring == "roc_auc" else high
     assert_allclose([result.interval.low, result.interval.high], [low, high], rtol=1e-12)
-    assert result.scoring == ("roc_auc" if scoring == "roc_auc" else "area()")
+    assert result.name == ("roc_auc" if scoring == "roc_auc" else "area()")
 
 
 def test_conservative_z():
@@ -77,7 +77,7 @@ def test_conservative_z():
     areas = areas_of(splits_of(halves_scheme(cases(), 16, 4, 3, root_seed(2)).plan))
     a, b = np.reshape(areas[4:], (3, 2, 4)).mean(axis=2).T
     error = np.sqrt(np.sum((a - b) ** 2) / 6)
-    assert_allclose([result.score, result.standard_error], [mean(areas[:4]), error], rtol=1e-12)
+    assert_allclose([result.value, result.standard_error], [mean(areas[:4]), error], rtol=1e-12)
     low = mean(areas[:4]) - norm.ppf(0.975) * error
     assert_allclose(result.interval.low, low, rtol=1e-12)
 
@@ -87,11 +87,11 @@ def test_accuracy_is_one_minus_the_error(method):
     options = {"method": method, "random_state": 4, **SMALL.get(method, {})}
     score = score_interval(BAYES, X, Y, scoring="accuracy", **options)
     error = error_interval(BAYES, X, Y, **options)
-    assert_allclose(score.score, 1 - error.error, rtol=1e-12)
+    assert_allclose(score.value, 1 - error.value, rtol=1e-12)
     assert_allclose(score.standard_error, error.standard_error, rtol=1e-9)
     assert_allclose(score.interval.low, 1 - error.interval.high, rtol=1e-9)
     assert_allclose(score.interval.high, 1 - error.interval.low, rtol=1e-9)
-    assert score.n_fits == error.n_fits
+    assert score.details["n_fits"] == error.details["n_fits"]
     for form in score.interval_methods:
         assert_allclose(
             score.confidence_interval(0.8, form).low,
@@ -107,7 +107,7 @@ def test_mean_losses_are_errors(method):
     scores = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
     for name, loss in zip(scoring, ("squared", "absolute"), strict=True):
         error = error_interval(Ridge(), X_NUMBERS, NUMBERS, loss=loss, **options)
-        assert_allclose(scores[name].score, -error.error, rtol=1e-10)
+        assert_allclose(scores[name].value, -error.value, rtol=1e-10)
         assert_allclose(scores[name].interval.low, -error.interval.high, rtol=1e-9)
 
 
@@ -128,11 +128,11 @@ def test_several_scores_take_the_fits_of_one():
     results = score_interval(Counting(), X, Y, scoring=scoring, **options)
     assert len(n_fits) == 6
     assert list(results) == ["area", "F", "right"]
-    assert [result.scoring for result in results.values()] == ["roc_auc", "F()", "accuracy"]
+    assert [result.name for result in results.values()] == ["roc_auc", "F()", "accuracy"]
     for name, scorer in scoring.items():
         alone = score_interval(BAYES, X, Y, scoring=scorer, **options)
-        assert isinstance(alone, ScoreInterval)
-        assert (alone.score, alone.interval) == (results[name].score, results[name].interval)
+        assert isinstance(alone, Estimate)
+        assert (alone.value, alone.interval) == (results[name].value, results[name].interval)
 
 
 def test_a_function_that_is_called_accuracy_is_not():
@@ -140,7 +140,7 @@ def test_a_function_that_is_called_accuracy_is_not():
         return 10.0 + np.mean(model.predict(X) == y)
 
     result = score_interval(BAYES, X, Y, scoring={"accuracy": accuracy}, random_state=0)["accuracy"]
-    assert 10.5 < result.score < 11
+    assert 10.5 < result.value < 11
     assert result.interval.low > 10
 
 
@@ -159,9 +159,9 @@ def test_solvers_change_nothing():
 
 
 def test_default_scores():
-    assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).scoring == "accuracy"
+    assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).name == "accuracy"
     result = score_interval(Ridge(), X_NUMBERS, NUMBERS, random_state=0)
-    assert result.scoring == "r2"
+    assert result.name == "r2"
     assert result.interval.high <= 1
     splits = splits_of(
         subsample_scheme(
@@ -208,9 +208,9 @@ def test_undefined_scores_are_told():
         result = score_interval(
             BAYES, X, y, scoring="roc_auc", n_repeats=20, test_size=0.05, random_state=0
         )
-    assert 0 < result.n_undefined < 20
-    assert np.isfinite([result.score, result.interval.low]).all()
-    assert "undefined or failed" in str(result)
+    assert 0 < result.details["n_undefined"] < 20
+    assert np.isfinite([result.value, result.interval.low]).all()
+    assert "undefined " in str(result)
 
 
 class Fragile(ClassifierMixin, BaseEstimator):
@@ -235,7 +235,7 @@ def test_failed_fits_are_left_out(scoring):
         )
     results = [results] if isinstance(scoring, str) else results.values()
     for result in results:
-        assert 0 < result.n_undefined < 50
+        assert 0 < result.details["n_undefined"] < 50
         assert 0 <= result.interval.low < result.interval.high <= 1
 
 
@@ -243,19 +243,19 @@ def test_a_score_that_never_varies_has_no_interval():
     apart = X + 1e4 * Y[:, None]
     with pytest.warns(UndefinedMetricWarning, match="nothing varies around 1"):
         result = score_interval(LogisticRegression(), apart, Y, scoring="roc_auc", random_state=0)
-    assert result.score == 1
+    assert result.value == 1
     assert np.isnan(result.interval.low)
     right = score_interval(LogisticRegression(), apart, Y, scoring="accuracy", random_state=0)
-    assert right.score == 1
+    assert right.value == 1
     assert 0.9 < right.interval.low < right.interval.high == 1
 
 
 def test_groups_and_results():
     groups = np.arange(80) // 4
     result = score_interval(BAYES, X, Y, scoring="f1", groups=groups, random_state=0)
-    assert result.n_groups == 20
+    assert result.details["n_groups"] == 20
     assert "groups" in str(result)
-    assert result.to_frame().loc[0, "score"] == result.score
+    assert result.to_frame().loc[0, "value"] == result.value
     again = pickle.loads(pickle.dumps(result))
     assert again.to_dict() == result.to_dict()
     assert result.confidence_interval() == result.interval

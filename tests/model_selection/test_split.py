@@ -26,9 +26,9 @@ def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
         average="bootstraps",
         random_state=2,
     )
-    assert scores[0] == pytest.approx(1 - result.resubstitution)
+    assert scores[0] == pytest.approx(1 - result.details["resubstitution"])
     np.testing.assert_allclose(1 - scores[1:], result.replicates)
-    assert score_632(scores, cv=cv) == pytest.approx(1 - result.error)
+    assert score_632(scores, cv=cv) == pytest.approx(1 - result.value)
 
 
 def with_resubstitution(n_splits):
@@ -122,7 +122,7 @@ def test_regression_target_of_whole_numbers_is_no_set_of_classes():
     result = bootstrap_error(
         Ridge(), X, y, method=".632", n_resamples=5, random_state=0, average="bootstraps"
     )
-    assert score_632(scores, cv=cv) == pytest.approx(-result.error)
+    assert score_632(scores, cv=cv) == pytest.approx(-result.value)
 
 
 @pytest.mark.parametrize("y", [None, np.eye(12)[:, :3], np.linspace(0, 1, 12)])

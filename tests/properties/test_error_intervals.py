@@ -15,8 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skeval._inference.draws import interval_of_draws
-from skeval._inference.proportions import jeffreys_interval, wilson_interval
+from skeval._inference.proportions import jeffreys_interval, make_limits, wilson_interval
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
@@ -31,7 +30,6 @@ from skeval.metrics import (
 )
 from skeval.metrics._scorers import range_of, range_of_metric
 from skeval.model_selection import (
-    ErrorEstimate,
     bootstrap_error,
     compare_classifiers,
     cross_val_error,
@@ -40,6 +38,7 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
+from skeval.model_selection._estimates import find_error, make_estimate
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.utils._compat import metric_of_scorer
 
@@ -52,7 +51,7 @@ SVM = SVC(kernel="linear")
 
 ESTIMATES = {
     "resubstitution": lambda model, X, y, **loss: resubstitution_error(model, X, y, **loss),
-    "cross-validation": lambda model, X, y, **loss: cross_val_error(
+    "cross_validation": lambda model, X, y, **loss: cross_val_error(
         model, X, y, random_state=0, **loss
     ),
     **{
@@ -79,10 +78,10 @@ def test_no_error_seen_is_no_certainty(name, wrong):
     model = Contrary() if wrong else DecisionTreeClassifier(max_depth=1, random_state=0)
     estimate = ESTIMATES[name](model, APART, CLASSES)
     found = estimate.confidence_interval()
-    assert estimate.error == (0.368 + 0.632 * 0.5 if wrong and name == ".632+" else wrong)
-    expected = wilson_interval(60 * estimate.error, 60, 0.95)
-    if name == "cross-validation":
-        expected = jeffreys_interval(30 * estimate.error, 30, 0.95)
+    assert estimate.value == (0.368 + 0.632 * 0.5 if wrong and name == ".632+" else wrong)
+    expected = wilson_interval(60 * estimate.value, 60, 0.95)
+    if name == "cross_validation":
+        expected = jeffreys_interval(30 * estimate.value, 30, 0.95)
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
 
 
@@ -99,7 +98,7 @@ class Contrary(LinearDiscriminantAnalysis):
 def test_no_error_in_few_groups_counts_groups():
     estimate = bootstrap_error(SVM, APART, CLASSES, groups=GROUPS, n_resamples=30, random_state=0)
     single = bootstrap_error(SVM, APART, CLASSES, n_resamples=30, random_state=0)
-    assert estimate.n_groups == 10
+    assert estimate.details["n_groups"] == 10
     assert estimate.confidence_interval().high > 3 * single.confidence_interval().high
 
 
@@ -165,24 +164,31 @@ def test_losses_have_intervals_above_zero(name, loss, seed):
         warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
         estimate = ESTIMATES[name](Ridge(), X, y, loss=loss)
     interval = estimate.confidence_interval()
-    assert 0 < interval.low < estimate.error < interval.high < np.inf
+    assert 0 < interval.low < estimate.value < interval.high < np.inf
 
 
 PROPORTIONS = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
+
+
+def estimate_of(error, spread, n, loss="zero_one"):
+    found = find_error(error, spread, np.zeros(1), n)
+    return make_estimate(found, method="any", loss=loss, n_samples=n, confidence_level=0.95)
+
+
 SPREADS = st.one_of(st.just(0.0), st.floats(0, 0.5))
 
 
 @MANY
 @given(PROPORTIONS, SPREADS, st.integers(2, 500), st.sampled_from(["wilson", "exact"]))
 def test_any_proportion(error, spread, n, method):
-    estimate = ErrorEstimate("any", error, spread, n, "zero_one", np.zeros(1))
+    estimate = estimate_of(error, spread, n)
     found = estimate.confidence_interval(method=method)
     assert 0 <= found.low <= error <= found.high <= 1
-    whole = ErrorEstimate("any", error, 0.0, n, "zero_one", np.zeros(1))
+    whole = estimate_of(error, 0.0, n)
     least = whole.confidence_interval(method=method)
     assert least.high > least.low
     assert found.high - found.low >= (least.high - least.low) * (1 - 1e-9)
-    opposite = ErrorEstimate("any", 1 - error, spread, n, "zero_one", np.zeros(1))
+    opposite = estimate_of(1 - error, spread, n)
     mirrored = opposite.confidence_interval(method=method)
     assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((found.low, found.high), abs=1e-9)
 
@@ -192,7 +198,7 @@ def test_any_proportion(error, spread, n, method):
 @given(st.floats(1e-9, 1e9), st.floats(0, 1e9))
 def test_any_mean_loss(error, spread):
     for loss in ("squared", "absolute"):
-        estimate = ErrorEstimate("any", error, spread, 20, loss, np.zeros(1))
+        estimate = estimate_of(error, spread, 20, loss)
         found = estimate.interval
         if np.isnan(found.low):
             assert spread < 1e-12 * error
@@ -205,7 +211,8 @@ def test_any_mean_loss(error, spread):
 @MANY
 @given(PROPORTIONS, st.lists(st.floats(-1, 1), min_size=40, max_size=40), st.integers(2, 500))
 def test_any_draws(error, draws, n):
-    low, high = interval_of_draws(error, np.array(draws), 0.95, "wilson", n)
+    found = find_error(error, float(np.std(draws, ddof=1)), np.array(draws), n)
+    low, high = make_limits(found, "zero_one")["wilson"](0.95)
     assert 0 <= low <= error <= high <= 1
     assert low < high
 

@@ -43,14 +43,14 @@ def joint(model, X, y, **options):
 
 
 FUNCTIONS = {
-    "resubstitution_error": lambda model, X, y, **o: resubstitution_error(model, X, y).error,
-    "cross_val_error": lambda model, X, y, **o: cross_val_error(model, X, y, **o).error,
+    "resubstitution_error": lambda model, X, y, **o: resubstitution_error(model, X, y).value,
+    "cross_val_error": lambda model, X, y, **o: cross_val_error(model, X, y, **o).value,
     "bootstrap_error": lambda model, X, y, **o: (
-        bootstrap_error(model, X, y, n_resamples=8, random_state=0).error
+        bootstrap_error(model, X, y, n_resamples=8, random_state=0).value
     ),
-    "perturbation_interval": lambda model, X, y, **o: perturbation_interval(
-        model, X, y, n_resamples=5, **o
-    ).statistics.tolist(),
+    "perturbation_interval": lambda model, X, y, **o: (
+        perturbation_interval(model, X, y, n_resamples=5, **o).details["statistics"].tolist()
+    ),
     "error_interval": lambda model, X, y, cv=3, **o: error_interval(
         model, X, y, n_folds=cv, n_repeats=2, **o
     ).replicates.tolist(),
@@ -148,7 +148,7 @@ def test_reports(model, monkeypatch):
     counts = {"n_bootstraps": 5, "n_permutations": 4, "n_resamples": 4, "random_state": 0}
     report = evaluate(model, X, y, **counts)
     plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
-    assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+    assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
 
 
 def test_selection_outside_the_loop_sees_the_series():
@@ -185,7 +185,7 @@ def test_every_fit_is_given_its_weights(weights):
     cv = StratifiedKFold(4)
     ours = cross_val_error(Weighed(), X, NAMES, params=params, cv=cv)
     theirs = cross_validate(Weighed(), X, NAMES, params=params, cv=cv)["test_score"]
-    np.testing.assert_allclose(ours.fold_errors, 1 - theirs)
+    np.testing.assert_allclose(ours.replicates, 1 - theirs)
 
 
 def test_weights_reach_what_a_batch_solver_would_serve():
@@ -193,8 +193,8 @@ def test_weights_reach_what_a_batch_solver_would_serve():
     params = {"sample_weight": np.where(CODES, 1e3, 1e-3)}
     ours = cross_val_error(svm, X, NAMES, params=params, cv=cv)
     theirs = cross_validate(svm, X, NAMES, params=params, cv=cv)["test_score"]
-    np.testing.assert_allclose(ours.fold_errors, 1 - theirs)
-    assert ours.error != cross_val_error(svm, X, NAMES, cv=cv).error
+    np.testing.assert_allclose(ours.replicates, 1 - theirs)
+    assert ours.value != cross_val_error(svm, X, NAMES, cv=cv).value
     weighed = permutation_test(svm, X, NAMES, params=params, cv=cv, n_permutations=1)
     assert weighed.statistic == pytest.approx(theirs.mean())
 

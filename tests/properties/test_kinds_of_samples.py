@@ -77,7 +77,7 @@ def test_samples_of_any_kind(kind):
     estimator, X = KINDS[kind]
     for function in FUNCTIONS.values():
         function(estimator, X, Y, random_state=0)
-    assert resubstitution_error(estimator, X, Y).error <= 0.5
+    assert resubstitution_error(estimator, X, Y).value <= 0.5
     compare_classifiers([estimator, estimator], X, Y, cv=3, method="mcnemar", random_state=0)
 
 

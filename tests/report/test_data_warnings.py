@@ -30,7 +30,7 @@ def noise():
 def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):
     X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
     report = skeval.evaluate(KNeighborsClassifier(1), X, y, **FEW)
-    assert report["cross-validation"].error == 0
+    assert report["cross_validation"].value == 0
     assert report.warnings[0].startswith("150 of 150 samples have an exact copy under another")
     assert all(estimate.interval.high > estimate.interval.low for estimate in report.estimates)
     assert "! 150 of 150 samples" in str(report)

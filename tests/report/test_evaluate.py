@@ -37,12 +37,12 @@ def evaluate(*arguments, **options):
 
 METHODS = [
     "resubstitution",
-    "hold-out (1/3)",
-    "cross-validation",
-    "leave-one-out",
-    "bootstrap oob",
-    "bootstrap .632",
-    "bootstrap .632+",
+    "holdout",
+    "cross_validation",
+    "leave_one_out",
+    "oob",
+    ".632",
+    ".632+",
 ]
 
 
@@ -61,15 +61,15 @@ def test_estimates_are_those_of_the_single_functions(iris, report):
     assert [estimate.method for estimate in report.estimates] == METHODS
     single = {
         "resubstitution": resubstitution_error(GaussianNB(), *iris),
-        "cross-validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
-        "leave-one-out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
-        "bootstrap .632+": bootstrap_error(GaussianNB(), *iris, n_resamples=30, random_state=seed),
+        "cross_validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
+        "leave_one_out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
+        ".632+": bootstrap_error(GaussianNB(), *iris, n_resamples=30, random_state=seed),
     }
     for name, expected in single.items():
-        assert report[name].error == expected.error
+        assert report[name].value == expected.value
         assert report[name].standard_error == expected.standard_error
         np.testing.assert_array_equal(report[name].replicates, expected.replicates)
-    assert report["hold-out (1/3)"].n_samples == 50
+    assert report["holdout"].n_samples == 50
 
 
 def test_its_seed_repeats_it(iris, report):
@@ -84,7 +84,7 @@ def test_text_is_aligned_and_complete(report):
     names = [line[:19].rstrip() for line in table]
     assert names == ["estimate", "answer, repeated_cv", *METHODS]
     assert len({line.index("  [") for line in table[1:]}) == 1
-    assert f"{report['leave-one-out'].error:.4f}" in table[5]
+    assert f"{report['leave_one_out'].value:.4f}" in table[5]
 
 
 def test_it_leads_with_the_answer(iris, report):
@@ -92,7 +92,7 @@ def test_it_leads_with_the_answer(iris, report):
     assert report.answer.to_dict() == expected.to_dict()
     first, second, third = str(report).splitlines()[:3]
     low, high = 100 * expected.interval.low, 100 * expected.interval.high
-    numbers = f"{100 * expected.error:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
+    numbers = f"{100 * expected.value:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
     assert first.startswith(f"Estimated error {numbers}")
     assert first == report.verdict
     assert "on new samples, of the rule fitted to all of these" in second
@@ -106,7 +106,7 @@ def test_of_groups_it_says_that_coverage_was_not_measured(iris):
     X, y = iris
     groups = np.arange(150) // 3
     report = evaluate(GaussianNB(), X, y, groups=groups, n_bootstraps=20, random_state=0)
-    assert report.answer.n_groups == 50
+    assert report.answer.details["n_groups"] == 50
     assert "not been measured for 3 classes and groups." in str(report).splitlines()[2]
 
 
@@ -116,9 +116,9 @@ def test_dict_json_and_frame_agree(report, tmp_path):
     assert json.loads(text) == report.to_dict()
     frame = report.to_frame()
     assert list(frame.index) == ["repeated_cv", *METHODS]
-    errors = [row["error"] for row in report.to_dict()["estimates"]]
-    assert errors == frame["error"].tolist()
-    assert errors[0] == report.answer.error
+    errors = [row["value"] for row in report.to_dict()["estimates"]]
+    assert errors == frame["value"].tolist()
+    assert errors[0] == report.answer.value
     assert report.to_dict()["class_sizes"] == {"0": 50, "1": 50, "2": 50}
 
 
@@ -145,9 +145,9 @@ def test_regression_and_leave_one_out_switch():
         Ridge(), X[:90], y[:90], n_bootstraps=20, leave_one_out=False, loss="absolute"
     )
     assert report.class_sizes is None
-    assert "leave-one-out" not in [estimate.method for estimate in report.estimates]
-    assert {estimate.loss for estimate in report.estimates} == {"absolute"}
-    assert report["cross-validation"].error > 10
+    assert "leave_one_out" not in [estimate.method for estimate in report.estimates]
+    assert {estimate.details["loss"] for estimate in report.estimates} == {"absolute"}
+    assert report["cross_validation"].value > 10
 
 
 def test_pandas_in_and_string_labels(iris):
@@ -156,7 +156,7 @@ def test_pandas_in_and_string_labels(iris):
     names = pd.Series(np.array(["x", "y", "z"])[y])
     report = evaluate(GaussianNB(), frame, names, n_bootstraps=20, random_state=1)
     plain = evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=1)
-    assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+    assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
     assert report.class_sizes == {"x": 50, "y": 50, "z": 50}
 
 
@@ -168,8 +168,8 @@ def test_groups_are_never_taken_apart():
     leaking = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
     honest = evaluate(KNeighborsClassifier(1), X, y, groups=groups, n_bootstraps=30, random_state=0)
     for name in METHODS[1:5]:
-        assert leaking[name].error < 0.1
-        assert honest[name].error > 0.2
+        assert leaking[name].value < 0.1
+        assert honest[name].value > 0.2
 
 
 def has(report, text):
@@ -181,7 +181,7 @@ def test_warnings_of_an_overfitted_rule_on_noise():
     X, y = rng.normal(size=(40, 3)), np.repeat(["a", "b"], [33, 7])
     report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
     assert has(report, "Class b has 7 members, fewer than 10 folds need")
-    assert len(report["cross-validation"].replicates) == 7
+    assert len(report["cross_validation"].replicates) == 7
     assert has(report, "The training error (0.0000) is far below the cross-validated error")
     assert has(report, "Always answering a has the error rate 0.1750: the estimator is ")
     assert has(report, "40 samples are too few")
@@ -257,11 +257,11 @@ def test_a_hold_out_fit_that_fails_leaves_the_rest():
     with pytest.raises(ValueError, match="not this many"):
         evaluate(FailsOn((40,)), X, y, random_state=0, **FEW)
     report = evaluate(FailsOn((40,)), X, y, random_state=0, error_score=np.nan, **FEW)
-    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross-validation"]
-    assert any(s.startswith("There is no hold-out estimate: all 1 fits") for s in report.warnings)
-    assert "hold-out" in str(report)
+    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross_validation"]
+    assert any(s.startswith("There is no holdout estimate: all 1 fits") for s in report.warnings)
+    assert "holdout" in str(report)
     report = evaluate(FailsOn((40, 59)), X, y, random_state=0, error_score=np.nan, **FEW)
-    assert not any(e.method in ("hold-out (1/3)", "leave-one-out") for e in report.estimates)
+    assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates)
     assert report._repr_html_()
 
 
@@ -270,7 +270,7 @@ def test_few_samples_of_a_regression(n):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 1))
     report = evaluate(Ridge(), X, X[:, 0], random_state=0, **FEW)
-    assert len(report["cross-validation"].fold_errors) == n
+    assert len(report["cross_validation"].replicates) == n
     assert any(f"There are {n} samples, fewer than 10" in s for s in report.warnings) == (n < 10)
 
 
@@ -278,7 +278,7 @@ def test_few_groups():
     rng = np.random.default_rng(0)
     X, y, groups = rng.normal(size=(60, 1)), np.tile([0, 1], 30), np.repeat(np.arange(6), 10)
     report = evaluate(GaussianNB(), X, y, groups=groups, random_state=0, **FEW)
-    assert len(report["cross-validation"].fold_errors) == 6
+    assert len(report["cross_validation"].replicates) == 6
     assert any("There are 6 groups, fewer than 10 folds need" in s for s in report.warnings)
 
 
@@ -300,13 +300,16 @@ def test_perturbation_of_a_linear_svm(two_classes):
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     report = evaluate(model, X, y, n_bootstraps=10, n_resamples=40, random_state=0)
     safer, published = report.perturbation
-    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
-    assert safer.error == published.error == report["cross-validation"].error
-    assert len(safer.statistics) == 40
-    assert report.to_dict()["perturbation"][0]["low"] == safer.low
+    assert (safer.details["statistic"], published.details["statistic"]) == (
+        "cross_validation",
+        "resubstitution",
+    )
+    assert safer.value == published.value == report["cross_validation"].value
+    assert len(safer.details["statistics"]) == 40
+    assert report.to_dict()["perturbation"][0]["low"] == safer.interval.low
     lines = str(report).splitlines()
     (row,) = (line for line in lines if line.startswith("SVM, perturbed cross-validation"))
-    assert f"[{safer.low:.4f}, {safer.high:.4f}]" in row
+    assert f"[{safer.interval.low:.4f}, {safer.interval.high:.4f}]" in row
     after = next(k for k, line in enumerate(lines) if line.startswith("Always answering"))
     assert lines[after].startswith("Always answering a has the error rate 0.5000: the estimator")
     assert lines[after + 1].startswith("Of the SVM intervals")
@@ -325,7 +328,7 @@ def test_permutation_is_the_single_function(two_classes):
     cv = StratifiedKFold(10, shuffle=True, random_state=0)
     assert report.permutation.n_resamples == 30
     assert report.permutation.statistic == pytest.approx(
-        1 - report["cross-validation"].fold_mean, abs=1e-12
+        1 - report["cross_validation"].details["fold_mean"], abs=1e-12
     )
     assert report.permutation.pvalue == 1 / 31
     expected = "P = 0.03226: of 30 runs of the whole procedure on shuffled labels, 0 did as well"
@@ -347,9 +350,9 @@ def test_permutation_scores_the_loss(two_classes, loss):
     report = evaluate(
         GaussianNB(), *two_classes, loss=loss, n_bootstraps=5, n_permutations=20, random_state=0
     )
-    expected = 1 - report["cross-validation"].fold_mean
+    expected = 1 - report["cross_validation"].details["fold_mean"]
     if loss is not None:
-        expected = -report["cross-validation"].fold_mean
+        expected = -report["cross_validation"].details["fold_mean"]
     assert report.permutation.statistic == pytest.approx(expected, abs=1e-12)
 
 
@@ -361,24 +364,26 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
         model, X, y, n_bootstraps=5, n_resamples=0, leave_one_out=False, random_state=0
     )
     bias = report.selection_bias
-    assert bias.cv2_error == pytest.approx(report["cross-validation"].error, abs=1e-12)
-    assert bias.cv1_error < 0.2 < 0.3 < bias.cv2_error
-    assert report.selection_stability.frequency.shape == (2000,)
-    assert report.selection_stability.frequency.sum() == pytest.approx(20)
+    assert bias.details["cv2_error"] == pytest.approx(report["cross_validation"].value, abs=1e-12)
+    assert bias.details["cv1_error"] < 0.2 < 0.3 < bias.details["cv2_error"]
+    assert report.selection_stability.details["frequency"].shape == (2000,)
+    assert report.selection_stability.details["frequency"].sum() == pytest.approx(20)
     text = str(report)
-    assert f"outside the loop would have claimed an error of {bias.cv1_error:.2f}" in text
+    assert (
+        f"outside the loop would have claimed an error of {bias.details['cv1_error']:.2f}" in text
+    )
     assert "that is too low (bias" in text
-    ever = np.count_nonzero(report.selection_stability.frequency)
+    ever = np.count_nonzero(report.selection_stability.details["frequency"])
     assert f"Of {ever} features selected in any of 10 folds" in text
-    assert report.to_dict()["selection_bias"]["bias"] == bias.bias
+    assert report.to_dict()["selection_bias"]["value"] == bias.value
     assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
 
 
 def test_selection_of_a_cv2_pipeline(two_classes):
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=None)
     report = evaluate(model, *two_classes, n_bootstraps=5, random_state=0)
-    assert report.selection_bias.cv2_error == report["cross-validation"].error
-    assert report.selection_stability.n_rounds == 10
+    assert report.selection_bias.details["cv2_error"] == report["cross_validation"].value
+    assert report.selection_stability.details["n_rounds"] == 10
 
 
 def test_no_selection(two_classes):
@@ -450,7 +455,7 @@ def test_ordered_samples_are_not_exchanged(cv):
     X, walk = (np.cumsum(rng.normal(size=shape), axis=0) for shape in ((200, 3), 200))
     rule, y = make_pipeline(StandardScaler(), SVC(kernel="linear")), walk > np.median(walk)
     report = skeval.evaluate(rule, X, y, cv=cv, leave_one_out=True, random_state=0, **FEW)
-    assert [e.method for e in report.estimates] == ["resubstitution", "cross-validation"]
+    assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
     assert np.isnan(report.guess.low)
@@ -463,7 +468,7 @@ def test_ordered_samples_are_not_exchanged(cv):
 def test_one_split_by_hand_is_a_test_set_and_no_time_series(two_classes):
     X, y = two_classes
     report = evaluate(GaussianNB(), X, y, cv=[(np.arange(40), np.arange(40, 60))], n_bootstraps=5)
-    assert "bootstrap oob" in [estimate.method for estimate in report.estimates]
+    assert "oob" in [estimate.method for estimate in report.estimates]
 
 
 def test_632_is_doubted_where_the_training_error_says_nothing():
@@ -473,7 +478,7 @@ def test_632_is_doubted_where_the_training_error_says_nothing():
     report = evaluate(
         KNeighborsClassifier(1), X, y, n_bootstraps=20, leave_one_out=False, random_state=0
     )
-    assert report["bootstrap .632+"].error < report["cross-validation"].error - 0.02
+    assert report[".632+"].value < report["cross_validation"].value - 0.02
     assert has(report, "counts in a training error near 0 (0.0000), to which this estimator")
 
 
@@ -490,7 +495,7 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
         make_pipeline(StandardScaler(with_mean=False, with_std=False), PerturbationResamplingSVC()),
     ):
         report = skeval.evaluate(rule, X, y, **few)
-        assert [e.error for e in report.estimates] == [e.error for e in plain.estimates]
+        assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
         assert has(report, "PerturbationResamplingSVC was fitted with n_resamples=0")
         assert "n_resamples=1000" in report.estimator or "SVC()" in report.estimator
 
@@ -527,5 +532,5 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
 def test_leaving_groups_out_is_not_said_to_be_repeated(iris):
     X, y = iris
     report = evaluate(GaussianNB(), X, y, groups=np.arange(150) % 5, n_bootstraps=5, cv=5)
-    assert report.answer.n_fits == 5
+    assert report.answer.details["n_fits"] == 5
     assert "(repeated_cv: 5-fold cross-validation)." in str(report)

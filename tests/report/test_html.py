@@ -82,7 +82,7 @@ def test_every_section_has_its_figures(nasty_report, document):
     tables = 9 + 2 + len(metrics) + 2 + hard  # estimates, matrix, metrics, classes, samples
     assert len(rows) == tables + len(nasty_report.versions)
     for estimate in nasty_report.estimates:
-        assert f"{estimate.error:.4f}" in document.text
+        assert f"{estimate.value:.4f}" in document.text
     assert "(W*/√n in the paper of the method)" in document.text
     assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
@@ -172,7 +172,7 @@ def test_report_without_the_optional_parts():
     low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
     explained = report.metrics["r2"].value
     assert report.verdict.startswith(
-        f"Estimated root mean squared error {report.answer.error**0.5:.4g}, 95 % interval "
+        f"Estimated root mean squared error {report.answer.value**0.5:.4g}, 95 % interval "
         f"{low:.4g} to {high:.4g} (repeated_cv), R2 {explained:.2f}; always answering the mean has "
         f"{y[:80].std():.4g}. Better than chance: it beats that guess on the same samples."
     )
@@ -183,7 +183,7 @@ def test_verdict(nasty_report):
     interval = error.interval
     test = nasty_report.permutation
     start = (
-        f"Estimated error {100 * error.error:.1f} %, 95 % interval "
+        f"Estimated error {100 * error.value:.1f} %, 95 % interval "
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
     guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"

@@ -35,7 +35,7 @@ def test_report_is_drawn_row_by_row():
     display = ErrorEstimatesDisplay.from_result(report)
     results = [report.answer, *report.estimates, *report.perturbation]
     points, lines = drawn(display)
-    np.testing.assert_array_equal(points, [result.error for result in results])
+    np.testing.assert_array_equal(points, [result.value for result in results])
     np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(9))
     intervals = [result.confidence_interval(0.8) for result in results]
     assert lines == [[interval.low, interval.high] for interval in intervals]

@@ -90,7 +90,7 @@ def test_the_answer_is_that_of_error_interval_and_of_these_predictions(iris, of_
     alone = error_interval(GaussianNB(), *iris, random_state=of_three.seed)
     assert of_three.answer.to_dict() == alone.to_dict()
     frame = of_three.predictions
-    assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(alone.error, abs=1e-12)
+    assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(alone.value, abs=1e-12)
     accuracy = metric(of_three, "accuracy")
     assert accuracy.interval.low == pytest.approx(1 - alone.interval.high, abs=1e-12)
 
@@ -218,7 +218,7 @@ def test_scorers_that_are_named_score_every_test_set(iris):
     half = student.isf(0.025, 99) * error
     assert found.interval.low == pytest.approx(np.mean(scores) - half, rel=1e-9)
     assert found.interval.high == pytest.approx(np.mean(scores) + half, rel=1e-9)
-    assert metric(report, "own").value == pytest.approx(1 - report.answer.error, abs=1e-12)
+    assert metric(report, "own").value == pytest.approx(1 - report.answer.value, abs=1e-12)
 
 
 def own_score(model, X, y):
@@ -323,11 +323,13 @@ def test_searches_say_what_they_claimed(iris):
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=3)
     report = evaluate(make_pipeline(StandardScaler(), search), X, y)
     found = report.tuning
-    assert found.counts.sum() == 100
-    assert found.nested_score == pytest.approx(1 - report.answer.error, abs=1e-12)
-    assert found.optimism == pytest.approx(found.inner_score - found.nested_score)
+    assert found.details["counts"].sum() == 100
+    assert found.details["nested_score"] == pytest.approx(1 - report.answer.value, abs=1e-12)
+    assert found.value == pytest.approx(
+        found.details["inner_score"] - found.details["nested_score"]
+    )
     whole = search.fit(StandardScaler().fit_transform(X), y)
-    assert found.best_score == pytest.approx(whole.best_score_)
+    assert found.details["best_score"] == pytest.approx(whole.best_score_)
     assert "samples left out" in str(report)
     assert evaluate(KNeighborsClassifier(), X, y).tuning is None
 
@@ -342,7 +344,7 @@ def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris)
     )
     report = evaluate(search, *iris)
     assert report.tuning is None
-    assert report.answer.n_fits == 100
+    assert report.answer.details["n_fits"] == 100
 
 
 def first_of_all(cv_results):
@@ -444,14 +446,14 @@ def test_weights_count_in_fits_errors_and_metrics(iris):
     )
     assert metric(report, "balanced_accuracy").value == pytest.approx(balanced, abs=1e-12)
     own = GaussianNB().fit(X, y, sample_weight=weight).predict(X) != y
-    assert report["resubstitution"].error == pytest.approx(np.average(own, weights=weight))
+    assert report["resubstitution"].value == pytest.approx(np.average(own, weights=weight))
 
 
 def test_equal_weights_are_none(iris):
     plain = evaluate(GaussianNB(), *iris)
     again = evaluate(GaussianNB(), *iris, sample_weight=np.full(150, 2.5))
     for ours, theirs in zip(plain.estimates, again.estimates, strict=True):
-        assert ours.error == pytest.approx(theirs.error, abs=1e-12)
+        assert ours.value == pytest.approx(theirs.value, abs=1e-12)
     for ours, theirs in zip(plain.metrics.values(), again.metrics.values(), strict=True):
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
         assert ours.interval.low == pytest.approx(theirs.interval.low, abs=2e-3), ours.name
@@ -468,7 +470,7 @@ def test_solved_fits_hold_codes(iris):
         report = evaluate(SVC(), X[keep], labels, scoring="f1_macro")
         frame = report.predictions
         assert set(frame["prediction"]) <= set(np.asarray(labels))
-        assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(report.answer.error)
+        assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(report.answer.value)
 
 
 def test_decisions_between_pairs_are_no_scores_of_classes(iris):
@@ -546,7 +548,7 @@ def two_scores(model, X, y):
 
 def test_scores_that_fail_end_nothing(iris):
     report = evaluate(NoScores(), *iris)
-    assert report.answer.n_fits == 100
+    assert report.answer.details["n_fits"] == 100
     assert "predict_proba gave no finite score" in str(report)
     assert "log_loss" not in report.metrics
 

@@ -55,7 +55,7 @@ def test_it_is_written_in_every_form(found):
     assert list(again["reports"]) == ["bayes", "one"]
     assert again["comparison"][0]["a"] == "bayes"
     frame = found.to_frame()
-    assert frame.loc["one", "error"] == found["one"].answer.error
+    assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert "Side by side" in page
     assert "Which is better?" in page

@@ -81,10 +81,10 @@ def test_the_error_is_that_of_the_folds_that_were_given(seed):
     for X, y, cv in draw_designs(seed):
         found = error_interval(NEAREST, X, y, cv=cv, random_state=0)
         expected = cross_val_error(NEAREST, X, y, cv=cv)
-        assert found.error == pytest.approx(expected.error, abs=1e-12)
+        assert found.value == pytest.approx(expected.value, abs=1e-12)
         assert found.n_samples == expected.n_samples
         assert found.method == "given_folds"
-        assert found.interval.low <= found.error <= found.interval.high
+        assert found.interval.low <= found.value <= found.interval.high
 
 
 def test_report_and_function_agree_on_every_kind_of_folds():
@@ -95,31 +95,41 @@ def test_report_and_function_agree_on_every_kind_of_folds():
         alone = error_interval(NEAREST, X, y, cv=cv, random_state=0)
         assert report.answer.to_dict() == alone.to_dict()
         rows = report.out_of_fold
-        assert np.mean(rows.loss) == pytest.approx(report.answer.error, abs=1e-12)
+        assert np.mean(rows.loss) == pytest.approx(report.answer.value, abs=1e-12)
         accuracy = report.metrics["accuracy"]
-        assert accuracy.value == pytest.approx(1 - report.answer.error, abs=1e-12)
-    assert report["cross-validation"].interval.low == pytest.approx(report.answer.interval.low)
+        assert accuracy.value == pytest.approx(1 - report.answer.value, abs=1e-12)
+    assert report["cross_validation"].interval.low == pytest.approx(report.answer.interval.low)
 
 
 def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
     X, y, groups = draw_groups(0)
     drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
-    assert (drawn.method, drawn.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
+    assert (drawn.method, drawn.details["n_fits"], drawn.details["n_groups"]) == (
+        "repeated_cv",
+        40,
+        None,
+    )
     fewer = StratifiedKFold(4, shuffle=True, random_state=3)
-    assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).n_fits == 8
+    assert (
+        error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).details["n_fits"] == 8
+    )
     folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))
-    assert (folds.method, folds.n_fits, folds.n_groups) == ("given_folds", 4, 4)
+    assert (folds.method, folds.details["n_fits"], folds.details["n_groups"]) == (
+        "given_folds",
+        4,
+        4,
+    )
     own = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
     found = error_interval(NEAREST, X, y, cv=own)
-    assert (found.n_fits, found.n_groups) == (10, None)
-    assert found.parameters == {"n_folds": 5, "n_repeats": 2}
+    assert (found.details["n_fits"], found.details["n_groups"]) == (10, None)
+    assert found.details["parameters"] == {"n_folds": 5, "n_repeats": 2}
     by_groups = error_interval(NEAREST, X, y, cv=GroupKFold(5), groups=groups)
-    assert (by_groups.n_fits, by_groups.n_groups) == (5, 20)
+    assert (by_groups.details["n_fits"], by_groups.details["n_groups"]) == (5, 20)
     # repeats of folds by whole groups keep the groups together, and nothing else
     many = [split for seed in range(6) for split in shuffle_groups(X, y, groups, seed)]
-    assert error_interval(NEAREST, X, y, cv=many).n_groups == pytest.approx(20, abs=2)
+    assert error_interval(NEAREST, X, y, cv=many).details["n_groups"] == pytest.approx(20, abs=2)
     single = error_interval(NEAREST, X, y, cv=[(np.arange(100), np.arange(100, 200))])
-    assert (single.n_samples, single.n_groups) == (100, None)
+    assert (single.n_samples, single.details["n_groups"]) == (100, None)
 
 
 def shuffle_groups(X, y, groups, seed):
@@ -155,7 +165,7 @@ def test_random_labels_of_groups_are_never_better_than_chance(seed):
         assert "Do not quote" not in report.verdict  # the folds keep together what belongs together
         assert report.permutation is None
         assert "given-folds" in [each.code for each in report.warnings]
-        assert report.answer.n_groups in (5, 20)
+        assert report.answer.details["n_groups"] in (5, 20)
 
 
 def make_test(n_exceedances, n_permutations):
@@ -267,7 +277,7 @@ def test_the_guess_is_compared_on_the_same_samples():
         own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
         found = report.guess
         assert found.error == pytest.approx(own.mean(), rel=1e-12)
-        assert found.difference == pytest.approx(report.answer.error - own.mean(), rel=1e-9)
+        assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
         losses = np.bincount(frame.row, frame.loss) / 10
         spread = np.sqrt(1.55 * np.var(losses - own, ddof=1) / len(y))
@@ -352,7 +362,10 @@ SIZES = {"a": 30, "b": 30}
 )
 def test_what_was_not_measured_is_not_promised(options, sizes, words):
     X, y = draw_rare(60, 30)
-    answer = replace(error_interval(NEAREST, X, y, random_state=0), **options)
+    answer = error_interval(NEAREST, X, y, random_state=0)
+    details = {name: value for name, value in options.items() if name in answer.details}
+    others = {name: value for name, value in options.items() if name not in details}
+    answer = replace(answer, details={**answer.details, **details}, **others)
     _, told = write_coverage(answer, sizes, weighted=False)
     assert words in told
     assert ("where 95 % were promised" in told) == told.startswith("In simulations")
@@ -363,7 +376,7 @@ def test_squared_errors_are_told_in_the_unit_of_the_target():
     X, y = load_diabetes(return_X_y=True)
     found = error_interval(Ridge(), X, y, random_state=0)
     text = write_error(found, Guess("the mean", 25.0, -1, -2, 0), (), 0.123)
-    assert f"root mean squared error {np.sqrt(found.error):.4g}, 95 % interval" in text
+    assert f"root mean squared error {np.sqrt(found.value):.4g}, 95 % interval" in text
     assert text.endswith(", R2 0.12; always answering the mean has 5.")
 
 

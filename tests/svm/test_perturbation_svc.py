@@ -54,12 +54,12 @@ def test_it_is_the_svc_and_the_interval(data):
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     np.testing.assert_array_equal(model.intercept_, plain.intercept_)
-    np.testing.assert_array_equal(model.statistics_, expected.statistics)
-    assert model.cv_error_ == expected.error
-    assert model.resubstitution_error_ == expected.resubstitution
+    np.testing.assert_array_equal(model.statistics_, expected.details["statistics"])
+    assert model.cv_error_ == expected.value
+    assert model.resubstitution_error_ == expected.details["resubstitution"]
     assert (model.confidence_interval_.low, model.confidence_interval_.high) == (
-        expected.low,
-        expected.high,
+        expected.interval.low,
+        expected.interval.high,
     )
 
 
@@ -72,7 +72,7 @@ def test_weights_are_multiplied_in(data):
     svc = SVC(kernel="linear", class_weight={"no": 2.0})
     expected = perturbation_interval(svc, X, y, n_resamples=20, sample_weight=own, random_state=0)
     np.testing.assert_array_equal(model.coef_, svc.fit(X, y, own).coef_)
-    np.testing.assert_array_equal(model.statistics_, expected.statistics)
+    np.testing.assert_array_equal(model.statistics_, expected.details["statistics"])
 
 
 def test_grid_search_pays_for_no_perturbation(data):

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from skeval.metrics.cluster import pair_counts
 from skeval.model_selection import (
     ConfidenceInterval,
-    ErrorEstimate,
+    Estimate,
     compare_classifiers,
     cross_val_error,
     holdout_error,
@@ -65,7 +65,7 @@ def test_a_comparison_tells_pipelines_apart():
 
 def test_a_notebook_shows_what_is_printed():
     result = holdout_error(["<b>"] * 5 + ["c"] * 5, ["c"] * 10)
-    assert isinstance(result, ErrorEstimate)
+    assert isinstance(result, Estimate)
     for one in (result, pair_counts([0, 0, 1], [0, 1, 1])):
         shown = one._repr_html_()
         assert shown.startswith("<pre>")

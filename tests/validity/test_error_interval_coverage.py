@@ -49,7 +49,7 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
             )
         for name, estimate in found.items():
             interval = estimate.confidence_interval()
-            normal = normal_interval(estimate.error, estimate.standard_error, 0.95, (0, 1))
+            normal = normal_interval(estimate.value, estimate.standard_error, 0.95, (0, 1))
             for key, (low, high) in {
                 name: (interval.low, interval.high),
                 f"{name} normal": normal,
