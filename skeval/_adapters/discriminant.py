@@ -12,13 +12,25 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
+from skeval._adapters.label_free import (
+    LabelMap,
+    Part,
+    are_affine,
+    distinct_rows,
+    label_free_adapter,
+)
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers.label_free import EPSILON, Discriminant, decide
+from skeval._solvers.deletion import Parts, PenalisedSquares, factor_columns
+from skeval._solvers.label_free import EPSILON, Discriminant, decide, discriminate
 
-__all__ = ["has_exact_constants", "learn_discriminant"]
+__all__ = [
+    "DiscriminantDeletion",
+    "factor_discriminant",
+    "has_exact_constants",
+    "learn_discriminant",
+]
 
 AGREEMENT = 1e-6
 """How far decision values may lie from those of a single fit, which squares the samples."""
@@ -26,6 +38,12 @@ AGREEMENT = 1e-6
 MARGIN = 100.0
 """A decision value is certain of its sign where it is so many times the difference between map
 and fit that was seen."""
+
+MOST_ELEMENTS = 2**24
+"""Numbers of a factorisation of all samples at most."""
+
+SMALLEST_VARIANCE = 1e-10
+"""The variance of every combination of columns must be more than this, in units of theirs."""
 
 ROOM = 2.0
 """The smallest singular value must be so many times the tolerance of the estimator."""
@@ -38,7 +56,9 @@ def discriminant_adapter(
     """Return the adapter of a linear discriminant analysis of two classes."""
     if not is_served(estimator, target):
         return None
-    return label_free_adapter(learn_discriminant, estimator, X, target, transformers)
+    return label_free_adapter(
+        learn_discriminant, factor_discriminant, estimator, X, target, transformers
+    )
 
 
 def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
@@ -100,6 +120,35 @@ def learn_discriminant(
     return label_map
 
 
+def factor_discriminant(
+    estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
+) -> DiscriminantDeletion | None:
+    """Return the fits of an estimator to any training parts, None where none are exact.
+
+    Without shrinkage the direction is that of least squares, which does not depend on the scales
+    of the columns.
+    """
+    if issparse(X) or estimator.shrinkage or not are_affine(transformers):
+        return None
+    samples = np.asarray(X)
+    if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
+        return None
+    samples = samples.astype(float)
+    n, p = samples.shape
+    constant = np.ptp(samples, axis=0) == 0
+    if p + 2 >= n or n * p > MOST_ELEMENTS:
+        return None
+    # Sums of whole numbers are exact, so that their mean is their value in every training part.
+    if np.any(samples[0, constant] != np.rint(samples[0, constant])):
+        return None
+    centred = samples[:, ~constant] - samples[:, ~constant].mean(axis=0)
+    scaled = centred / np.sqrt(np.mean(centred**2, axis=0))
+    smallest = float(np.linalg.svd(scaled, compute_uv=False).min(initial=np.inf))
+    if smallest**2 < SMALLEST_VARIANCE * n:
+        return None
+    return DiscriminantDeletion(factor_columns(scaled, 0.0), estimator, smallest**2)
+
+
 def has_exact_constants(train: np.ndarray) -> bool:
     """Whether columns of one value have that value as their mean.
 
@@ -140,4 +189,42 @@ class DiscriminantMap:
             certain &= bound * (ROOM * self.tolerance) ** 2 < 1
         probability = expit(values)
         shares = np.stack([1 - probability, probability], axis=-1)
+        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)
+
+
+class DiscriminantDeletion:
+    """The fits to any training parts by way of least squares on all samples."""
+
+    def __init__(
+        self, squares: PenalisedSquares, estimator: LinearDiscriminantAnalysis, smallest: float
+    ) -> None:
+        self.squares = squares
+        self.priors = estimator.priors
+        self.tolerance = estimator.tol if estimator.solver == "svd" else 0.0
+        self.n_taken_off = classes_taken_off() if estimator.solver == "svd" else 0
+        self.smallest = smallest
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples) of codes."""
+        given, of_fit = distinct_rows(labels)
+        fitted = self.squares.solve(given[:, None].astype(float), of_fit, parts)
+        m = parts.weights.sum(axis=1)
+        n1 = np.sum(parts.weights * labels, axis=1)
+        found = discriminate(
+            fitted.values[:, 0], fitted.residual[:, 0], m, n1, m - self.n_taken_off, self.priors
+        )
+        values, remaining, solved = found
+        # (11): no smaller eigenvalue than that of all samples, those left out deleted
+        if self.tolerance:
+            least = self.smallest * remaining / (ROOM * fitted.inverse * m)
+            solved &= least > (ROOM * self.tolerance) ** 2
+        if parts.weights.dtype.kind == "f":
+            solved &= False
+        known = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
+        noise = known * np.maximum(1.0, np.abs(values).max(axis=1))
+        predicted, certain = decide(values, noise)
+        probability = expit(values)
+        shares = np.stack([1 - probability, probability], axis=-1)
+        solved &= known < AGREEMENT
         return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

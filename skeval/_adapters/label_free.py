@@ -3,11 +3,16 @@
 A permutation test repeats the same training parts under other labels. Where an estimator sees the
 labels last, or by way of two means only, and the steps before it see none, a training part gives a
 map from its labels to predictions, which is found once. Each map is checked against a fit.
+Where each fit has a training part of its own, one factorisation of all samples serves them all:
+those that a training part leaves out are deleted from it, exactly.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol
 
@@ -34,11 +39,29 @@ from sklearn.preprocessing import (
 )
 
 from skeval._resampling.outputs import FitOutput, place_outputs
-from skeval._resampling.plan import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
+from skeval._resampling.plan import (
+    BLOCK_ELEMENTS,
+    Fit,
+    PlanBlock,
+    ResamplingPlan,
+    concatenate_blocks,
+)
 from skeval._resampling.target import Target
+from skeval._resampling.weights import weight_parameters
+from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
 
-__all__ = ["LabelFreeAdapter", "LabelMap", "Learn", "Part", "label_free_adapter"]
+__all__ = [
+    "Deletion",
+    "DeletionAdapter",
+    "LabelFreeAdapter",
+    "LabelMap",
+    "Learn",
+    "Part",
+    "are_affine",
+    "distinct_rows",
+    "label_free_adapter",
+]
 
 FEWEST_REPETITIONS = 10
 """From so many label vectors on, one map for all of them takes less time than fits to each."""
@@ -52,6 +75,21 @@ MOST_CLASSES = 32
 CACHED_ELEMENTS = 2**18
 """Where maps are kept, a (fits, n_samples) array of a block has so many elements at most, so that
 it stays in the cache."""
+
+FEWEST_FITS = 10
+"""A factorisation of all samples, which two fits are compared with, pays from so many fits on."""
+
+TRIED_FITS = 20
+"""So many fits are tried at least before a plan is done by deletion."""
+
+FEWEST_SETTLED = 0.25
+"""A loop does a plan of which a smaller part than this can be settled by deletion."""
+
+AGREEMENT = 1e-9
+"""How far values may lie from those of a single fit, relative to the largest."""
+
+MARGIN = 100.0
+"""A value is certain where it is so many times the difference from single fits that was seen."""
 
 SMALL_BLOCK = 256
 """So many fits a block has where progress is shown or fits are kept in memory."""
@@ -110,10 +148,28 @@ Learn = Callable[[Any, Part, Target], LabelMap | None]
 """``learn(estimator, part, target)`` returns the map of a part, None where none is exact."""
 
 
+class Deletion(Protocol):
+    """What a factorisation of all samples gives: the predictions of any training parts."""
+
+    noise: float
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples) of codes or numbers.
+
+        All fits are tested on as many samples, and leave out as many. A fit in which rounding
+        decides on a label, or whose equations are singular, has failed.
+        """
+
+
+Factor = Callable[[Any, Any, Target, tuple], Deletion | None]
+"""``factor(estimator, X, target, transformers)`` returns the deletion that serves an estimator
+behind some transformers, None where there is none."""
+
+
 def label_free_adapter(
-    learn: Learn, estimator: Any, X: Any, target: Target, transformers: tuple
+    learn: Learn, factor: Factor, estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> LabelFreeAdapter | None:
-    """Return the adapter of an estimator whose maps `learn` finds.
+    """Return the adapter of an estimator whose maps `learn` finds, and whose deletion `factor`.
 
     It is None for data that are not served, and behind transformers that may see the labels.
     """
@@ -124,16 +180,23 @@ def label_free_adapter(
     if not served or not all(ignores_labels(step) for step in transformers):
         return None
     X = np.asarray(X) if isinstance(X, list | tuple) else X
-    return LabelFreeAdapter(learn, transformers, estimator, X, target)
+    return LabelFreeAdapter(learn, factor, transformers, estimator, X, target)
 
 
 class LabelFreeAdapter:
     """The fits of an estimator, alone or behind label-free steps, to many labels of few parts."""
 
     def __init__(
-        self, learn: Learn, transformers: tuple, estimator: Any, X: Any, target: Target
+        self,
+        learn: Learn,
+        factor: Factor,
+        transformers: tuple,
+        estimator: Any,
+        X: Any,
+        target: Target,
     ) -> None:
         self.learn = learn
+        self.factor = factor
         self.transformers = transformers
         self.estimator = estimator
         self.X = X
@@ -144,11 +207,22 @@ class LabelFreeAdapter:
         self._maps: dict[bytes, LabelMap | None] = {}
         self._n_kept = 0
 
-    def prepare(self, plan: ResamplingPlan) -> LabelFreeAdapter | None:
+    def prepare(self, plan: ResamplingPlan) -> LabelFreeAdapter | DeletionAdapter | None:
+        """Return the adapter for a plan: by maps if it repeats the same training parts."""
+        if plan.n_fits < FEWEST_FITS:
+            return None
+        n_tried = max(2, TRIED_FITS // plan.fits_per_repetition)
+        some = range(max(0, plan.n_repetitions - n_tried), plan.n_repetitions)
+        tried = [plan.draw(repetition) for repetition in reversed(some)]
+        return self._prepare_maps(plan, tried) or self._prepare_deletion(plan, tried)
+
+    def _prepare_maps(
+        self, plan: ResamplingPlan, tried: list[PlanBlock]
+    ) -> LabelFreeAdapter | None:
         """Return the adapter for a plan that repeats the same training parts with other labels."""
         if plan.n_repetitions < FEWEST_REPETITIONS:
             return None
-        last, before = plan.draw(plan.n_repetitions - 1), plan.draw(plan.n_repetitions - 2)
+        last, before = tried[:2]
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
         if last.order is None or not same or last.train.dtype.kind not in "iu":
             return None
@@ -156,13 +230,50 @@ class LabelFreeAdapter:
         if not (keeps or holds_repetitions(plan)):
             return None
         prepared = LabelFreeAdapter(
-            self.learn, self.transformers, self.estimator, self.X, self.target
+            self.learn, self.factor, self.transformers, self.estimator, self.X, self.target
         )
         prepared.n_repetitions = plan.n_repetitions
         fewest = FEWEST_REPETITIONS * plan.fits_per_repetition
         if keeps:
             prepared.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples)
-        return prepared
+        # Two maps are tried: where there are none, a loop does all of them.
+        return prepared if prepared._finds_maps(last, self.labels[last.order[0]]) else None
+
+    def _finds_maps(self, parts: PlanBlock, labels: np.ndarray) -> bool:
+        """Whether the first or the last of some training parts has a map."""
+        for key, (fit, *_) in list(group_fits(parts))[:: max(1, len(parts) - 1)]:
+            rows = np.repeat(np.arange(len(labels)), parts.train[fit])
+            given = labels[rows]
+            if not self._has_all_classes(given[None]).all():
+                return True
+            if self._find_map(key, rows, np.flatnonzero(parts.test[fit]), given) is not None:
+                return True
+        return False
+
+    def _prepare_deletion(
+        self, plan: ResamplingPlan, tried: list[PlanBlock]
+    ) -> DeletionAdapter | None:
+        """Return the adapter for a plan whose training parts differ, if it settles enough fits."""
+        try:
+            adapter = self._deletion
+            if adapter is None or not adapter.agrees(concatenate_blocks(tried)):
+                return None
+        except Exception:  # The estimator does the fits, and raises what there is to raise.
+            return None
+        size = max(FEWEST_FITS, CACHED_ELEMENTS // plan.n_samples)
+        return replace(adapter, max_fits=size)
+
+    @cached_property
+    def _deletion(self) -> DeletionAdapter | None:
+        """What does fits to any parts, if anything does."""
+        X, steps = self.X, list(self.transformers)
+        while steps and maps_each_sample(steps[0]):
+            X = clone(steps.pop(0)).fit_transform(X)
+        deletion = self.factor(self.estimator, X, self.target, tuple(steps))
+        if deletion is None:
+            return None
+        procedure = make_pipeline(*self.transformers, self.estimator)
+        return DeletionAdapter(deletion, procedure, self.X, self.target, self.labels)
 
     def _keeps_maps(self, parts: PlanBlock) -> bool:
         """Whether maps as large as any of these training parts may give can all be kept."""
@@ -192,10 +303,7 @@ class LabelFreeAdapter:
 
     def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
         """Return which label vectors hold every class; the others are left to the estimator."""
-        if self.target.classes is None:
-            return np.ones(len(labels), dtype=bool)
-        codes = range(len(self.target.classes))
-        return np.all([(labels == code).any(axis=1) for code in codes], axis=0)
+        return hold_all_classes(self.target, labels)
 
     def _find_map(
         self, key: bytes, rows: np.ndarray, tested: np.ndarray, example: np.ndarray
@@ -224,6 +332,101 @@ class LabelFreeAdapter:
             train = before.fit_transform(train)
             test = before.transform(test)
         return Part(train, test, self.n_repetitions, example)
+
+
+@dataclass(frozen=True, eq=False)
+class DeletionAdapter:
+    """The fits of an estimator to any training parts, by deletion of the samples left out."""
+
+    deletion: Deletion
+    estimator: Any
+    X: Any
+    target: Target
+    labels: np.ndarray
+    max_fits: int | None = None
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return the answers of a block."""
+        return place_outputs(block.test, self._solve(block))
+
+    def _solve(self, block: PlanBlock) -> Iterator[tuple[np.ndarray, FitOutput]]:
+        """Yield the fits that leave out as many and are tested on as many, and their answers."""
+        labels = block.order_labels(self.labels)  # (n_fits, n)
+        trained = block.train != 0
+        whole = hold_all_classes(self.target, labels, trained)
+        sizes = np.column_stack([trained.sum(axis=1), block.test.sum(axis=1)])
+        for n_trained, n_tested in np.unique(sizes, axis=0):
+            fits = np.flatnonzero(whole & (sizes == (n_trained, n_tested)).all(axis=1))
+            if not len(fits):
+                continue
+            tested = np.nonzero(block.test[fits])[1].reshape(len(fits), -1)
+            yield fits, self.deletion(labels[fits], Parts(block.train[fits], tested))
+
+    def agrees(self, block: PlanBlock) -> bool:
+        """Whether enough fits of a block are settled, and the first and the last are the same.
+
+        They are compared with fits of the estimator; the largest difference is kept as noise.
+        """
+        parts = list(self(block))
+        settled = [fit for fit, output in enumerate(parts) if not output.failed[0]]
+        if len(settled) < FEWEST_SETTLED * len(parts):
+            return False
+        return all(self._compares(block[fit], parts[fit]) for fit in {settled[0], settled[-1]})
+
+    def _compares(self, fit: Fit, output: FitOutput) -> bool:
+        """Whether the answers to a fit are those of the estimator."""
+        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
+        labels = self.labels if fit.order is None else self.labels[fit.order]
+        weights = {} if fit.weights is None else weight_parameters(self.estimator, fit.weights)
+        train, _ = safe_split(self.estimator, self.X, None, rows)
+        test, _ = safe_split(self.estimator, self.X, None, tested, rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = clone(self.estimator).fit(train, labels[rows], **weights)
+        same = np.array_equal(model.predict(test), output.predicted)
+        if self.target.classes is not None and not same:
+            return False
+        if output.decision is not None:
+            values, expected = output.decision, model.decision_function(test)
+        elif output.probability is not None:
+            values, expected = output.probability, model.predict_proba(test)
+        else:
+            values, expected = output.predicted, model.predict(test)
+        unit = max(1.0, float(np.abs(expected).max()))
+        difference = float(np.abs(values - expected).max()) / unit
+        self.deletion.noise = max(self.deletion.noise, MARGIN * difference)
+        return difference <= AGREEMENT
+
+
+def hold_all_classes(
+    target: Target, labels: np.ndarray, trained: np.ndarray | bool = True
+) -> np.ndarray:
+    """Return which fits are trained on every class, under labels (n_fits, n) of codes."""
+    if target.classes is None:
+        return np.ones(len(labels), dtype=bool)
+    codes = range(len(target.classes))
+    return np.all([((labels == code) & trained).any(axis=1) for code in codes], axis=0)
+
+
+def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return label vectors, those that follow themselves once, and which one each fit has."""
+    new = np.r_[True, (labels[1:] != labels[:-1]).any(axis=1)]
+    return labels[new], np.cumsum(new) - 1
+
+
+def are_affine(steps: tuple) -> bool:
+    """Whether transformers move and scale each column by itself, and nothing else."""
+    known = (StandardScaler, MaxAbsScaler, MinMaxScaler, RobustScaler)
+    return all(type(step) in known and not getattr(step, "clip", False) for step in steps)
+
+
+def maps_each_sample(step: Any) -> bool:
+    """Whether a transformer makes of a sample the same whatever it is fitted to."""
+    if isinstance(step, str) or step is None:
+        return True
+    if type(step) is FunctionTransformer:
+        return ignores_labels(step)
+    return type(step) in (Normalizer, Binarizer, PolynomialFeatures)
 
 
 def holds_repetitions(plan: ResamplingPlan) -> bool:

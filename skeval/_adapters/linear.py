@@ -14,14 +14,28 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
+from skeval._adapters.label_free import (
+    LabelMap,
+    Part,
+    are_affine,
+    distinct_rows,
+    label_free_adapter,
+)
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
+from skeval._solvers.deletion import (
+    Parts,
+    PenalisedSquares,
+    factor_columns,
+    factor_kernel,
+    standardise_columns,
+)
 from skeval._solvers.label_free import EPSILON, Smoother, class_signs, decide, find_basis
 
-__all__ = ["LinearMap", "learn_linear"]
+__all__ = ["LinearDeletion", "LinearMap", "factor_linear", "learn_linear"]
 
 MOST_UNITS = 2048
 """No square matrix of training samples is made where they are more than this and the features."""
@@ -37,6 +51,12 @@ MARGIN = 100.0
 """A decision value is certain of its sign where it is so many times the difference between maps
 and fits that was seen."""
 
+MOST_ELEMENTS = 2**24
+"""Numbers of a factorisation of all samples at most."""
+
+LARGEST_NOISE = 1e-9
+"""A fit whose rounding errors may be larger is left to the estimator, in units of the labels."""
+
 DIRECT_SOLVERS = ("auto", "cholesky", "svd")
 
 
@@ -48,7 +68,7 @@ def linear_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) 
     """Return the adapter of an estimator that solves its equations directly."""
     if not solves_directly(estimator):
         return None
-    return label_free_adapter(learn_linear, estimator, X, target, transformers)
+    return label_free_adapter(learn_linear, factor_linear, estimator, X, target, transformers)
 
 
 def solves_directly(estimator: Any) -> bool:
@@ -89,6 +109,39 @@ def learn_linear(estimator: Any, part: Part, target: Target) -> LabelMap | None:
             label_map.noise = MARGIN * max(difference, predict.rounding(len(part.example)))
             return label_map
     return None
+
+
+def factor_linear(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> LinearDeletion | None:
+    """Return the fits of an estimator to any training parts, None where none are exact.
+
+    Least squares do not depend on the scales of the columns; ridge regression does, and is served
+    behind a scaler where there are fewer columns than samples.
+    """
+    if issparse(X):
+        return None
+    samples = as_floats(X)
+    n, p = samples.shape
+    if samples.dtype != np.float64 or n * min(n, p) > MOST_ELEMENTS:
+        return None
+    alpha = 0.0 if type(estimator) is LinearRegression else float(estimator.alpha)
+    squares: PenalisedSquares | None
+    if type(estimator) is KernelRidge:
+        if transformers or n * n > MOST_ELEMENTS:
+            return None
+        squares = factor_kernel(estimator._get_kernel(samples), alpha)
+    elif not transformers or (alpha == 0 and estimator.fit_intercept and are_affine(transformers)):
+        squares = factor_columns(samples, alpha, with_intercept=estimator.fit_intercept)
+    elif are_affine(transformers) and type(transformers[-1]) is StandardScaler:
+        if not (estimator.fit_intercept and transformers[-1].with_std and p < n):
+            return None
+        squares = standardise_columns(samples, alpha)
+    else:
+        return None
+    if squares is None:
+        return None
+    return LinearDeletion(squares, target)
 
 
 def as_floats(samples: Any) -> np.ndarray:
@@ -167,3 +220,34 @@ class LinearMap:
         return self.predict(
             class_signs(labels, self.n_classes) if self.n_classes else labels.astype(float)
         )
+
+
+class LinearDeletion:
+    """The fits to any training parts, to numbers, or to classes by the signs of their values."""
+
+    def __init__(self, squares: PenalisedSquares, target: Target) -> None:
+        self.squares = squares
+        self.n_classes = 0 if target.classes is None else len(target.classes)
+        # Numbers are centred: an intercept carries their mean, which only costs digits.
+        self.centre = 0.0 if self.n_classes or squares.penalty[0] else float(target.y.mean())
+        self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.centre).max())
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples)."""
+        given, of_fit = distinct_rows(labels)
+        if self.n_classes:
+            targets = class_signs(given, self.n_classes)
+        else:
+            targets = (given - self.centre) / self.unit
+        targets = targets.reshape(len(given), -1, labels.shape[1])  # (L, c, n)
+        values, noise, *_ = self.squares.solve(targets, of_fit, parts)
+        solved = noise < LARGEST_NOISE
+        if not self.n_classes:
+            numbers = self.centre + self.unit * values[:, 0]
+            return FitOutput.of_same_samples(numbers, solved & np.isfinite(numbers).all(axis=1))
+        if self.n_classes == 2:
+            values = values[:, 0]
+        predicted, certain = decide(values, np.maximum(self.noise, MARGIN * noise))
+        by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
+        return FitOutput.of_same_samples(predicted, certain & solved, by_sample)

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -13,9 +14,16 @@ from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers.label_free import Neighbours, average, count_votes, weigh_votes
+from skeval._solvers.deletion import Parts, SortedNeighbours
+from skeval._solvers.label_free import EPSILON, Neighbours, average, count_votes, weigh_votes
 
-__all__ = ["find_neighbours", "learn_neighbours"]
+__all__ = ["NeighboursDeletion", "factor_neighbours", "find_neighbours", "learn_neighbours"]
+
+ROUNDING = 64.0
+"""Squared distances may be wrong by so many units in the last place of the largest sample."""
+
+OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
+"""Metrics in which the distance of two samples does not depend on the other samples."""
 
 MOST_PAIRS = 2**24
 """Probabilities are asked of so many pairs of a tested and a training sample at most."""
@@ -30,7 +38,9 @@ def neighbours_adapter(
     served = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
     if not served or estimator.weights not in ("uniform", "distance"):
         return None
-    return label_free_adapter(learn_neighbours, estimator, X, target, transformers)
+    return label_free_adapter(
+        learn_neighbours, factor_neighbours, estimator, X, target, transformers
+    )
 
 
 def learn_neighbours(estimator: Any, part: Part, target: Target) -> LabelMap | None:
@@ -65,6 +75,30 @@ def find_neighbours(estimator: Any, part: Part) -> Neighbours | None:
     return Neighbours(indices.reshape(-1, k), None)
 
 
+def factor_neighbours(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> NeighboursDeletion | None:
+    """Return the neighbours among any training parts, None where they are not sorted once."""
+    if transformers or estimator.weights != "uniform":
+        return None
+    if estimator.metric not in OF_TWO_SAMPLES or estimator.metric_params:
+        return None
+    samples: Any = X if issparse(X) else np.asarray(X)
+    if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
+        return None
+    n = samples.shape[0]
+    model = clone(estimator).fit(X, np.arange(n) % 2)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(X, n_neighbors=size)
+        return distances**2, indices
+
+    # Distances by way of products are known up to rounding errors of the squared samples.
+    squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
+    noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
+    return NeighboursDeletion(SortedNeighbours(find, n, estimator.n_neighbors, noise), target)
+
+
 def weigh_distances(distances: np.ndarray) -> np.ndarray:
     """Return inverse distances; where a distance is 0, only those of 0 weigh, and the same."""
     with np.errstate(divide="ignore"):
@@ -95,3 +129,22 @@ class NeighboursMap:
         vote = count_votes if self.neighbours.weights is None else weigh_votes
         predicted, shares = vote(labels, self.neighbours, self.n_classes)
         return FitOutput.of_same_samples(predicted, certain, probability=shares)
+
+
+class NeighboursDeletion:
+    """The neighbours among any training parts, which are the first in a list of all samples."""
+
+    def __init__(self, neighbours: SortedNeighbours, target: Target) -> None:
+        self.neighbours = neighbours
+        self.n_classes = 0 if target.classes is None else len(target.classes)
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples)."""
+        counts, certain = self.neighbours.vote(labels, parts, self.n_classes)
+        if parts.weights.dtype.kind == "f":
+            certain = np.zeros(len(certain), dtype=bool)
+        if not self.n_classes:
+            return FitOutput.of_same_samples(counts[0] / self.neighbours.n_neighbors, certain)
+        shares = counts.transpose(1, 2, 0) / self.neighbours.n_neighbors
+        return FitOutput.of_same_samples(counts.argmax(axis=0), certain, probability=shares)

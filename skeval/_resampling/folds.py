@@ -13,11 +13,16 @@ from sklearn.model_selection import (
     BaseCrossValidator,
     GroupKFold,
     KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
     check_cv,
 )
+from sklearn.utils import check_random_state
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
@@ -35,6 +40,7 @@ __all__ = [
     "fold_plan",
     "keeps_order",
     "limit_folds",
+    "make_dealer",
     "make_repeated_plan",
     "make_splitter",
     "number_kept_together",
@@ -43,6 +49,7 @@ __all__ = [
     "resolve_folds",
     "resolve_splitter",
     "seed_splitter",
+    "splits_by_position",
 ]
 
 DEFAULT_FOLDS = 10
@@ -69,6 +76,69 @@ def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
         return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested)
 
     return ResamplingPlan(n_samples, len(kept), draw)
+
+
+class StratifiedDealer:
+    """The folds that a stratified splitter makes of the same labels in another order.
+
+    They are those of scikit-learn, which checks the labels again for each split, and takes longer
+    for it than for the folds: the members of a class, in order, are in folds that depend on the
+    sizes of the classes, in order of appearance, and on the seed.
+    """
+
+    def __init__(self, splitter: Any, sizes: np.ndarray) -> None:
+        repeated = type(splitter) is RepeatedStratifiedKFold
+        self.n_repeats = splitter.n_repeats if repeated else 1
+        self.n_folds = splitter.cvargs["n_splits"] if repeated else splitter.n_splits
+        self.shuffle = repeated or splitter.shuffle
+        self.random_state = splitter.random_state
+        self.sizes = sizes
+        self._dealt: dict[bytes, list[list[np.ndarray]]] = {}
+
+    def __call__(self, codes: np.ndarray) -> np.ndarray:
+        """Return the samples that each fold tests, shape (n_repeats * n_folds, n_samples)."""
+        appearance = np.argsort(np.unique(codes, return_index=True)[1])
+        fold = np.empty((self.n_repeats, len(codes)), dtype=np.intp)
+        for repeat, of_class in zip(fold, self._deal(appearance), strict=True):
+            for code, folds in zip(appearance, of_class, strict=True):
+                repeat[codes == code] = folds
+        tested: np.ndarray = fold[:, None] == np.arange(self.n_folds)[:, None]
+        return tested.reshape(-1, len(codes))
+
+    def _deal(self, appearance: np.ndarray) -> list[list[np.ndarray]]:
+        """Return, repeat by repeat, the folds of the members of each class."""
+        again = not self.shuffle or isinstance(self.random_state, Integral)
+        if again and appearance.tobytes() in self._dealt:
+            return self._dealt[appearance.tobytes()]
+        ranked = np.repeat(np.arange(len(appearance)), self.sizes[appearance])
+        shares = [np.bincount(ranked[i :: self.n_folds]) for i in range(self.n_folds)]
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        dealt = []
+        for _ in range(self.n_repeats):
+            of_class = [np.arange(self.n_folds).repeat(share) for share in np.transpose(shares)]
+            for folds in of_class:
+                if rng is not None:
+                    rng.shuffle(folds)
+            dealt.append(of_class)
+        self._dealt = {**self._dealt, appearance.tobytes(): dealt} if again else {}
+        return dealt
+
+
+def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
+    """Return what deals permuted labels as a splitter does, None where only it can do so."""
+    if type(splitter) not in (StratifiedKFold, RepeatedStratifiedKFold) or target.classes is None:
+        return None
+    dealer = StratifiedDealer(splitter, np.bincount(target.codes))
+    # It warns of smaller classes, or raises.
+    return dealer if dealer.sizes.min() >= dealer.n_folds else None
+
+
+def splits_by_position(splitter: Any) -> bool:
+    """Whether a splitter makes the same folds again whatever the labels are."""
+    if type(splitter) not in (KFold, RepeatedKFold, ShuffleSplit, LeaveOneOut):
+        return False
+    shuffles = type(splitter) is not LeaveOneOut and getattr(splitter, "shuffle", True)
+    return not shuffles or isinstance(splitter.random_state, Integral)
 
 
 def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:

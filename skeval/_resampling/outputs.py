@@ -16,6 +16,7 @@ __all__ = [
     "RESPONSES",
     "FitOutput",
     "ReplayedEstimator",
+    "answers_by_size",
     "join_outputs",
     "place_outputs",
     "tie_values",
@@ -138,13 +139,17 @@ class FitOutput:
 
     def tie_decision(self) -> np.ndarray | None:
         """Return the decision values of each fit, equal where they differ by rounding only."""
+        if self.decision is None:
+            return None
         noise = np.zeros(len(self)) if self.noise is None else self.noise
-        parts = [
-            tie_values(part.decision, float(off))
-            for part, off in zip(self, noise, strict=True)
-            if part.decision is not None
-        ]
-        return np.concatenate(parts) if parts else None
+        columns = self.decision.reshape(len(self.decision), -1)  # (n_answers, n_columns)
+        tied = np.empty_like(columns)
+        for fits, at in answers_by_size(self.sizes):
+            values = columns[at].swapaxes(1, 2)  # (n_fits_of_size, n_columns, size)
+            rows = values.reshape(-1, at.shape[1])
+            off = np.repeat(noise[fits], columns.shape[1])
+            tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
+        return tied.reshape(self.decision.shape)
 
     def expand(self, fill: float) -> np.ndarray:
         """Return what is predicted, shape (n_fits, n_samples), `fill` where there is no answer."""
@@ -246,19 +251,46 @@ def tie_values(values: np.ndarray, noise: float = 0.0) -> np.ndarray:
 
     values has shape (n_samples,) or (n_samples, n_classes), whose columns are tied by themselves.
     """
-    if values.ndim == 2:
-        return np.column_stack([tie_values(column, noise) for column in values.T])
-    if not values.size or not np.all(np.isfinite(values)):
+    if not values.size:
         return values
+    rows = values.T if values.ndim == 2 else values[None]
+    tied = tie_rows(rows, np.full(len(rows), noise))
+    return tied.T if values.ndim == 2 else tied[0]
+
+
+def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return values (n_rows, size), tied within each row; those of a row are known up to `noise`.
+
+    A row that is not finite stays as it is.
+    """
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        tied = values.copy()
+        tied[finite] = tie_rows(values[finite], noise[finite])
+        return tied
     # The spread of the inner half, since a single outlier must not make all others equal.
-    spread = 2 * float(np.median(np.abs(values - np.median(values)))) or float(np.ptp(values))
-    unit = max(spread * SHARE, np.abs(values).max() * LAST_PLACES, noise)
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    first = np.concatenate([[True], np.diff(ranked) > unit])
+    deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
+    spread = 2 * np.median(deviations, axis=1)
+    spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
+    unit = np.maximum(spread * SHARE, np.abs(values).max(axis=1) * LAST_PLACES)
+    unit = np.maximum(unit, noise)
+    order = np.argsort(values, axis=1, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=1)
+    first = np.zeros(values.shape, dtype=np.intp)
+    new = np.diff(ranked, axis=1) > unit[:, None]
+    first[:, 1:] = np.where(new, np.arange(1, values.shape[1]), 0)
+    first = np.maximum.accumulate(first, axis=1)
     tied = np.empty_like(values)
-    tied[order] = ranked[first][np.cumsum(first) - 1]
+    np.put_along_axis(tied, order, np.take_along_axis(ranked, first, axis=1), axis=1)
     return tied
+
+
+def answers_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the fits that have as many answers, and where these stand, shape (n_fits, size)."""
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]):
+        fits = np.flatnonzero(sizes == size)
+        yield fits, starts[fits][:, None] + np.arange(size)
 
 
 class ReplayedEstimator:

@@ -13,26 +13,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import accuracy_score, get_scorer, make_scorer
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import get_tags
 
 from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, tie_values
 from skeval._resampling.plan import PlanBlock
+from skeval._resampling.scores import Answers, Scorer, find_scores
 from skeval._resampling.target import Target
 from skeval.utils._compat import limit_threads
 
 __all__ = [
-    "SCORES_OF_CLASSES",
-    "SCORES_OF_NUMBERS",
     "EachScorer",
     "Questions",
-    "ScoresOfFits",
     "decides_by_pairs",
     "find_response_method",
 ]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
-Scorer = type(make_scorer(accuracy_score))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +64,18 @@ class Questions:
         if self.note is not None:
             return False
         return self.scorer is None or takes_answers(estimator, self.scorer, self.scoring, target)
+
+    def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
+        """Return what scores by some of the scorers; one without a name is the only one."""
+        if self.scoring is None:
+            return get_scorer("r2" if target.classes is None else "accuracy")
+        if not is_several(self.scoring):
+            assert self.scorer is not None
+            return self.scorer
+        if isinstance(self.scorer, EachScorer):
+            return EachScorer({name: self.scorer.scorers[name] for name in names})
+        parts = name_parts(self.scoring)
+        return check_scoring(None, {name: parts[name] for name in names})
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return what a fitted model answers, by the names of columns; labels are not encoded."""
@@ -183,9 +192,10 @@ def takes_answers(estimator: Any, scorer: Any, scoring: Any, target: Target) -> 
     A scorer that scikit-learn made uses its samples only through the methods of the
     estimator; which methods it needs is tried on two samples of each class.
     """
-    if find_scores(scoring, target) is not None:
+    parts = name_parts(scoring).values()
+    if None in parts:  # the score of an estimator, that of all that a solver serves
         return True
-    if not all(isinstance(part, str | Scorer) for part in list_parts(scoring)):
+    if not all(isinstance(part, str | Scorer) for part in parts):
         return False
     codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
     methods = [method for method in RESPONSES if hasattr(estimator, method)]
@@ -216,103 +226,48 @@ def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
     return rest
 
 
-def name_metric(scoring: Any, target: Target) -> str | None:
-    """Return the name of a single metric, None where it has none.
-
-    The default is the `score` of an estimator, which is that of all that a solver serves.
-    """
-    if scoring is None:
-        return "r2" if target.classes is None else "accuracy"
-    return scoring if isinstance(scoring, str) else None
-
-
-def find_scores(scoring: Any, target: Target) -> ScoresOfFits | None:
-    """Return what computes a metric of many fits at once, None where nothing does."""
-    known = SCORES_OF_NUMBERS if target.classes is None else SCORES_OF_CLASSES
-    return known.get(name_metric(scoring, target))
-
-
-def list_parts(scoring: Any) -> list[Any]:
-    """Return the scorers that an argument `scoring` names."""
-    if isinstance(scoring, dict):
-        return list(scoring.values())
-    return list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
-
-
 @limit_threads(limits=1, user_api="blas")
 def score_answers(
     output: FitOutput, block: PlanBlock, questions: Questions, tags: Any, target: Target
 ) -> list[Any]:
-    """Return the score of each fit that a solver did, None for the others."""
-    done = ~output.failed
+    """Return the score of each fit that a solver did, None for the others.
+
+    The usual metrics are computed for all fits at once, and what is left of them one by one.
+    """
+    done, parts = np.flatnonzero(~output.failed), name_parts(questions.scoring)
+    found = np.full((len(output), len(parts)), np.nan)
+    answers = Answers(block.tested_labels(target.codes, ~output.failed), output, target)
+    for column, part in zip(found.T, parts.values(), strict=True):
+        score_fits = find_scores(part, target)
+        if score_fits is not None and len(done):
+            column[done] = score_fits(answers)
+    names, several = np.array([*parts, ""])[:-1], is_several(questions.scoring)
     scores: list[Any] = [None] * len(output)
-    waiting, scorer = done.copy(), questions.scorer
-    score_fits = find_scores(questions.scoring, target)
-    if score_fits is not None:  # the usual cases are computed without a loop
-        true = block.tested_labels(target.codes, done)
-        found = score_fits(true, output.predicted, output.sizes[done])
-        for fit, score in zip(np.flatnonzero(done), found.tolist(), strict=True):
-            scores[fit] = score
-        waiting[done] = np.isnan(found)
-        scorer = get_scorer(name_metric(questions.scoring, target))
-    if not waiting.any() or scorer is None:
-        return scores
-    for number, part in enumerate(output):
-        if waiting[number]:
+    for fit in done.tolist():
+        scores[fit] = dict(zip(parts, found[fit].tolist(), strict=True))
+    for fit, part in enumerate(output if np.isnan(found[done]).any() else ()):
+        left = tuple(names[np.isnan(found[fit])].tolist())
+        if left and scores[fit] is not None:
+            scorer = questions.score_by(left, target)
             rows = part.rows
-            codes = target.codes[rows if block.order is None else block.order[number, rows]]
-            answers = part.responses | {"predict": target.decode(part.responses["predict"])}
-            tied = part.tie_decision()
-            if tied is not None:
-                answers["decision_function"] = tied
-            replayed = ReplayedEstimator(answers, tags, target.classes)
-            scores[number] = scorer(replayed, np.arange(len(rows)), target.decode(codes))
-    return scores
+            codes = target.codes[rows if block.order is None else block.order[fit, rows]]
+            responses: dict[str, Any] = part.responses
+            responses["predict"] = target.decode(responses["predict"])
+            if part.decision is not None:
+                responses["decision_function"] = part.tie_decision()
+            replayed = ReplayedEstimator(responses, tags, target.classes)
+            scored = scorer(replayed, np.arange(len(rows)), target.decode(codes))
+            scores[fit] |= scored if several else {"": scored}
+    return scores if several else [each and each[""] for each in scores]
 
 
-def sums_of_fits(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the sum over the answers of each fit; no fit is tested on nothing."""
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    sums: np.ndarray = np.add.reduceat(values, starts)
-    return sums
+def is_several(scoring: Any) -> bool:
+    """Whether an argument `scoring` names several scorers."""
+    return isinstance(scoring, list | tuple | set | dict)
 
 
-def accuracy(true: np.ndarray, predicted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the fraction that is predicted right."""
-    return sums_of_fits((true == predicted).astype(np.intp), sizes) / sizes
-
-
-def r2(true: np.ndarray, predicted: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the fraction of the variance that is explained; nan where there is none."""
-    true = true.astype(float)
-    means = np.repeat(sums_of_fits(true, sizes) / sizes, sizes)
-    total = sums_of_fits((true - means) ** 2, sizes)
-    unexplained = sums_of_fits((true - predicted) ** 2, sizes)
-    # A variance that is but a rounding error of the mean is left to scikit-learn.
-    defined = total > 1e-20 * sums_of_fits(true**2, sizes)
-    score: np.ndarray = 1 - unexplained / np.where(defined, total, np.nan)
-    if np.array_equal(true, np.rint(true)):  # sums are exact, and so is a variance of 0
-        constant = (total == 0) & (sizes > 1)
-        score[constant] = unexplained[constant] == 0
-    return score
-
-
-def negative_mean_squared_error(
-    true: np.ndarray, predicted: np.ndarray, sizes: np.ndarray
-) -> np.ndarray:
-    """Return minus the mean of the squared residuals."""
-    error: np.ndarray = -sums_of_fits((true - predicted) ** 2, sizes) / sizes
-    return error
-
-
-ScoresOfFits = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-
-SCORES_OF_CLASSES: dict[str | None, ScoresOfFits] = {"accuracy": accuracy}
-SCORES_OF_NUMBERS: dict[str | None, ScoresOfFits] = {
-    "r2": r2,
-    "neg_mean_squared_error": negative_mean_squared_error,
-}
-"""``(true, predicted, sizes)`` of all answers, fit after fit, to one score for each fit.
-
-A score of nan is computed again by scikit-learn's scorer.
-"""
+def name_parts(scoring: Any) -> dict[str, Any]:
+    """Return the scorers that an argument `scoring` names; a single one has no name."""
+    if isinstance(scoring, dict):
+        return scoring
+    return {part: part for part in scoring} if is_several(scoring) else {"": scoring}

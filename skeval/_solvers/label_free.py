@@ -21,6 +21,7 @@ __all__ = [
     "class_signs",
     "count_votes",
     "decide",
+    "discriminate",
     "find_basis",
     "weigh_votes",
 ]
@@ -272,11 +273,62 @@ class Discriminant:
         explained = share * between * np.sum(difference * slope, axis=1, keepdims=True)
         remaining = 1 - explained
         slope /= remaining  # (5)
-        first, second = (n0 / m, n1 / m) if self._priors is None else self._priors
-        middle = (second * n0 - first * n1) / m + 0.5 * (first**2 - second**2)
-        odds = np.log(second / first)
-        offset = odds - middle * np.sum(difference * slope, axis=1, keepdims=True)  # (6)
+        offset = place_boundary(
+            n0, n1, np.sum(difference * slope, axis=1, keepdims=True), self._priors
+        )
         gained = share * between * remaining * np.sum(slope**2, axis=1, keepdims=True)
         bound = inverse.sum(axis=1, keepdims=True) + gained  # (7)
         solved = (remaining > _SEPARATED) & (n0 > 1) & (n1 > 1)
         return Discriminants(slope @ self._tested.T + offset, bound[:, 0], solved[:, 0])
+
+
+def place_boundary(
+    n0: np.ndarray, n1: np.ndarray, distance: np.ndarray, priors: tuple[float, float] | None
+) -> np.ndarray:
+    """Return the decision values at the mean of all samples, of which the classes have n0 and n1.
+
+    `distance` is the difference between the decision values at the means of the two classes.
+    """
+    m = n0 + n1
+    first, second = (n0 / m, n1 / m) if priors is None else priors
+    middle = (second * n0 - first * n1) / m + 0.5 * (first**2 - second**2)
+    offset: np.ndarray = np.log(second / first) - middle * distance  # (6)
+    return offset
+
+
+def discriminate(
+    fitted: np.ndarray,
+    residual: np.ndarray,
+    n_trained: np.ndarray,
+    n_second: np.ndarray,
+    divisor: np.ndarray,
+    priors: tuple[float, float] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the decision values of linear discriminant analysis from least squares on codes.
+
+    Parameters
+    ----------
+    fitted : ndarray of shape (n_fits, n_tested)
+        Predictions of least squares on the codes 0 and 1.
+    residual, n_trained, n_second, divisor : ndarray of shape (n_fits,)
+        Its sum of squared residuals; the samples that were trained on, and those of the second
+        class among them; what the scatter within classes is divided by.
+    priors : tuple of two floats or None
+
+    Returns
+    -------
+    values : ndarray of shape (n_fits, n_tested)
+    remaining : ndarray of shape (n_fits,)
+        The part of the variance along the discriminant that remains within the classes.
+    solved : bool ndarray of shape (n_fits,)
+        False where that is all but nothing.
+    """
+    n1, m = n_second[:, None].astype(float), n_trained[:, None].astype(float)
+    n0 = m - n1
+    between = n0 * n1 / m
+    remaining = residual[:, None] / between  # (9)
+    solved = (remaining > _SEPARATED) & (n0 > 1) & (n1 > 1)
+    remaining = np.where(solved, remaining, 1.0)
+    scale = divisor[:, None] / between / remaining
+    offset = place_boundary(n0, n1, scale * (1 - remaining), priors)
+    return scale * (fitted - n1 / m) + offset, remaining[:, 0], solved[:, 0]  # (10)

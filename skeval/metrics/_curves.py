@@ -27,7 +27,7 @@ from skeval._inference.areas import (
     independent_size,
     rates_on_sphere,
 )
-from skeval._inference.estimate import Band, Curve, Estimate
+from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.proportions import (
     area_interval,
     binomial_limits,
@@ -83,13 +83,25 @@ class CurveSample:
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the sizes of the classes, and its thresholds."""
         tp, fp, thresholds = cumulative_counts(self.positive, self.score, self.weight)
-        sizes = [
+        of_positives, of_negatives = self.sizes
+        return Steps(fp / fp[-1], tp / tp[-1], of_negatives, of_positives), thresholds
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """How many independent samples the positives and the negatives are worth."""
+        positives, negatives = (
             class_size(
                 self.score[own], self.weight[own], None if self.group is None else self.group[own]
             )
-            for own in (~self.positive, self.positive)
-        ]
-        return Steps(fp / fp[-1], tp / tp[-1], sizes[0], sizes[1]), thresholds
+            for own in (self.positive, ~self.positive)
+        )
+        return positives, negatives
+
+    def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
+        """Return the score interval of an area by the confidence level, and its standard error."""
+        error = area_error(self.positive, self.score, self.weight, self.group)
+        form = partial(area_interval, value, error, self.sizes, n_groups=self.n_groups)
+        return form, error
 
     def prevalence(self) -> tuple[float, float]:
         """Return the share of positives, and how many independent samples it is worth."""
@@ -100,14 +112,14 @@ class CurveSample:
     def estimate_area(self) -> Estimate:
         """Return the area under the ROC curve, with its score interval."""
         steps, _ = self.steps()
-        error = area_error(self.positive, self.score, self.weight, self.group)
-        area, sizes = float(auc(steps.x, steps.y)), (steps.n_y, steps.n_x)
+        area = float(auc(steps.x, steps.y))
+        form, error = self.area_form(area)
         return Estimate(
             name="area under the ROC curve",
             value=area,
             standard_error=error,
             method="score",
-            limits={"score": partial(area_interval, area, error, sizes, n_groups=self.n_groups)},
+            limits={"score": form},
             n_samples=len(self.score),
             confidence_level=self.confidence_level,
         )
@@ -132,7 +144,7 @@ def check_curve_sample(
     pos_label: object,
     sample_weight: ArrayLike | None,
     groups: Any,
-    confidence_level: float,
+    confidence_level: float = 0.95,
 ) -> CurveSample:
     """Return the samples that count; both classes must be there."""
     positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)

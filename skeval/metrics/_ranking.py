@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Winner = Literal["a", "b", "equal", "cross"]
 _ROUNDING = 1e-12
 
 SCORE_CONSTRAINTS: dict[str, list[object]] = {
@@ -206,7 +207,7 @@ def curve_dominance(
     curve_b: Sequence[ArrayLike],
     *,
     kind: Literal["roc", "pr"] = "roc",
-) -> tuple[Literal["a", "b", "equal", "cross"], Floats]:
+) -> tuple[Winner, Floats]:
     """Tell whether one curve lies on or above another everywhere, or where they cross.
 
     Curve A dominates B if it is on or above B at every x in [0, 1] and above B at some x. A

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn.metrics
@@ -17,19 +16,10 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._classification import (
-    error_rate,
-    macro_fbeta_score,
-    micro_fbeta_score,
-    weighted_fbeta_score,
-)
-from skeval.metrics._cost import cost_sensitive_error, expected_cost
-from skeval.metrics._ranking import break_even_point, ranking_loss
-from skeval.metrics._regression import error_norm
-from skeval.metrics._text import bleu_score, log_bleu_score
+from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, range_of_metric
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
-from skeval.utils._compat import RoutedScorer, StrOptions, validate_params
+from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
 
 __all__ = [
     "SCORERS",
@@ -38,133 +28,58 @@ __all__ = [
     "get_scorer_names",
     "make_clustering_scorer",
     "range_of",
-    "range_of_metric",
 ]
 
 Scorer = Callable[..., float]
-SCORES = ("decision_function", "predict_proba")
 PARTITION = "partition"
 NOISE = -1
 
 
-SHARE = re.compile(
-    r"(accuracy|balanced_accuracy|top_k_accuracy|f1|fbeta|precision|recall|jaccard|roc_auc|"
-    r"average_precision|break_even_point|bleu|class_f_measure|pair_fbeta|pair_jaccard|purity|"
-    r"inverse_purity|error_rate|zero_one|hamming|ranking|rand|fowlkes_mallows|ndcg|"
-    r"normalized_mutual_info|homogeneity|completeness|v_measure|"
-    r"(macro|micro|weighted)_fbeta|label_ranking_average_precision)"
-    r"(_score|_loss)?(_macro|_micro|_weighted|_samples)?(_ov[or](_weighted)?)?"
+def _name_scorer(row: Metric) -> str:
+    """Return the name of a scorer as scikit-learn gives it: "neg_" where smaller is better."""
+    return row.name if row.greater_is_better else f"neg_{row.name}"
+
+
+def _read_index(row: Index) -> tuple[str, Metric]:
+    """Return the scorer of an index, by the name of its function or of one of its forms."""
+    name = row.name if isinstance(row.function, partial) else row.function_name
+    name = name.removesuffix("_score")
+    scorer = Metric(
+        row.function,
+        range=(row.low, row.high),
+        greater_is_better=row.greater_is_better,
+        response=PARTITION if row.is_internal else "predict",
+    )
+    return name if row.greater_is_better else f"neg_{name}", scorer
+
+
+# scikit-learn has scorers of its own for its metrics and indices.
+SCORERS: dict[str, Metric] = {
+    _name_scorer(row): row for row in METRICS if row.function.__module__.startswith("skeval")
+} | dict(
+    _read_index(row)
+    for row in INDICES
+    if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
 )
-"""Names of what lies between 0 and 1."""
-RANGES = {
-    "adjusted_mutual_info": (-np.inf, 1.0),
-    "adjusted_rand": (-1.0, 1.0),
-    "cohen_kappa": (-1.0, 1.0),
-    "d2_absolute_error": (-np.inf, 1.0),
-    "d2_brier": (-np.inf, 1.0),
-    "d2_log_loss": (-np.inf, 1.0),
-    "d2_pinball": (-np.inf, 1.0),
-    "d2_tweedie": (-np.inf, 1.0),
-    "error_norm": (0.0, np.inf),
-    "explained_variance": (-np.inf, 1.0),
-    "log_bleu": (-np.inf, 0.0),
-    # The largest of the losses of scikit-learn, which takes no probability for smaller than eps.
-    "log": (0.0, -float(np.log(np.finfo(float).eps))),
-    "matthews_corrcoef": (-1.0, 1.0),
-    "max_error": (0.0, np.inf),
-    "mean_absolute_error": (0.0, np.inf),
-    "mean_absolute_percentage_error": (0.0, np.inf),
-    "mean_gamma_deviance": (0.0, np.inf),
-    "mean_pinball": (0.0, np.inf),
-    "mean_poisson_deviance": (0.0, np.inf),
-    "mean_squared_error": (0.0, np.inf),
-    "mean_squared_log_error": (0.0, np.inf),
-    "median_absolute_error": (0.0, np.inf),
-    "minkowski": (0.0, np.inf),
-    "mutual_info": (0.0, np.inf),
-    "negative_likelihood_ratio": (0.0, np.inf),
-    "positive_likelihood_ratio": (0.0, np.inf),
-    "r2": (-np.inf, 1.0),
-    "root_mean_squared_error": (0.0, np.inf),
-    "root_mean_squared_log_error": (0.0, np.inf),
-}
-"""Of the other metrics, by name without "_loss" or "_score" at the end."""
-RESCALED = {"adjusted", "normalize", "scale_by_half"}
-"""Keywords that give a metric another range."""
 
 
 def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
-    """Return the smallest and the largest value of a metric or scorer of this name.
-
-    Infinite where they are not known: every interval of a metric ends within them. The Brier score
-    of two classes is at most 1, that of more 2, as where their number is not known.
+    """Return the smallest and the largest value of what goes by this name: a scorer, or a metric
+    that a report shows; infinite where they are not known.
     """
-    if name.startswith("neg_"):
-        low, high = range_of(name[4:], n_classes)
-        return 0.0 - high, 0.0 - low
-    short = name.removesuffix("_loss").removesuffix("_score")
-    if short == "brier":
-        return 0.0, 1.0 if n_classes == 2 else 2.0
-    return (0.0, 1.0) if SHARE.fullmatch(name) else RANGES.get(short, (-np.inf, np.inf))
-
-
-def range_of_metric(
-    metric: Callable[..., float], n_classes: int | None = None
-) -> tuple[float, float]:
-    """Return the range of a function of scikit-learn or of this package; infinite of others."""
-    function = metric.func if isinstance(metric, partial) else metric
-    fixed = metric.keywords if isinstance(metric, partial) else {}
-    package = str(getattr(function, "__module__", "")).split(".")[0]
-    if package not in ("skeval", "sklearn") or RESCALED & set(fixed):
-        return -np.inf, np.inf
-    return range_of(getattr(function, "__name__", ""), n_classes)
-
-
-class ScorerRow(NamedTuple):
-    """What makes a metric a scorer.
-
-    `response` is what the metric judges: "predict", `SCORES`, or `PARTITION` for an internal index
-    `(X, labels)` of a clustering; an external index compares `predict` with y, as scikit-learn's
-    do. `required` names arguments that have no default.
-    """
-
-    function: Callable[..., float]
-    greater_is_better: bool
-    response: str | tuple[str, ...] = "predict"
-    required: tuple[str, ...] = ()
-
-
-# Names follow scikit-learn: "neg_" where smaller is better, no "_score" at the end.
-SCORERS: dict[str, ScorerRow] = {
-    "bleu": ScorerRow(bleu_score, True),
-    "break_even_point": ScorerRow(break_even_point, True, SCORES),
-    "log_bleu": ScorerRow(log_bleu_score, True),
-    "macro_fbeta": ScorerRow(macro_fbeta_score, True),
-    "micro_fbeta": ScorerRow(micro_fbeta_score, True),
-    "neg_cost_sensitive_error": ScorerRow(cost_sensitive_error, False, "predict", ("cost_matrix",)),
-    "neg_error_norm": ScorerRow(error_norm, False),
-    "neg_error_rate": ScorerRow(error_rate, False),
-    "neg_expected_cost": ScorerRow(expected_cost, False, SCORES),
-    "neg_ranking_loss": ScorerRow(ranking_loss, False, SCORES),
-    "weighted_fbeta": ScorerRow(weighted_fbeta_score, True),
-}
-
-
-def _name_scorer(row: Index) -> str:
-    """Return the name of the scorer of an index: that of its function, or of one of its forms."""
-    bound = isinstance(row.function, partial)
-    name = row.name if bound else row.function_name.removesuffix("_score")
-    return name if row.greater_is_better else f"neg_{name}"
-
-
-# scikit-learn has scorers of its own for its indices.
-SCORERS |= {
-    _name_scorer(row): ScorerRow(
-        row.function, row.greater_is_better, PARTITION if row.is_internal else "predict"
-    )
-    for row in INDICES
-    if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
-}
+    rows = [row for row in METRICS if any(each.name == name for each in row.reported)]
+    if name in SCORERS:
+        (low, high), turned = SCORERS[name].bounds(n_classes), name.startswith("neg_")
+    elif rows:
+        (low, high), turned = rows[0].bounds(n_classes), False
+    elif name in sklearn.metrics.get_scorer_names():
+        function, _, greater_is_better = metric_of_scorer(sklearn.metrics.get_scorer(name))
+        (low, high), turned = range_of_metric(function, n_classes), not greater_is_better
+        known = [row for row in INDICES if row.function_name == function.__name__]
+        low, high = (known[0].low, known[0].high) if known else (low, high)
+    else:
+        return ANY_NUMBER
+    return (0.0 - high, 0.0 - low) if turned else (low, high)
 
 
 def get_scorer_names() -> list[str]:

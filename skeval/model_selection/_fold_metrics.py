@@ -17,7 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -38,37 +38,26 @@ from skeval._inference.proportions import (
 from skeval._inference.tables import score_form
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics._scorers import range_of
-from skeval.model_selection._closed_forms import count_confusion_table, give_no_limits
-
-__all__ = ["METRICS", "measure_metrics", "summarize_losses"]
-
-OF_ALL: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
-    "balanced_accuracy": (sk.balanced_accuracy_score, {}),
-    "f1_macro": (sk.f1_score, {"average": "macro"}),
-    "matthews_corrcoef": (sk.matthews_corrcoef, {}),
-    "cohen_kappa": (sk.cohen_kappa_score, {}),
-}
-OF_CLASS = {"precision": sk.precision_score, "recall": sk.recall_score, "f1": sk.f1_score}
-METRICS = (
-    "accuracy",
-    *OF_ALL,
-    *OF_CLASS,
-    "log_loss",
-    "brier_score",
-    "roc_auc",
-    "average_precision",
-    "r2",
-    "root_mean_squared_error",
-    "mean_absolute_error",
+from skeval.metrics._table import (
+    METRICS,
+    Costs,
+    Metric,
+    Reported,
+    count_table,
+    give_no_limits,
 )
-"""The names of what is measured without being asked for."""
+
+__all__ = ["measure_metrics", "summarize_losses"]
+
+SHOWN = [(row, each) for row in METRICS for each in row.reported]
+"""What is measured without being asked for."""
+
 BETWEEN = 3.5
 """Variance that training sets add to a metric, over that between repeats of the folds.
 
 Of R2 it was 2.2 to 4.4, in six cells of 150 sets: the mean, Lasso, ridge and least squares, with 80
 samples of 10 features, of which none or one matters.
 """
-LEAST_PROBABILITY = float(np.finfo(float).eps)
 
 
 def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool = False) -> Results:
@@ -156,23 +145,26 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
-    yield from measure_tables(found, codes, {"accuracy": (sk.accuracy_score, {})} | OF_ALL, n)
+    of_all = [(row, each) for row, each in SHOWN if row.from_table and not each.of_class]
+    yield from measure_tables(found, codes, of_all, n)
     if found.probabilities is not None:
-        yield from measure_probabilities(found, found.probabilities, codes)
+        for row, each in SHOWN:
+            if row.per_sample is not None and row.response == "predict_proba":
+                yield measure_loss(found, each.name, row.per_sample(codes, found.probabilities))
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
             yield from measure_ranking(found, codes == code, scores[:, code], label)
     for code, label in enumerate(classes):
-        chosen: dict[str, Any] = {name: (function, {}) for name, function in OF_CLASS.items()}
-        yield from measure_tables(found, codes == code, chosen, n, code, str(label))
+        of_class = [(row, each) for row, each in SHOWN if row.from_table and each.of_class]
+        yield from measure_tables(found, codes == code, of_class, n, code, str(label))
 
 
 def measure_tables(
     found: OutOfFold,
     true: np.ndarray,
-    metrics: dict[str, Any],
+    metrics: list[tuple[Metric, Reported]],
     n_samples: int,
     code: int | None = None,
     label: str | None = None,
@@ -180,16 +172,16 @@ def measure_tables(
     """Yield the metrics that are functions of the confusion table."""
     predicted = found.predicted if code is None else found.predicted == code
     weight = found.weight[found.row]
-    for name, (function, arguments) in metrics.items():
-        options = arguments if code is None else {"pos_label": True, "average": "binary"}
-        table = count_confusion_table(function, options, true, predicted, weight)
+    for row, each in metrics:
+        options = each.arguments if code is None else {"pos_label": True, "average": "binary"}
+        table = count_table(row, options, true, predicted, weight)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
-            if name == "precision" and not np.any(predicted):
+            if row.counted == "y_pred" and not np.any(predicted):
                 estimate = np.nan
             values: list[float] = []
-            if name != "accuracy":  # a mean of losses
-                values = [table.metric(each)[0] for each in table.shares(found.repeats)]
+            if not isinstance(row.from_table, Costs):  # no mean of losses
+                values = [table.metric(share)[0] for share in table.shares(found.repeats)]
             made = score_form(
                 table,
                 estimate,
@@ -197,7 +189,7 @@ def measure_tables(
                 repeat=found.repeat,
                 widen=partial(inflate, found, values=values),
             )
-        yield Measured(name, estimate, ("score", *made), n_samples, label=label)
+        yield Measured(each.name, estimate, ("score", *made), n_samples, label=label)
 
 
 def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float:
@@ -209,20 +201,6 @@ def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float
     if len(known) < 2 or not variance > 0:
         return found.inflation
     return max(found.inflation, 1 + BETWEEN * float(np.var(known, ddof=1)) / variance)
-
-
-def measure_probabilities(
-    found: OutOfFold, probabilities: np.ndarray, codes: np.ndarray
-) -> Iterator[Measured]:
-    """Yield the mean logarithmic and the mean quadratic loss of probabilities."""
-    own = probabilities[np.arange(len(codes)), codes].clip(LEAST_PROBABILITY, 1.0)
-    hit = np.zeros_like(probabilities)
-    hit[np.arange(len(codes)), codes] = 1.0
-    squares = np.sum((probabilities - hit) ** 2, axis=1)
-    if probabilities.shape[1] == 2:
-        squares /= 2  # of two classes it is that of the second one alone, as Brier has it
-    for name, losses in (("log_loss", -np.log(own)), ("brier_score", squares)):
-        yield measure_loss(found, name, losses)
 
 
 def measure_loss(
@@ -325,8 +303,10 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
         limits = partial(limit_explained, unbiased, error, degrees)
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
-    yield measure_loss(found, "root_mean_squared_error", squares, root=True)
-    yield measure_loss(found, "mean_absolute_error", np.abs(residual))
+    for row, each in SHOWN:
+        if row.per_sample is not None and row.response == "predict":
+            losses = row.per_sample(true, found.predicted)
+            yield measure_loss(found, each.name, losses, root=row.root)
 
 
 def limit_explained(ratio: float, error: float, degrees: float, confidence_level: float) -> Limits:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn import metrics
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -30,13 +29,13 @@ from skeval._resampling.units import (
     warn_of_undefined,
 )
 from skeval.metrics import get_scorer
-from skeval.metrics._scorers import range_of_metric
-from skeval.metrics._text import find_sums
-from skeval.model_selection._closed_forms import (
+from skeval.metrics._table import (
+    Forms,
     Sample,
+    find_row,
     give_no_limits,
-    list_analytic_methods,
     make_closed_forms,
+    range_of_metric,
     unwrap,
 )
 from skeval.model_selection._subgroups import compare_subgroups
@@ -381,9 +380,10 @@ def _estimate_metric(
     _warn_of_few_groups(None if groups is None else units.n_units)
     sample = Sample(make_column(y_true), make_column(y_pred), value, weight, groups)
     replicates, details = np.empty(0), {}
-    methods = _choose_methods(metric, sample, method, settings.stratify)
-    if methods:
-        limits, error = make_closed_forms(metric, sample, methods)
+    forms = _choose_forms(metric, sample, method, settings.stratify)
+    if forms:
+        limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
+        error = next(iter(forms.values()))[1]
     else:
         again = None
         if method == "auto":
@@ -468,20 +468,20 @@ def _draw_replicates(
     return units, replicates
 
 
-def _choose_methods(
+def _choose_forms(
     metric: Callable[..., float], sample: Sample, method: str, stratify: bool
-) -> tuple[str, ...]:
+) -> Forms:
     """Return the closed forms, that to use first; none where only the bootstrap is left."""
     if method in _BOOTSTRAPS:
-        return ()
-    methods = list_analytic_methods(metric, sample, stratify)
-    if method == "auto" or (method == "analytic" and methods):
-        return methods
-    if method in methods:
-        return (method, *(name for name in methods if name != method))
+        return {}
+    forms = make_closed_forms(metric, sample, stratify)
+    if method == "auto" or (method == "analytic" and forms):
+        return forms
+    if method in forms:
+        return {method: forms[method]} | forms
     raise ValueError(
         f"method={method!r} does not fit {_name_metric(metric)} on these data; its closed forms "
-        f"are {list(methods)}, of which only 'score' takes groups or sample_weight and none "
+        f"are {list(forms)}, of which only 'score' takes groups or sample_weight and none "
         "stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
 
@@ -501,12 +501,11 @@ def _make_statistic(
 ) -> Statistic:
     """Return the metric as a function of the indices of a selection of samples."""
     function, arguments = unwrap(metric)
-    sums = find_sums(partial(function, **arguments))
-    if sums is not None:
+    row = find_row(function)
+    if row is not None and row.select is not None:
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        counts = sums.read(y_true, y_pred)
-        return lambda indices: sums.score(counts[indices].sum(axis=0))
+        return row.select(y_true, y_pred, **arguments)
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
@@ -565,10 +564,15 @@ def find_sample_values(
     it nor data of another shape is ever taken for what it is not.
     """
     function, arguments = unwrap(metric)
-    if function not in VALUES or arguments:
+    row = find_row(function)
+    if row is None or row.per_sample is None or row.root or arguments:
         return None
+    true, pred = np.asarray(y_true), np.asarray(y_pred, dtype=float)
+    if row.response == "predict_proba":
+        true = np.unique(true, return_inverse=True)[1]
+        pred = np.column_stack([1 - pred, pred]) if pred.ndim == 1 else pred
     try:
-        values = VALUES[function](np.asarray(y_true), np.asarray(y_pred, dtype=float))
+        values = row.per_sample(true, pred)
     except (IndexError, TypeError, ValueError):
         return None
     if values.shape != (len(y_true),) or not np.isfinite(values).all():
@@ -577,41 +581,6 @@ def find_sample_values(
     expected = float(metric(y_true, y_pred, **options))
     found = np.average(values, weights=weight)
     return values if abs(found - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
-
-
-def _log_losses(y_true: NDArray[Any], y_pred: Floats) -> Floats:
-    """Return the negative logarithms of the probabilities of the true classes."""
-    codes = np.unique(y_true, return_inverse=True)[1]
-    shares = np.column_stack([1 - y_pred, y_pred]) if y_pred.ndim == 1 else y_pred
-    least = np.finfo(shares.dtype).eps
-    losses: Floats = -np.log(np.clip(shares, least, 1 - least)[np.arange(len(codes)), codes])
-    return losses
-
-
-def _brier_losses(y_true: NDArray[Any], y_pred: Floats) -> Floats:
-    """Return the squared distances of the probability of the second class from 0 or 1."""
-    codes = np.unique(y_true, return_inverse=True)[1]
-    return (y_pred - codes) ** 2
-
-
-def _percentage_errors(y_true: NDArray[Any], y_pred: Floats) -> Floats:
-    """Return absolute errors relative to the true values."""
-    errors: Floats = np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
-    return errors
-
-
-def _log_errors(y_true: NDArray[Any], y_pred: Floats) -> Floats:
-    """Return squared differences of the logarithms of 1 + value."""
-    errors: Floats = (np.log1p(y_true) - np.log1p(y_pred)) ** 2
-    return errors
-
-
-VALUES: dict[Any, Callable[[NDArray[Any], Floats], Floats]] = {
-    metrics.log_loss: _log_losses,
-    metrics.brier_score_loss: _brier_losses,
-    metrics.mean_absolute_percentage_error: _percentage_errors,
-    metrics.mean_squared_log_error: _log_errors,
-}
 
 
 def make_column(entries: Any) -> NDArray[Any]:

@@ -14,12 +14,19 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan
-from skeval._resampling.folds import fold_plan, keeps_order, resolve_splitter
+from skeval._resampling.folds import (
+    fold_plan,
+    keeps_order,
+    make_dealer,
+    resolve_splitter,
+    splits_by_position,
+)
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params
@@ -327,6 +334,10 @@ def make_permutation_plan(
     """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
     X, target, groups = task.X, task.target, task.groups
     unpermuted = np.arange(len(target))
+    n_folds = splitter.get_n_splits(X, target.y, groups)
+    if splits_by_position(splitter):
+        splitter = check_cv(list(splitter.split(X)))
+    deal = make_dealer(splitter, target) if groups is None else None
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
 
     def find_folds(labels: np.ndarray) -> PlanBlock:
@@ -340,11 +351,14 @@ def make_permutation_plan(
 
     def draw(repetition: int) -> PlanBlock:
         order = order_of(repetition - 1) if repetition else unpermuted
+        if deal is not None:
+            tested = deal(target.codes[order])
+            orders = np.broadcast_to(order, tested.shape)
+            return PlanBlock((~tested).astype(np.intp), tested, orders)
         folds = find_folds(target.y[order])
         orders = np.broadcast_to(order, (len(folds), len(order)))
         return PlanBlock(folds.train, folds.test, orders)
 
-    n_folds = splitter.get_n_splits(X, target.y, groups)
     return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
 
 

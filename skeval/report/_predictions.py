@@ -24,8 +24,9 @@ from skeval._resampling.questions import (
     find_response_method,
 )
 from skeval.metrics import get_scorer
+from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some
-from skeval.model_selection._fold_metrics import METRICS, measure_metrics
+from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._warnings import Caution
@@ -125,7 +126,7 @@ def _name_part(part: Any, place: int) -> str:
     return f"{getattr(function, '__name__', 'scorer')} [{place}]"
 
 
-RESERVED = {"error", "low", "high", *METRICS}
+RESERVED = {"error", "low", "high", *REPORTED}
 """Names that a row of metrics has for something else."""
 
 

@@ -24,6 +24,7 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
+from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -57,26 +58,11 @@ RARE, UNEQUAL = 0.2, 0.5
 """A class is rare with less than a fifth of the samples, and half as many as the largest."""
 FEW, FEW_SAMPLES = 3, 5
 """Classes, and samples, that are named."""
-NAMES = {
-    "balanced_accuracy": "balanced accuracy",
-    "f1_macro": "F1, mean of the classes",
-    "matthews_corrcoef": "Matthews correlation",
-    "cohen_kappa": "Cohen kappa",
-    "log_loss": "log loss",
-    "brier_score": "Brier score",
-    "roc_auc": "area under the ROC curve",
-    "average_precision": "average precision",
-    "r2": "R2, explained share of the variance",
-    "root_mean_squared_error": "root mean squared error",
-    "mean_absolute_error": "mean absolute error",
-    "f1": "F1",
-}
-"""What people call a metric that scikit-learn calls otherwise."""
 
 
 def name_metric(metric: str) -> str:
     """Return what people call a metric."""
-    return NAMES.get(metric, metric)
+    return REPORTED[metric].label if metric in REPORTED else metric
 
 
 @dataclass(frozen=True)

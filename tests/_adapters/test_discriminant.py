@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from helpers.label_free import (
     KINDS,
+    OTHER_PARTS,
     TWO_CLASSES,
     adapter_of,
     check_against_single_fits,
+    other_parts_plan,
     some_labels,
     some_samples,
 )
@@ -37,6 +39,17 @@ def test_discriminant_analysis(kind, name):
     loose = 1e-6 if kind in ("all scales", "offset") else 1e-8
     left = check_against_single_fits(TWO_CLASSES[name], X, y, most_left=1.0, rtol=loose)
     assert left == 1.0 if (kind, name) in LEFT else left < 0.1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parts", OTHER_PARTS)
+def test_any_training_parts(parts, kind):
+    X, y, plan = some_samples(kind), some_labels(), other_parts_plan(parts)
+    for name, model in TWO_CLASSES.items():
+        loose = 1e-6 if kind in ("all scales", "offset") else 1e-8
+        left = check_against_single_fits(model, X, y, most_left=1.0, rtol=loose, plan=plan)
+        if kind == "plain" and "shrunk" not in name:
+            assert left <= 0.1
 
 
 def test_discriminant_analysis_of_three_classes_is_not_served():

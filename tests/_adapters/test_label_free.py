@@ -9,6 +9,7 @@ from helpers.label_free import (
     TWO_CLASSES,
     adapter_of,
     check_against_single_fits,
+    other_parts_plan,
     permutation_plan,
     some_labels,
     some_orders,
@@ -24,15 +25,21 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
 from skeval._adapters import label_free
 from skeval._resampling import fits
+from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock
-from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    error_interval,
+    permutation_test,
+)
 
 LDA = LinearDiscriminantAnalysis
 
@@ -135,27 +142,54 @@ def test_what_is_not_served(model):
     assert adapter_of(model, some_samples("plain"), y) is None
 
 
+PLANS = {
+    "resamples": lambda *data: bootstrap_error(*data, n_resamples=20, random_state=0).value,
+    "leave one out": lambda *data: cross_val_error(*data, cv=LeaveOneOut()).value,
+    "interval": lambda *data: error_interval(*data, random_state=0).value,
+    "permutations": lambda *data: (
+        permutation_test(*data, n_permutations=19, random_state=0).null_distribution
+    ),
+    "repeats": lambda *data: (
+        permutation_test(
+            *data, cv=RepeatedStratifiedKFold(n_splits=3, random_state=1), n_permutations=12
+        ).statistic
+    ),
+}
+
+
 @pytest.mark.parametrize("model", [RidgeClassifier(), KNeighborsClassifier(), LDA()], ids=str)
-def test_other_plans_are_left_to_the_loop(model, monkeypatch):
+@pytest.mark.parametrize("plan", PLANS)
+def test_calls_as_people_write_them(plan, model, monkeypatch):
+    """The answer is that of the loop, which does few of the fits."""
     X, y = some_samples("plain"), some_labels()
-    served = []
-    original = fits.find_adapter
-    monkeypatch.setattr(fits, "find_adapter", lambda *a: served.append(original(*a)) or served[-1])
-    bootstrap_error(model, X, y, n_resamples=20, random_state=0)
-    cross_val_error(model, X, y, cv=4, random_state=0)
-    # Folds that are drawn anew from the labels differ from one permutation to the next.
-    permutation_test(model, X, y, cv=4, n_permutations=19, random_state=0)
-    assert served
-    assert not any(served)
+    with monkeypatch.context() as patch:
+        patch.setattr(fits, "find_adapter", lambda *_: None)
+        expected = PLANS[plan](model, X, y)
+    done = count_loop_fits(monkeypatch)
+    assert_allclose(PLANS[plan](model, X, y), expected, rtol=1e-12)
+    assert len(done) <= 3
+
+
+def test_few_fits_are_left_to_the_loop():
+    plan = fold_plan(48, list(KFold(9).split(np.empty(48))))
+    assert adapter_of(RidgeClassifier(), some_samples("plain"), some_labels(), plan) is None
+
+
+def test_what_most_fits_cannot_settle_is_left_to_the_loop():
+    """Neighbours at the same distance who disagree are chosen by the estimator."""
+    plan = other_parts_plan("redrawn folds")
+    assert adapter_of(KNeighborsClassifier(), np.ones((48, 2)), some_labels(), plan) is None
 
 
 def test_maps_that_are_not_kept_are_not_made_for_one_label_vector(monkeypatch):
     X, y = some_samples("plain"), some_labels()
     plan = permutation_plan(48, n_folds=48)
-    assert adapter_of(RidgeClassifier(), X, y, plan) is not None
+    assert isinstance(adapter_of(RidgeClassifier(), X, y, plan), label_free.LabelFreeAdapter)
     monkeypatch.setattr("skeval._adapters.label_free.KEPT_ELEMENTS", 100)
-    assert adapter_of(RidgeClassifier(), X, y, plan) is None
+    deletion = adapter_of(RidgeClassifier(), X, y, plan)
+    assert isinstance(deletion, label_free.DeletionAdapter)
     few = adapter_of(RidgeClassifier(), X, y)
+    assert isinstance(few, label_free.LabelFreeAdapter)
     assert not few(whole_block(permutation_plan(48))).failed.any()
     assert not few._maps
 
@@ -290,7 +324,7 @@ def test_maps_stay_in_the_calling_process(dtype, monkeypatch):
     monkeypatch.setattr(fits, "solve_block", solve_and_list)
     spread = permutation_test(RidgeClassifier(), X, y, n_jobs=2, **options)
     assert_array_equal(spread.null_distribution, alone.null_distribution)
-    assert sum(map(len, blocks)) == 3 * (1 + 19)
+    assert sum(map(len, blocks)) == (3 * (1 + 19) if dtype == np.float64 else 0)
 
 
 def test_groups_of_blocks_do_not_matter():

@@ -6,15 +6,18 @@ from helpers.label_free import (
     CLASSIFIERS,
     KINDS,
     OF_NEIGHBOURS,
+    OTHER_PARTS,
     REGRESSORS,
     adapter_of,
     check_against_single_fits,
+    other_parts_plan,
     permutation_plan,
     some_labels,
     some_samples,
     whole_block,
 )
 from numpy.testing import assert_array_equal
+from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
 
 
@@ -42,6 +45,23 @@ def test_scales_of_the_numbers(name, scale):
     X = some_samples("plain")
     y = scale * (np.random.default_rng(3).normal(size=len(X)) + 1)
     check_against_single_fits(REGRESSORS[name], X, y, rtol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parts", OTHER_PARTS)
+def test_any_training_parts(parts, kind):
+    X, rng = some_samples(kind), np.random.default_rng(3)
+    for name in OF_NEIGHBOURS:
+        y = some_labels(n_classes=2 + len(name) % 2)
+        model = {**REGRESSORS, **CLASSIFIERS}[name]
+        if name == "city neighbours":
+            y = np.unique(y, return_inverse=True)[1]
+        if not is_classifier(model):
+            y = rng.normal(size=len(X)) + 1
+        plan = other_parts_plan(parts)
+        left = check_against_single_fits(model, X, y, most_left=1.0, plan=plan)
+        if kind == "plain" and "near" not in name:
+            assert left <= 0.1
 
 
 def test_precomputed_distances():

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from skeval._resampling.fits import find_adapter
@@ -17,6 +17,7 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_block
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
 from skeval._resampling.task import Task
+from skeval._resampling.weights import weight_parameters
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),
@@ -107,6 +108,39 @@ def permutation_plan(n, n_orders=10, n_folds=3):
     return ResamplingPlan(n, n_orders, draw, n_folds)
 
 
+def other_parts_plan(kind, n=48, seed=0):
+    """Fits whose training parts differ, each under labels of its own."""
+    rng = np.random.default_rng(seed)
+    folds = {
+        "redrawn folds": lambda: KFold(4, shuffle=True, random_state=int(rng.integers(99))),
+        "leave one out": LeaveOneOut,
+        "halves": lambda: ShuffleSplit(2, test_size=0.4, train_size=0.5, random_state=seed),
+    }
+
+    def draw_resample(everything):
+        train = np.bincount(rng.integers(0, n, n), minlength=n)[None]
+        return PlanBlock(train, np.ones((1, n), bool) if everything else train == 0)
+
+    def draw_folds():
+        pairs = list(folds[kind]().split(np.empty(n)))
+        train, test = np.zeros((2, len(pairs), n), dtype=np.intp)
+        for fold, (rows, tested) in enumerate(pairs):
+            train[fold, rows] = test[fold, tested] = 1
+        return PlanBlock(train, test.astype(bool), np.tile(rng.permutation(n), (len(pairs), 1)))
+
+    if "resamples" in kind:
+        blocks = [draw_resample(kind == "resamples on all") for _ in range(24)]
+    elif kind == "weights":
+        blocks = [PlanBlock(rng.exponential(size=(1, n)), np.ones((1, n), bool)) for _ in range(24)]
+    else:
+        blocks = [draw_folds() for _ in range(1 if kind == "leave one out" else 12)]
+    size = len(blocks[0])
+    return ResamplingPlan(n, len(blocks), blocks.__getitem__, size, kind == "weights")
+
+
+OTHER_PARTS = ["redrawn folds", "leave one out", "halves", "resamples", "resamples on all"]
+
+
 def adapter_of(model, X, y, plan=None):
     X, target, _ = check_task(model, X, y)
     task = Task(model, X, target)
@@ -122,23 +156,29 @@ def take(X, rows):
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def check_against_single_fits(model, X, y, *, most_left=0.0, rtol=1e-9):
+def check_against_single_fits(model, X, y, *, most_left=0.0, rtol=1e-9, plan=None):
     """Hold answers against fits of scikit-learn; return the part left to the estimator.
 
     A solver is not asked for fewer fits; every fourth is compared, of each fold in turn.
     """
-    plan = permutation_plan(len(y))
+    plan = permutation_plan(len(y)) if plan is None else plan
     block = whole_block(plan)
-    found = adapter_of(model, X, y, plan)(block)
+    adapter = adapter_of(model, X, y, plan)
+    if adapter is None:
+        assert most_left == 1.0
+        return 1.0
+    found = adapter(block)
     classes = np.unique(y)
     for r, output in enumerate(found):
         if r % 4 or output.failed[0]:
             continue
         rows, answers = output.rows, output.responses
-        train, labels = np.flatnonzero(block.train[r]), y[block.order[r]]
+        train, weights = block[r].training_rows, block[r].weights
+        labels = y if block.order is None else y[block.order[r]]
+        options = {} if weights is None else weight_parameters(model, weights)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            single = clone(model).fit(take(X, train), labels[train])
+            single = clone(model).fit(take(X, train), labels[train], **options)
         predicted = single.predict(take(X, rows))
         if y.dtype.kind == "f":
             assert_allclose(answers["predict"], predicted, rtol=rtol, atol=rtol)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from skeval.metrics._table import METRICS, ROWS
 from skeval.model_selection import metric_interval
-from skeval.model_selection._metric_interval import VALUES, find_sample_values
+from skeval.model_selection._metric_interval import find_sample_values
 
 
 def probabilities(n=60, n_classes=2):
@@ -29,11 +30,14 @@ CASES = [
     (metrics.brier_score_loss, probabilities()[0] == "b", probabilities()[1][:, 1]),
     (metrics.mean_absolute_percentage_error, *numbers()),
     (metrics.mean_squared_log_error, *numbers()),
+    (metrics.mean_absolute_error, *numbers()),
+    (metrics.mean_squared_error, *numbers()),
 ]
 
 
 def test_every_metric_has_a_case():
-    assert {case[0] for case in CASES} == set(VALUES)
+    plain = [row for row in METRICS if row.per_sample and not (row.root or row.required)]
+    assert {case[0] for case in CASES} == {row.function for row in plain}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -63,7 +67,7 @@ def test_the_metric_is_called_for_all_samples_and_not_for_resamples(monkeypatch)
         calls.append(1)
         return metrics.log_loss(*arguments, **options)
 
-    monkeypatch.setitem(VALUES, counted, VALUES[metrics.log_loss])
+    monkeypatch.setitem(ROWS, counted, ROWS[metrics.log_loss])
     metric_interval(counted, y, shares, n_resamples=200, random_state=0)
     assert len(calls) == 1
 
@@ -73,7 +77,7 @@ def test_what_differs_from_the_metric_is_left_to_it(monkeypatch):
     assert find_sample_values(metrics.log_loss, y, shares, None).shape == (60,)
     total = partial(metrics.log_loss, normalize=False)
     assert find_sample_values(total, y, shares, None) is None
-    monkeypatch.setitem(VALUES, metrics.zero_one_loss, VALUES[metrics.log_loss])
+    monkeypatch.setitem(ROWS, metrics.zero_one_loss, ROWS[metrics.log_loss])
     assert find_sample_values(metrics.zero_one_loss, y == "a", y == "b", None) is None
     certain = np.where(shares > 0.5, 1.0, 0.0)
     assert np.isfinite(metric_interval(metrics.log_loss, y, certain, n_resamples=20).value)

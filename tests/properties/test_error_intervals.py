@@ -28,7 +28,8 @@ from skeval.metrics import (
     get_scorer_names,
     ranking_loss,
 )
-from skeval.metrics._scorers import range_of, range_of_metric
+from skeval.metrics._scorers import range_of
+from skeval.metrics._table import range_of_metric
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,

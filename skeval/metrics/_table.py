@@ -1,0 +1,670 @@
+"""All metrics of predictions, a row for each: what scorers, intervals and reports know of them.
+
+A metric is added by writing its function and its row. The row says between which numbers it lies
+and which way is better, what it judges, and what an interval can be made of: a proportion of
+samples, a function of the confusion table, an area, or a mean over samples. Below the rows stands
+what makes these intervals. Indices of clusterings have a table of their own, `INDICES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn import metrics as sk
+from sklearn.utils.multiclass import type_of_target, unique_labels
+
+from skeval._inference.estimate import Limits
+from skeval._inference.proportions import (
+    PROPORTION_INTERVALS,
+    log_odds_interval,
+    mean_interval,
+    normal_interval,
+)
+from skeval._inference.tables import (
+    ConfusionTable,
+    FScore,
+    ValueAndGradient,
+    delta_error,
+    f_score_gradient,
+    kappa,
+    mean_cost,
+    phi,
+    score_form,
+)
+from skeval.metrics._classification import (
+    class_weights,
+    error_rate,
+    macro_fbeta_score,
+    micro_fbeta_score,
+    weighted_fbeta_score,
+)
+from skeval.metrics._cost import cost_sensitive_error, expected_cost
+from skeval.metrics._curves import check_curve_sample
+from skeval.metrics._ranking import break_even_point, ranking_loss
+from skeval.metrics._regression import LOSSES, error_norm
+from skeval.metrics._text import bleu_score, log_bleu_score, select_sentences
+from skeval.utils._compat import metric_of_scorer
+
+__all__ = [
+    "ANY_NUMBER",
+    "METRICS",
+    "REPORTED",
+    "SCORES",
+    "Costs",
+    "Forms",
+    "Metric",
+    "Reported",
+    "Sample",
+    "count_table",
+    "find_row",
+    "give_no_limits",
+    "make_closed_forms",
+    "range_of_metric",
+    "unwrap",
+]
+
+Arguments = Mapping[str, Any]
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Forms = dict[str, tuple[Callable[[float], Limits], float]]
+"""By method the ends of the interval at any confidence level, and the standard error."""
+
+SCORES = ("decision_function", "predict_proba")
+ANY_NUMBER = -np.inf, np.inf
+BINARY = frozenset({"binary"})
+CLASSES = frozenset({"binary", "multiclass"})
+NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
+SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
+OUR_F = frozenset({"beta", "labels", "zero_division"})
+RESCALED = {"adjusted", "normalize", "scale_by_half"}
+"""Keywords that give a metric another range."""
+
+
+class Sample(NamedTuple):
+    """What is judged: targets, predictions or scores, and the metric of them."""
+
+    y_true: Array
+    y_pred: Array
+    value: float
+    weight: Floats | None = None
+    groups: Any = None
+
+
+class Form(NamedTuple):
+    """A kind of closed form: the names of the intervals that it gives, and what makes them."""
+
+    methods: tuple[str, ...]
+    make: Callable[[Metric, Arguments, Sample], Forms]
+
+
+class Reported(NamedTuple):
+    """How a report names a metric, and what it is of.
+
+    Attributes
+    ----------
+    name : str
+        That of scikit-learn's scorer, where there is one.
+    label : str
+        What people call it.
+    arguments : mapping
+        The keywords of the function.
+    of_class : bool
+        Whether it is of each class by itself.
+    """
+
+    name: str
+    label: str
+    arguments: Arguments = MappingProxyType({})
+    of_class: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """What is known of a metric.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(y_true, y_pred, **arguments) -> float``.
+    range : tuple of two floats, or callable
+        The smallest and the largest value, within which every interval ends; or what returns them
+        by the number of classes, which is None where it is not known.
+    greater_is_better : bool
+    response : str or tuple of str
+        What it judges of a classifier or regressor.
+    required : tuple of str
+        Names of arguments that have no default.
+    interval : tuple of Form
+        Its closed forms, the best first.
+    keywords, targets : frozenset of str
+        Arguments and kinds of targets that these cover.
+    from_table : callable or None
+        ``from_table(arguments, order, table)`` gives a table of the classes in that order the
+        metric that it is a function of it.
+    counted : {"all", "y_true", "y_pred"}
+        Of which samples a proportion is: of all, or of those that are, or are called, positive.
+    per_sample : callable or None
+        ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
+        or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
+        numbers of the columns of `y_pred`.
+    select : callable or None
+        ``select(y_true, y_pred, **arguments)`` is the metric as a function of the indices of some
+        samples, of which no more than counts are read again.
+    reported : tuple of Reported
+        What a report shows of it without being asked.
+    """
+
+    function: Callable[..., float]
+    range: Limits | Callable[[int | None], Limits] = (0.0, 1.0)
+    greater_is_better: bool = True
+    response: str | tuple[str, ...] = "predict"
+    required: tuple[str, ...] = ()
+    interval: tuple[Form, ...] = ()
+    keywords: frozenset[str] = frozenset()
+    targets: frozenset[str] = CLASSES
+    from_table: Callable[..., ConfusionTable] | None = None
+    counted: str = "all"
+    per_sample: Callable[..., Floats] | None = None
+    root: bool = False
+    select: Callable[..., Callable[[NDArray[np.intp]], float]] | None = None
+    reported: tuple[Reported, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """The name of the function, by which scorers are called, without "_score" at the end."""
+        return self.function.__name__.removesuffix("_score")
+
+    def bounds(self, n_classes: int | None = None) -> Limits:
+        """Return the smallest and the largest value."""
+        return self.range(n_classes) if callable(self.range) else self.range
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """Precision, recall, F or Jaccard's index of classes, and how it is averaged by default.
+
+    `average` is "class_weight" where that is the name of the argument that says it.
+    """
+
+    value: str
+    average: str = "binary"
+    absent_count: bool = True
+
+    def __call__(self, arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+        average: Any = self.average
+        if average == "class_weight":
+            average = arguments.get("class_weight", "log_inverse")
+        elif average == "binary":
+            average = arguments.get("average", "binary")
+        binary = isinstance(average, str) and average == "binary"
+        labels = arguments.get("labels")
+        n_chosen = 1 if binary else len(order) if labels is None else len(labels)
+        chosen = np.arange(len(table.counts)) < n_chosen
+        if not self.absent_count:
+            chosen &= table.counts.sum(axis=1) > 0
+        support = table.counts.sum(axis=1)[:n_chosen]
+        fixed = average = "macro" if binary else average
+        if not isinstance(average, str) or average == "log_inverse":
+            # 1 / log n_c is singular at one sample, so it is held at the sizes of the classes here.
+            fixed = class_weights(average, order[:n_chosen], support)
+            average = average if isinstance(average, str) else fixed
+        beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
+        score = FScore(self.value, fixed, beta, chosen)
+        metric: ValueAndGradient = partial(f_score_gradient, score=score, n=n)
+        if arguments.get("adjusted"):
+            metric = partial(adjust_for_chance, metric=metric, chance=1 / chosen.sum())
+        return table._replace(metric=metric, score=FScore(self.value, average, beta, chosen))
+
+
+def adjust_for_chance(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float, Floats]:
+    """Return ``(value - chance) / (1 - chance)``."""
+    value, gradient = metric(p)
+    if chance == 1:
+        return np.nan, gradient
+    return (value - chance) / (1 - chance), gradient / (1 - chance)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The mean of costs of the cells of a table, of shape (n_classes, n_classes)."""
+
+    of_cells: Callable[[int], Floats] | None = None
+
+    def __call__(self, arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+        size = len(table.counts)
+        if self.of_cells is not None:
+            costs = self.of_cells(size)
+        else:
+            costs = np.asarray(arguments["cost_matrix"], dtype=np.float64)
+            costs = costs if costs.shape == (size, size) else np.full((size, size), np.nan)
+        return table._replace(metric=partial(mean_cost, costs=costs))
+
+
+def count_errors(size: int) -> Floats:
+    """Return the costs whose mean is the error rate."""
+    return 1 - np.eye(size)
+
+
+def use_kappa(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    """Return the table with Cohen's kappa."""
+    ranks = np.arange(len(table.counts))
+    power = {None: 0, "linear": 1, "quadratic": 2}[arguments.get("weights")]
+    distance = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
+    disagreement = distance**power if power else np.sign(distance)
+    return table._replace(metric=partial(kappa, disagreement=disagreement))
+
+
+def use_phi(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    """Return the table with Matthews' correlation."""
+    return table._replace(metric=phi)
+
+
+def find_costs(y_true: Array, y_pred: Array, *, cost_matrix: Any, labels: Any = None) -> Floats:
+    """Return the cost of each decision."""
+    labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
+    true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
+    costs: Floats = np.asarray(cost_matrix, dtype=np.float64)[true, pred]
+    return costs
+
+
+def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
+    """Return a loss of each sample, the mean of those of its outputs."""
+    losses: Floats = LOSSES[name](y_true, y_pred)
+    return losses.reshape(len(losses), -1).mean(axis=1)
+
+
+def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
+    """Return the negative logarithms of the probabilities of the true classes."""
+    own = shares[np.arange(len(codes)), codes]
+    return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
+
+
+def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
+    """Return the squared distances of the probabilities from 0 and 1.
+
+    Of two classes it is that of the second one alone, as Brier has it.
+    """
+    hit = np.zeros_like(shares)
+    hit[np.arange(len(codes)), codes] = 1.0
+    squares: Floats = np.sum((shares - hit) ** 2, axis=1)
+    return squares / 2 if shares.shape[1] == 2 else squares
+
+
+def find_percentage_errors(y_true: Array, y_pred: Floats) -> Floats:
+    """Return absolute errors relative to the true values."""
+    errors: Floats = np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
+    return errors
+
+
+def find_log_errors(y_true: Array, y_pred: Floats) -> Floats:
+    """Return squared differences of the logarithms of 1 + value."""
+    errors: Floats = (np.log1p(y_true) - np.log1p(y_pred)) ** 2
+    return errors
+
+
+def bound_brier(n_classes: int | None) -> Limits:
+    """Return the range of the Brier score: of two classes it is at most 1."""
+    return 0.0, 1.0 if n_classes == 2 else 2.0
+
+
+def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return the function under a `functools.partial`, and the keywords it fixes."""
+    if isinstance(metric, partial) and not metric.args:
+        return metric.func, dict(metric.keywords)
+    return metric, {}
+
+
+def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
+    """Return the closed forms that fit the metric and the data by method, the best first."""
+    function, arguments = unwrap(metric)
+    row = find_row(function)
+    if row is None or stratify or not set(arguments) <= row.keywords:
+        return {}
+    if not row.interval or type_of_target(sample.y_true) not in row.targets:
+        return {}
+    independent = sample.weight is None and sample.groups is None
+    forms: Forms = {}
+    for form in row.interval:
+        if form is PROPORTION and arguments.get("average", "binary") != "binary":
+            continue
+        if form in (OF_TABLE, OF_F_TABLE):
+            table = count_table(row, arguments, *sample[:2], sample.weight)
+            if not _agree(table.metric(table.share)[0], sample.value):
+                continue
+        methods = form.methods if independent else tuple({"score"} & set(form.methods))
+        if methods:
+            made = form.make(row, arguments, sample) if np.isfinite(sample.value) else {}
+            forms |= {name: made.get(name, (give_no_limits, np.nan)) for name in methods}
+    return forms
+
+
+def give_no_limits(confidence_level: float) -> Limits:
+    """Return the ends of an interval that has none."""
+    return np.nan, np.nan
+
+
+def _agree(value: float, expected: float) -> bool:
+    return bool(abs(value - expected) <= 1e-9 * max(1.0, abs(expected)))
+
+
+def _use_normal(value: float, error: float, name: str) -> Forms:
+    """Return the normal interval, and by `name` that on the log-odds scale."""
+    bounded = partial(normal_interval, value, error, bounds=(0.0, 1.0))
+    return {"normal": (bounded, error), name: (partial(log_odds_interval, value, error), error)}
+
+
+def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of a function of the confusion table."""
+    table = count_table(row, arguments, *sample[:2], sample.weight)
+    form = score_form(table, sample.value, sample.groups)
+    return {"score": form} | _use_normal(sample.value, delta_error(table), "delta")
+
+
+def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of a proportion."""
+    value, n = sample.value, len(sample.y_true)
+    if row.counted != "all":
+        counted = sample.y_pred if row.counted == "y_pred" else sample.y_true
+        n = int(np.sum(counted == arguments.get("pos_label", 1)))
+    if n == 0:
+        return {}
+    # Average precision is taken for a proportion of the positives, though it counts none.
+    hits = round(value * n) if row.response == "predict" else value * n
+    error = float(np.sqrt(value * (1 - value) / n))
+    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
+
+
+def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of a mean loss; of its root where the metric is one."""
+    assert row.per_sample is not None
+    losses = row.per_sample(*sample[:2], **arguments)
+    error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
+    interval: Callable[..., Limits] = mean_interval
+    if row.root:
+        interval, error = _take_root_of_interval, error / (2 * root) if root else 0.0
+    return {name: (partial(interval, losses, name), error) for name in OF_MEAN.methods}
+
+
+def _take_root_of_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
+    low, high = mean_interval(losses, method, confidence_level)
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return intervals of an area: of samples of one weight with the variance of DeLong."""
+    pos_label = arguments.get("pos_label")
+    if row.function is sk.roc_auc_score:
+        pos_label = np.unique(sample.y_true)[-1].item()
+    try:
+        checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
+    except ValueError:  # there is one class, or one group
+        return {}
+    form, error = checked.area_form(sample.value)
+    return {"score": (form, error)} | _use_normal(sample.value, error, "delong")
+
+
+def count_table(
+    row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
+) -> ConfusionTable:
+    """Return the confusion table of the samples and the metric of it."""
+    assert row.from_table is not None
+    classes = unique_labels(y_true, y_pred)
+    labels = arguments.get("labels")
+    order = classes if labels is None else np.asarray(labels)
+    if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
+        order = np.asarray([arguments.get("pos_label", 1)])
+    order = np.concatenate([order, np.setdiff1d(classes, order)])
+    size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
+    true, pred = (np.argmax(np.asarray(y)[:, None] == order, axis=1) for y in (y_true, y_pred))
+    cell = true * size + pred
+    weight = np.ones(len(cell)) if weight is None else weight
+    counts = np.bincount(cell, weight, minlength=size**2).reshape(size, size)
+    table = ConfusionTable(counts.astype(np.float64), cell, weight, phi)
+    return row.from_table(arguments, order, table)
+
+
+PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
+OF_POSITIVES = Form(("wilson",), use_proportion)
+OF_TABLE = Form(("score",), use_table)
+OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
+OF_AREA = Form(("score", "delong", "normal"), use_area)
+OF_MEAN = Form(("hall", "t"), use_mean)
+
+ERRORS: dict[str, Any] = {"interval": (PROPORTION, OF_TABLE), "from_table": Costs(count_errors)}
+LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
+EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
+CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
+PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
+# The largest of the losses of scikit-learn, which takes no probability for smaller than eps.
+LARGEST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
+MACRO = {"average": "macro"}
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        sk.accuracy_score,
+        interval=(PROPORTION, OF_TABLE),
+        from_table=Costs(np.eye),
+        reported=(Reported("accuracy", "accuracy"),),
+    ),
+    Metric(
+        sk.balanced_accuracy_score,
+        interval=(OF_TABLE,),
+        keywords=frozenset({"adjusted"}),
+        from_table=Averaged("recall", "macro", absent_count=False),
+        reported=(Reported("balanced_accuracy", "balanced accuracy"),),
+    ),
+    Metric(
+        sk.precision_score,
+        interval=(PROPORTION, OF_F_TABLE),
+        keywords=SKLEARN_F,
+        from_table=Averaged("precision"),
+        counted="y_pred",
+        reported=(Reported("precision", "precision", of_class=True),),
+    ),
+    Metric(
+        sk.recall_score,
+        interval=(PROPORTION, OF_F_TABLE),
+        keywords=SKLEARN_F,
+        from_table=Averaged("recall"),
+        counted="y_true",
+        reported=(Reported("recall", "recall", of_class=True),),
+    ),
+    Metric(
+        sk.f1_score,
+        interval=(OF_F_TABLE,),
+        keywords=SKLEARN_F,
+        from_table=Averaged("f"),
+        reported=(
+            Reported("f1_macro", "F1, mean of the classes", MACRO),
+            Reported("f1", "F1", of_class=True),
+        ),
+    ),
+    Metric(
+        sk.fbeta_score,
+        required=("beta",),
+        interval=(OF_F_TABLE,),
+        keywords=SKLEARN_F | {"beta"},
+        from_table=Averaged("f"),
+    ),
+    Metric(
+        sk.matthews_corrcoef,
+        interval=(OF_TABLE,),
+        from_table=use_phi,
+        reported=(Reported("matthews_corrcoef", "Matthews correlation"),),
+        **CORRELATION,
+    ),
+    Metric(
+        sk.cohen_kappa_score,
+        interval=(OF_TABLE,),
+        keywords=frozenset({"weights"}),
+        from_table=use_kappa,
+        reported=(Reported("cohen_kappa", "Cohen kappa"),),
+        **CORRELATION,
+    ),
+    Metric(
+        sk.jaccard_score,
+        interval=(OF_TABLE,),
+        keywords=SKLEARN_F,
+        from_table=Averaged("jaccard"),
+    ),
+    Metric(error_rate, greater_is_better=False, **ERRORS),
+    Metric(sk.zero_one_loss, greater_is_better=False, **ERRORS),
+    Metric(sk.hamming_loss, greater_is_better=False, **ERRORS),
+    Metric(
+        macro_fbeta_score,
+        interval=(OF_F_TABLE,),
+        keywords=OUR_F,
+        from_table=Averaged("f_of_means", "macro"),
+    ),
+    Metric(
+        micro_fbeta_score,
+        interval=(OF_F_TABLE,),
+        keywords=OUR_F,
+        from_table=Averaged("f_of_means", "micro"),
+    ),
+    Metric(
+        weighted_fbeta_score,
+        interval=(OF_F_TABLE,),
+        keywords=OUR_F | {"class_weight"},
+        from_table=Averaged("f_of_means", "class_weight"),
+    ),
+    Metric(
+        cost_sensitive_error,
+        range=ANY_NUMBER,
+        greater_is_better=False,
+        required=("cost_matrix",),
+        interval=(OF_TABLE, OF_MEAN),
+        keywords=frozenset({"cost_matrix", "labels"}),
+        from_table=Costs(),
+        per_sample=find_costs,
+    ),
+    Metric(
+        sk.top_k_accuracy_score,
+        response=SCORES,
+        interval=(PROPORTION,),
+        keywords=frozenset({"k", "labels"}),
+    ),
+    Metric(
+        sk.log_loss,
+        range=(0.0, LARGEST_LOG_LOSS),
+        per_sample=find_log_losses,
+        reported=(Reported("log_loss", "log loss"),),
+        **PROBABILITIES,
+    ),
+    Metric(
+        sk.brier_score_loss,
+        range=bound_brier,
+        per_sample=find_brier_losses,
+        reported=(Reported("brier_score", "Brier score"),),
+        **PROBABILITIES,
+    ),
+    Metric(
+        sk.roc_auc_score,
+        response=SCORES,
+        interval=(OF_AREA,),
+        targets=BINARY,
+        reported=(Reported("roc_auc", "area under the ROC curve"),),
+    ),
+    Metric(
+        sk.average_precision_score,
+        response=SCORES,
+        interval=(OF_POSITIVES,),
+        keywords=frozenset({"pos_label"}),
+        targets=BINARY,
+        counted="y_true",
+        reported=(Reported("average_precision", "average precision"),),
+    ),
+    Metric(
+        ranking_loss,
+        greater_is_better=False,
+        response=SCORES,
+        interval=(OF_AREA,),
+        keywords=frozenset({"pos_label"}),
+        targets=BINARY,
+    ),
+    Metric(break_even_point, response=SCORES),
+    Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
+    Metric(sk.ndcg_score, response=SCORES),
+    Metric(sk.label_ranking_average_precision_score, response=SCORES),
+    Metric(
+        sk.r2_score,
+        reported=(Reported("r2", "R2, explained share of the variance"),),
+        **EXPLAINED,
+    ),
+    Metric(
+        sk.root_mean_squared_error,
+        interval=(OF_MEAN,),
+        targets=CLASSES | {"continuous"},
+        per_sample=partial(find_errors, "squared"),
+        root=True,
+        reported=(Reported("root_mean_squared_error", "root mean squared error"),),
+        **LOSS,
+    ),
+    Metric(
+        sk.mean_absolute_error,
+        interval=(OF_MEAN,),
+        targets=NUMBERS,
+        per_sample=partial(find_errors, "absolute"),
+        reported=(Reported("mean_absolute_error", "mean absolute error"),),
+        **LOSS,
+    ),
+    Metric(
+        sk.mean_squared_error,
+        interval=(OF_MEAN,),
+        targets=NUMBERS,
+        per_sample=partial(find_errors, "squared"),
+        **LOSS,
+    ),
+    Metric(sk.mean_absolute_percentage_error, per_sample=find_percentage_errors, **LOSS),
+    Metric(sk.mean_squared_log_error, per_sample=find_log_errors, **LOSS),
+    Metric(error_norm, **LOSS),
+    Metric(sk.max_error, **LOSS),
+    Metric(sk.mean_gamma_deviance, **LOSS),
+    Metric(sk.mean_pinball_loss, **LOSS),
+    Metric(sk.mean_poisson_deviance, **LOSS),
+    Metric(sk.median_absolute_error, **LOSS),
+    Metric(sk.root_mean_squared_log_error, **LOSS),
+    Metric(sk.explained_variance_score, **EXPLAINED),
+    Metric(sk.d2_absolute_error_score, **EXPLAINED),
+    Metric(sk.d2_log_loss_score, **EXPLAINED),
+    Metric(sk.d2_pinball_score, **EXPLAINED),
+    Metric(sk.d2_tweedie_score, **EXPLAINED),
+    Metric(bleu_score, select=partial(select_sentences, logarithm=False)),
+    Metric(log_bleu_score, range=(-np.inf, 0.0), select=partial(select_sentences, logarithm=True)),
+)
+METRICS += tuple(  # they have no function of their own
+    Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
+    for name, better in (
+        ("positive_likelihood_ratio", True),
+        ("neg_negative_likelihood_ratio", False),
+    )
+)
+if hasattr(sk, "d2_brier_score"):  # since scikit-learn 1.8
+    METRICS += (Metric(sk.d2_brier_score, response="predict_proba", **EXPLAINED),)
+
+ROWS = {row.function: row for row in METRICS}
+REPORTED = {each.name: each for row in METRICS for each in row.reported}
+
+
+def find_row(function: Callable[..., Any]) -> Metric | None:
+    """Return the row of a metric; None of one that is not known."""
+    try:
+        return ROWS.get(function)
+    except TypeError:  # it has no hash
+        return None
+
+
+def range_of_metric(
+    metric: Callable[..., float], n_classes: int | None = None
+) -> tuple[float, float]:
+    """Return the smallest and the largest value of a metric; infinite where they are not known."""
+    function, arguments = unwrap(metric)
+    row = find_row(function)
+    return ANY_NUMBER if row is None or RESCALED & set(arguments) else row.bounds(n_classes)

@@ -1,0 +1,123 @@
+"""Fits to parts of the samples by deletion: the estimator's, one by one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skeval._solvers.deletion import (
+    Parts,
+    SortedNeighbours,
+    factor_columns,
+    factor_kernel,
+    standardise_columns,
+)
+
+N, P, N_FITS = 30, 4, 6
+
+
+def some_parts(kind, rng):
+    if kind == "weights":
+        return Parts(rng.exponential(size=(N_FITS, N)), np.tile(np.arange(N), (N_FITS, 1)))
+    if kind == "resamples":
+        counts = [np.bincount(rng.integers(0, N, N), minlength=N) for _ in range(N_FITS)]
+        return Parts(np.array(counts), np.tile(np.arange(N), (N_FITS, 1)))
+    weights = np.ones((N_FITS, N), dtype=int)
+    removed = np.array([np.sort(rng.permutation(N)[: int(kind)]) for _ in range(N_FITS)])
+    np.put_along_axis(weights, removed, 0, axis=1)
+    return Parts(weights, removed)
+
+
+KINDS = ["1", "3", "12", "20", "weights", "resamples"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("p", [1, P, 50])
+@pytest.mark.parametrize("model", [Ridge(), Ridge(alpha=3.0, fit_intercept=False), KernelRidge()])
+def test_penalised_squares_are_fits_of_the_estimator(kind, p, model):
+    rng = np.random.default_rng(p)
+    X, targets, of_fit = rng.normal(size=(N, p)), rng.normal(size=(2, 3, N)), np.arange(N_FITS) // 3
+    parts = some_parts(kind, rng)
+    if isinstance(model, KernelRidge):
+        squares = factor_kernel(X @ X.T, 1.0)
+    else:
+        squares = factor_columns(X, model.alpha, with_intercept=model.fit_intercept)
+    found = squares.solve(targets, of_fit, parts)
+    assert np.all(found.noise < 1e-11)
+    for fit in range(N_FITS):
+        weights = parts.weights[fit].astype(float)
+        trained = weights > 0
+        model.fit(X[trained], targets[of_fit[fit]].T[trained], sample_weight=weights[trained])
+        expected = model.predict(X[parts.tested[fit]]).T
+        assert_allclose(found.values[fit], expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
+def test_columns_are_brought_to_one_variance_in_each_training_part(kind):
+    rng = np.random.default_rng(0)
+    X, targets = rng.normal(size=(N, P)) * [1, 5, 0.1, 1] + 3, rng.normal(size=(1, 1, N))
+    parts = some_parts(kind, rng)
+    found = standardise_columns(X, 2.0).solve(targets, np.zeros(N_FITS, dtype=int), parts)
+    for fit in range(N_FITS):
+        rows = np.repeat(np.arange(N), parts.weights[fit])
+        model = make_pipeline(StandardScaler(), Ridge(2.0)).fit(X[rows], targets[0, 0, rows])
+        expected = model.predict(X[parts.tested[fit]])
+        assert_allclose(found.values[fit, 0], expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_residuals_are_those_of_least_squares(kind):
+    rng = np.random.default_rng(0)
+    X, targets = rng.normal(size=(N, 2)), rng.normal(size=(1, 1, N))
+    parts = some_parts(kind, rng)
+    found = factor_columns(X, 0.0).solve(targets, np.zeros(N_FITS, dtype=int), parts)
+    for fit, weights in enumerate(parts.weights):
+        root = np.sqrt(weights)
+        columns = np.column_stack([np.ones(N), X]) * root[:, None]
+        expected = np.linalg.lstsq(columns, root * targets[0, 0])[1]
+        assert_allclose(found.residual[fit], expected, rtol=1e-9)
+
+
+def test_singular_equations_are_noise():
+    X = np.zeros((N, 2))
+    X[:3, 0], X[:, 1] = [1.0, 2.0, 4.0], np.arange(N)
+    weights = np.ones((2, N), dtype=int)
+    weights[0, :3] = weights[1, 3:6] = 0
+    parts = Parts(weights, np.array([[0, 1, 2], [3, 4, 5]]))
+    found = factor_columns(X, 0.0).solve(X[:, 1][None, None], np.zeros(2, dtype=int), parts)
+    assert not found.noise[0] < 1e-9
+    assert found.noise[1] < 1e-12
+    assert factor_kernel(-np.eye(3), 1.0) is None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
+@pytest.mark.parametrize("tied", [False, True])
+def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, size=(N, 2)).astype(float) if tied else rng.normal(size=(N, 2))
+    squared = ((X[:, None] - X) ** 2).sum(axis=-1)
+    labels, parts, k = rng.integers(0, 3, size=(N_FITS, N)), some_parts(kind, rng), 4
+
+    def find(size):
+        distances, indices = NearestNeighbors(n_neighbors=size).fit(X).kneighbors(X)
+        return distances**2, indices
+
+    votes = SortedNeighbours(find, N, k, 1e-12).vote(labels, parts, 3)
+    for fit, weights in enumerate(parts.weights):
+        rows = np.repeat(np.arange(N), weights)
+        certain = True
+        for tested, counts in zip(parts.tested[fit], votes.counts[:, fit].T, strict=True):
+            order = rows[np.argsort(squared[tested, rows], kind="stable")]
+            last = squared[tested, order[k - 1]]
+            nearer = order[squared[tested, order] < last - 1e-9]
+            there = order[np.abs(squared[tested, order] - last) <= 1e-9]
+            agree = len(nearer) + len(there) == k or len(set(labels[fit, there])) == 1
+            certain &= agree
+            if agree:
+                expected = np.bincount(labels[fit, order[:k]], minlength=3)
+                assert_array_equal(counts, expected)
+        assert votes.certain[fit] == certain

@@ -1,0 +1,86 @@
+"""What the rows of the table say of the metrics holds of their numbers."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import skeval
+from skeval import metrics
+from skeval.metrics._scorers import SCORERS
+from skeval.metrics._table import METRICS, REPORTED, find_row
+from skeval.model_selection import metric_interval
+
+RNG = np.random.default_rng(0)
+CLASS = RNG.integers(0, 2, 60)
+CALLED = np.where(RNG.random(60) < 0.8, CLASS, 1 - CLASS)
+NUMBER = RNG.gamma(3, size=60)
+GUESS = NUMBER * RNG.gamma(9, size=60) / 9
+SCORE = CALLED + RNG.normal(size=60)
+NEEDED = {"cost_matrix": 1 - np.eye(2), "beta": 2.0}
+WITH_INTERVAL = [row for row in METRICS if row.interval]
+
+
+def name(row):
+    return row.function.__name__
+
+
+def sample(row):
+    """Return data that a metric takes, and the arguments that it needs."""
+    if "continuous" in row.targets:
+        return (NUMBER, GUESS), {}
+    arguments = {"k": 1} if "k" in row.keywords else {key: NEEDED[key] for key in row.required}
+    return (CLASS, CALLED if row.response == "predict" else SCORE), arguments
+
+
+@pytest.mark.parametrize("row", WITH_INTERVAL, ids=name)
+def test_the_first_form_is_the_interval_and_every_form_holds_the_value(row):
+    data, arguments = sample(row)
+
+    def metric(method):
+        function = partial(row.function, **arguments) if arguments else row.function
+        return metric_interval(function, *data, method=method)
+
+    found = metric("auto")
+    assert found.method == row.interval[0].methods[0]
+    assert found.value == pytest.approx(row.function(*data, **arguments))
+    for form in row.interval:
+        for method in form.methods:
+            each = metric(method)
+            assert each.interval.low <= found.value <= each.interval.high, method
+            low, high = row.bounds(2)
+            assert low <= each.interval.low < each.interval.high <= high
+            assert each.confidence_interval(0.5) != each.interval
+
+
+@pytest.mark.parametrize("row", [row for row in METRICS if row.per_sample], ids=name)
+def test_the_mean_over_samples_is_the_metric(row):
+    data, arguments = sample(row)
+    if row.response == "predict_proba":
+        shares = RNG.dirichlet([1, 1], 60)
+        losses, expected = row.per_sample(CLASS, shares), row.function(CLASS, shares[:, 1])
+    else:
+        losses, expected = row.per_sample(*data, **arguments), row.function(*data, **arguments)
+    assert losses.mean() ** (0.5 if row.root else 1) == pytest.approx(expected)
+
+
+def test_every_metric_has_one_row_and_ours_are_scorers():
+    functions = [row.function for row in METRICS]
+    assert len(set(functions)) == len(functions)
+    ours = [row for row in METRICS if row.function.__module__.startswith("skeval")]
+    assert {row.function.__name__ for row in ours} <= set(metrics.__all__)
+    assert all(row in SCORERS.values() for row in ours)
+    assert find_row(print) is None
+    assert find_row([]) is None
+
+
+def test_a_report_shows_what_rows_report():
+    few = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    X = np.column_stack([CLASS + RNG.normal(size=60), RNG.normal(size=60)])
+    of_classes = skeval.evaluate(GaussianNB(), X, CLASS, **few).metrics
+    of_numbers = skeval.evaluate(Ridge(), X, NUMBER, **few).metrics
+    shown = [each.details["metric"] for each in (*of_classes.values(), *of_numbers.values())]
+    assert set(shown) == set(REPORTED)
+    assert of_classes["recall, 1"].details["label"] == "1"
