@@ -97,7 +97,7 @@ def fit_plan(
 def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
     """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
     tell = tell_path if task.verbose and plan.n_fits > 1 else str
-    if task.params_under(plan) or not questions.need_no_model(task.estimator, task.target):
+    if task.params_under(plan) or not questions.need_no_model(task):
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
         return None
     found = task.adapter

@@ -33,7 +33,6 @@ __all__ = [
     "find_sums",
     "log_bleu",
     "log_bleu_score",
-    "select_sentences",
     "sentence_bleu_score",
 ]
 
@@ -342,15 +341,6 @@ def bleu_options(
     if smoothing == "floor" and value > 1:
         raise ValueError(f"smoothing_value must be <= 1 for smoothing='floor', got {value}.")
     return order_weights, smoothing, float(value), effective_order
-
-
-def select_sentences(
-    references: Any, hypotheses: Any, *, logarithm: bool, **options: Any
-) -> Callable[[NDArray[np.intp]], float]:
-    """Return BLEU as a function of the indices of sentences, whose n-grams are counted once."""
-    sums = _bleu_sums(float if logarithm else np.exp, **options)
-    counts = sums.read(references, hypotheses)
-    return lambda indices: sums.score(counts[indices].sum(axis=0))
 
 
 def log_bleu(

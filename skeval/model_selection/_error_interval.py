@@ -19,12 +19,12 @@ from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params, check_takes_weights
 from skeval.model_selection._estimates import make_estimate
 from skeval.model_selection._interval_methods import (
-    BOOTSTRAP_METHODS,
-    FOLD_METHODS,
-    FORMS,
+    AUTO,
+    ERROR_METHODS,
     Design,
     completed,
     find_inflation,
+    find_method,
     find_repeated,
     outcome_of_repeats,
     read_design,
@@ -40,17 +40,12 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
-    "AUTO",
     "answer_with_predictions",
     "check_sample_weight",
     "error_interval",
     "error_of_some",
     "plan_answer",
 ]
-
-METHODS = FOLD_METHODS | BOOTSTRAP_METHODS
-AUTO = "repeated_cv"
-"""The method that "auto" stands for."""
 
 
 def error_interval(
@@ -291,7 +286,7 @@ def error_interval(
     [0.0283, 0.0634] (90 %, jeffreys)
     """
     check_confidence_level(confidence_level)
-    method = check_option("method", method, ("auto", *METHODS))
+    method = check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     task = read_task(
         estimator,
@@ -335,7 +330,7 @@ def plan_answer(
         raise ValueError(f"n_folds must be None where cv is given, got {given['n_folds']!r}.")
     if isinstance(cv, Integral):
         given = given | {"n_folds": check_count("cv", cv, 2)}
-    settings, root = resolve_settings(p, METHODS[p.method], given), root_seed(random_state)
+    settings, root = resolve_settings(p, find_method(p.method), given), root_seed(random_state)
     if cv is None or isinstance(cv, Integral):
         return Design(p, repeated_scheme(p, root, settings), settings, None)
     check_count("n_repeats", settings["n_repeats"])
@@ -368,8 +363,8 @@ def run_method(
     p: Procedure, given: dict[str, Any], confidence_level: float, random_state: RandomStateLike
 ) -> Estimate:
     """Run the method of a procedure and return what it finds."""
-    settings = resolve_settings(p, METHODS[p.method], given)
-    outcome = METHODS[p.method].run(p, root_seed(random_state), settings)
+    settings = resolve_settings(p, find_method(p.method), given)
+    outcome = find_method(p.method).run(p, root_seed(random_state), settings)
     (found,) = outcome.findings
     counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups
     return make_error_interval(p, found, *counts, settings, confidence_level)
@@ -392,7 +387,7 @@ def make_error_interval(
         found,
         method=p.method,
         loss=loss.name,
-        limits=make_limits(found, loss.name, first=FORMS.get(p.method, "")),
+        limits=make_limits(found, loss.name, first=find_method(p.method).form),
         n_samples=n_samples,
         n_failed=n_failed,
         n_groups=n_groups,
@@ -438,8 +433,8 @@ def check_sample_weight(
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not METHODS[method].takes_weights:
-        able = ", ".join(repr(name) for name, each in METHODS.items() if each.takes_weights)
+    if not find_method(method).takes_weights:
+        able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
         raise ValueError(
             f"sample_weight must be None for method={method!r}, which draws samples in proportion "
             f"to their number; those that take weights are {able}."

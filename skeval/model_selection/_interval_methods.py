@@ -75,17 +75,17 @@ from skeval.model_selection._perturbation import perturb
 from skeval.utils._checks import check_count, check_option
 
 __all__ = [
-    "BOOTSTRAP_METHODS",
-    "BY_MEANS",
-    "FOLD_METHODS",
-    "FORMS",
+    "AUTO",
+    "ERROR_METHODS",
     "GIVEN_FOLDS",
     "Design",
+    "MeansRule",
     "Outcome",
     "Settings",
     "completed",
     "find",
     "find_inflation",
+    "find_method",
     "find_repeated",
     "outcome_of_repeats",
     "read_design",
@@ -110,12 +110,31 @@ Run = Callable[[Procedure, SeedSequence, Settings], Outcome]
 
 
 @dataclass(frozen=True)
-class Method:
-    """A method, and the parameters that it takes with their defaults."""
+class ErrorMethod:
+    """A way to estimate an error with its interval: a row of `ERROR_METHODS`.
+
+    Attributes
+    ----------
+    run : callable
+        Makes the fits, and finds the error of each loss.
+    defaults : dict
+        The parameters that it takes.
+    takes_weights : bool
+        Whether samples may have weights.
+    form : str
+        The form of the interval by default; empty for that which suits the loss best.
+    holds_out : bool
+        Whether it needs no more than losses of samples held out, which some scores have, too.
+    means : callable or None
+        Returns its `MeansRule` where a number for each fit is enough: it serves any score.
+    """
 
     run: Run
     defaults: Settings
     takes_weights: bool = True
+    form: str = ""
+    holds_out: bool = True
+    means: Callable[[Procedure, SeedSequence, Settings], MeansRule] | None = None
 
 
 def units_to_test(p: Procedure, test_size: Any, least: int = 1) -> int:
@@ -140,7 +159,7 @@ def units_to_test(p: Procedure, test_size: Any, least: int = 1) -> int:
     return n_test
 
 
-def resolve_settings(p: Procedure, method: Method, given: Settings) -> Settings:
+def resolve_settings(p: Procedure, method: ErrorMethod, given: Settings) -> Settings:
     """Return the parameters of a method: those given, and defaults that suit the data."""
     foreign = [name for name in given if name not in method.defaults]
     if foreign:
@@ -364,8 +383,10 @@ def five_by_two_rule(p: Procedure, root: SeedSequence, settings: Settings) -> Me
     return MeansRule(fold_scheme(p.cases, 2, 5, root), estimate, 5.0, 0.5)
 
 
-def run_means(rule_of: Callable[[Procedure, SeedSequence, Settings], MeansRule]) -> Run:
-    """Return what runs a method on the mean losses of its fits."""
+def of_means(
+    rule_of: Callable[[Procedure, SeedSequence, Settings], MeansRule], defaults: Settings
+) -> ErrorMethod:
+    """Return a method that takes the mean losses of its fits."""
 
     def run(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
         rule = rule_of(p, root, settings)
@@ -379,7 +400,7 @@ def run_means(rule_of: Callable[[Procedure, SeedSequence, Settings], MeansRule])
         n_failed = int(np.isnan(moments[0, :, 0]).sum())
         return Outcome(findings, rule.scheme.plan.n_fits, n_failed)
 
-    return run
+    return ErrorMethod(run, defaults, means=rule_of)
 
 
 def nested_folds(
@@ -457,34 +478,8 @@ def run_replace_one_cv(p: Procedure, root: SeedSequence, settings: Settings) -> 
     return Outcome(findings, scheme.plan.n_fits, int(np.isnan(sums[0, ..., 0]).sum()))
 
 
-BY_MEANS = {
-    "corrected_t": corrected_t_rule,
-    "conservative_z": conservative_z_rule,
-    "five_by_two": five_by_two_rule,
-}
-FOLD_METHODS: dict[str, Method] = {
-    "holdout": Method(run_holdout, {"test_size": 1 / 3}),
-    "cv_wald": Method(run_cv_wald, {"n_folds": 10, "variance": "all_pairs"}),
-    "corrected_t": Method(run_means(corrected_t_rule), {"n_repeats": 50, "test_size": 0.1}),
-    "conservative_z": Method(
-        run_means(conservative_z_rule), {"n_repeats": 15, "n_pairs": 10, "test_size": 0.1}
-    ),
-    "nested_cv": Method(run_nested_cv, {"n_folds": 5, "n_repeats": 10}),
-    "five_by_two": Method(run_means(five_by_two_rule), {}),
-    "replace_one_cv": Method(run_replace_one_cv, {"n_folds": 5}),
-    "repeated_cv": Method(run_repeated_cv, {"n_folds": 10, "n_repeats": 10}),
-}
-
-
 GIVEN_FOLDS = "given_folds"
 """The method where folds are given that are taken as they are."""
-FORMS = {
-    "repeated_cv": "jeffreys",
-    GIVEN_FOLDS: "jeffreys",
-    "location_shifted_bootstrap": "quantile",
-    "two_stage_bootstrap": "quantile",
-}
-"""The form of the interval by method, where it is not that which suits the loss best."""
 SINGLE = 2.0
 """`INFLATION` of cross-validations that are not repeated."""
 
@@ -762,14 +757,34 @@ def run_perturbation(p: Procedure, root: SeedSequence, settings: Settings) -> Ou
 
 
 RESAMPLES: Settings = {"n_resamples": 200}
-BOOTSTRAP_METHODS: dict[str, Method] = {
-    **{
-        method: Method(run_bootstrap(method), RESAMPLES, takes_weights=False)
-        for method in ("oob", ".632", ".632+")
-    },
-    "location_shifted_bootstrap": Method(run_location_shifted, RESAMPLES, takes_weights=False),
-    "two_stage_bootstrap": Method(
-        run_two_stage, {**RESAMPLES, "n_inner_resamples": 10}, takes_weights=False
+BOOTSTRAP: dict[str, Any] = {"takes_weights": False, "holds_out": False}
+ERROR_METHODS = {
+    "holdout": ErrorMethod(run_holdout, {"test_size": 1 / 3}),
+    "cv_wald": ErrorMethod(run_cv_wald, {"n_folds": 10, "variance": "all_pairs"}),
+    "corrected_t": of_means(corrected_t_rule, {"n_repeats": 50, "test_size": 0.1}),
+    "conservative_z": of_means(
+        conservative_z_rule, {"n_repeats": 15, "n_pairs": 10, "test_size": 0.1}
     ),
-    "perturbation": Method(run_perturbation, {**RESAMPLES, "n_folds": 10}),
+    "nested_cv": ErrorMethod(run_nested_cv, {"n_folds": 5, "n_repeats": 10}),
+    "five_by_two": of_means(five_by_two_rule, {}),
+    "replace_one_cv": ErrorMethod(run_replace_one_cv, {"n_folds": 5}),
+    "repeated_cv": ErrorMethod(run_repeated_cv, {"n_folds": 10, "n_repeats": 10}, form="jeffreys"),
+    "oob": ErrorMethod(run_bootstrap("oob"), RESAMPLES, **BOOTSTRAP),
+    ".632": ErrorMethod(run_bootstrap(".632"), RESAMPLES, **BOOTSTRAP),
+    ".632+": ErrorMethod(run_bootstrap(".632+"), RESAMPLES, **BOOTSTRAP),
+    "location_shifted_bootstrap": ErrorMethod(
+        run_location_shifted, RESAMPLES, form="quantile", **BOOTSTRAP
+    ),
+    "two_stage_bootstrap": ErrorMethod(
+        run_two_stage, {**RESAMPLES, "n_inner_resamples": 10}, form="quantile", **BOOTSTRAP
+    ),
+    "perturbation": ErrorMethod(run_perturbation, {**RESAMPLES, "n_folds": 10}, holds_out=False),
 }
+"""Every method of `error_interval`; a new one takes a row here, and a line in its docstring."""
+AUTO = "repeated_cv"
+"""The method that "auto" stands for, and by which folds that are given are counted."""
+
+
+def find_method(name: str) -> ErrorMethod:
+    """Return the row of a method; that of folds that are given is that of `AUTO`."""
+    return ERROR_METHODS[AUTO if name == GIVEN_FOLDS else name]

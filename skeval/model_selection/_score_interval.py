@@ -21,9 +21,8 @@ from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import check_sample_weight
 from skeval.model_selection._interval_methods import (
-    BY_MEANS,
-    FOLD_METHODS,
-    FORMS,
+    ERROR_METHODS,
+    MeansRule,
     Outcome,
     Settings,
     find,
@@ -183,7 +182,7 @@ def score_interval(
       degrees of freedom  49
     """
     check_confidence_level(confidence_level)
-    check_option("method", method, FOLD_METHODS)
+    check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
     task = read_task(
         estimator,
         X,
@@ -208,12 +207,15 @@ def score_interval(
         "variance": variance,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    settings = resolve_settings(p, FOLD_METHODS[method], given)
-    run = score_means if method in BY_MEANS else score_losses
+    settings = resolve_settings(p, ERROR_METHODS[method], given)
     with naming("scoring"):
         scorer = check_scoring(estimator, scoring)
     scores = Scores(scoring, scorer, label_parts(scoring))
-    outcome = run(p, scores, root_seed(random_state), settings)
+    root, means = root_seed(random_state), ERROR_METHODS[method].means
+    if means is None:
+        outcome = score_losses(p, scores, root, settings)
+    else:
+        outcome = score_means(p, scores, means(p, root, settings))
     results = {
         name: score_result(p, label, found, outcome, confidence_level, settings)
         for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
@@ -254,9 +256,8 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(p: Procedure, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+def score_means(p: Procedure, scores: Scores, rule: MeansRule) -> Outcome:
     """Run a method that needs no more than a score of each fit."""
-    rule = BY_MEANS[p.method](p, root, settings)
     found = p.scores(rule.scheme, scores.scorer, scores.scoring)
     findings = []
     for name, label in scores.labels.items():
@@ -279,10 +280,10 @@ def score_losses(p: Procedure, scores: Scores, root: SeedSequence, settings: Set
         raise ValueError(
             f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={p.method!r}, which "
             f"needs losses of single samples, got {without[0]!r}; methods for any score are "
-            f"{', '.join(map(repr, BY_MEANS))}."
+            f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
         )
     losses = tuple(resolve_loss(PER_SAMPLE[name].loss, p.target) for name in scores.labels.values())
-    return FOLD_METHODS[p.method].run(replace(p, losses=losses), root, settings)
+    return ERROR_METHODS[p.method].run(replace(p, losses=losses), root, settings)
 
 
 def score_result(
@@ -299,7 +300,7 @@ def score_result(
     limits = make_limits(found, "", bounds=bounds)
     if label in PER_SAMPLE:
         loss, best = PER_SAMPLE[label]
-        mirrored = make_limits(found, loss, first=FORMS.get(p.method, ""))
+        mirrored = make_limits(found, loss, first=ERROR_METHODS[p.method].form)
         limits = {form: partial(mirror, best, ends) for form, ends in mirrored.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())

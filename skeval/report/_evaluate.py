@@ -22,7 +22,8 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
 from skeval._resampling.units import check_class_sizes
-from skeval.model_selection._error_interval import AUTO, check_sample_weight
+from skeval.model_selection._error_interval import check_sample_weight
+from skeval.model_selection._interval_methods import AUTO
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (

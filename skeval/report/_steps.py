@@ -44,12 +44,12 @@ from skeval.feature_selection import (
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._error_interval import AUTO, answer_with_predictions, plan_answer
+from skeval.model_selection._error_interval import answer_with_predictions, plan_answer
 from skeval.model_selection._estimates import (
     estimate_over_folds,
     estimate_resubstitution,
 )
-from skeval.model_selection._interval_methods import Design
+from skeval.model_selection._interval_methods import AUTO, Design
 from skeval.model_selection._permutation import permute
 from skeval.model_selection._perturbation import perturb
 from skeval.report._report import PERTURBED

@@ -115,12 +115,12 @@ def without_diagonals(result):
     if type(result).__name__ == "Comparison" and "datasets" in result.details:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         return [result.values, result.details, pairs]
-    if type(result).__name__ not in ("BetweenClusterDistances", "InternalIndices"):
+    if not isinstance(result, dict):
         return result
-    arrays = [getattr(result, field.name) for field in fields(result)]
-    arrays += getattr(result, "values", {}).values()
-    arrays = [a for a in arrays if not isinstance(a, dict)]
-    return [a[~np.eye(len(a), dtype=bool)] if np.ndim(a) == 2 else a for a in arrays]
+    return [
+        each[~np.eye(len(each), dtype=bool)] if np.ndim(each) == 2 else each
+        for each in result.values()
+    ]
 
 
 def snapshot(data):

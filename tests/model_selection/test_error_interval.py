@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import FrozenInstanceError
 from itertools import pairwise
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -37,8 +38,7 @@ from skeval._resampling.schemes import (
 from skeval._resampling.target import Target, check_task, resolve_loss
 from skeval._resampling.task import Task
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
-from skeval.model_selection._error_interval import METHODS
-from skeval.model_selection._interval_methods import nested_folds
+from skeval.model_selection._interval_methods import ERROR_METHODS, nested_folds
 from skeval.utils._seeds import root_seed
 
 RNG = np.random.default_rng(7)
@@ -70,7 +70,7 @@ SMALL = {  # a few fits of each method
     "two_stage_bootstrap": {"n_resamples": 12, "n_inner_resamples": 3},
     "perturbation": {"n_resamples": 8, "n_folds": 3},
 }
-WEIGHTED = [method for method, each in METHODS.items() if each.takes_weights]
+WEIGHTED = [method for method, each in ERROR_METHODS.items() if each.takes_weights]
 
 
 def target_of(task):
@@ -318,7 +318,7 @@ def test_perturbation_is_that_of_perturbation_interval():
 
 BAYES = GaussianNB()
 GROUPS = np.repeat(np.arange(13), 2)
-every_method = pytest.mark.parametrize("method", METHODS)
+every_method = pytest.mark.parametrize("method", ERROR_METHODS)
 
 
 def numbers(result):
@@ -327,7 +327,7 @@ def numbers(result):
 
 
 def test_every_method_is_tried():
-    assert set(SMALL) == set(METHODS)
+    assert set(SMALL) == set(ERROR_METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
     assert chosen.details["parameters"] == {"n_folds": 10, "n_repeats": 10}
@@ -700,3 +700,11 @@ def test_plans_hold_what_their_names_say():
     )
     share = np.bincount(Y[halves]) / 50
     assert np.abs(share - np.bincount(Y) / 2).max() < 0.5
+
+
+def test_every_row_of_the_table_is_described():
+    guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
+    for name in ERROR_METHODS:
+        assert f'"{name}"' in error_interval.__doc__
+        if guide.is_file():
+            assert f'``"{name}"``' in guide.read_text(encoding="utf-8")

@@ -326,7 +326,7 @@ def test_grave_warnings_stand_first():
     for text in (str(report), json.loads(report.to_json())["verdict"], repr(report)):
         assert "x copies y" in text[:300]
     both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **FEW)
-    both.reports["a"] = report
+    both = replace(both, warnings=report.warnings)
     assert both.verdict.startswith("Do not quote this error: ")
     assert both.verdict.endswith("Not shown to beat one constant answer: b.")
 
