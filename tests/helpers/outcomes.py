@@ -14,6 +14,8 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.estimate import Estimate
+
 
 def without_progress(text):
     """Return what a command wrote on standard error, less how far it has come on a slow machine."""
@@ -111,6 +113,8 @@ def without_diagonals(result):
 
     They are documented to be nan.
     """
+    if isinstance(result, Estimate) and not result.limits:  # it has no interval
+        return [result.value, result.standard_error, result.replicates]
     if not isinstance(result, dict):
         return result
     return [
