@@ -34,11 +34,9 @@ __all__ = [
     "IntervalResult",
     "Limits",
     "LimitsByMethod",
-    "LimitsResult",
     "Result",
     "Results",
     "Test",
-    "WithEnds",
     "require_width",
 ]
 
@@ -136,26 +134,6 @@ class IntervalResult(ShownAsText):
         """Return the level and the ends as a line of the printed result."""
         ends = write_ends(self.interval.low, self.interval.high)
         return f"{100 * self.confidence_level:g} % interval", ends
-
-
-@dataclass(frozen=True, eq=False)
-class LimitsResult(IntervalResult):
-    """A result that is given the ends of its interval by method, as functions of the level.
-
-    No interval ends beyond `bounds`, the smallest and the largest value that there can be.
-    """
-
-    limits: LimitsByMethod = field(kw_only=True, repr=False)
-    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        return tuple(self.limits)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        low, high = np.clip(self.limits[method](confidence_level), *self.bounds).tolist()
-        return low, high
 
 
 class Result(ShownAsText):
@@ -625,22 +603,6 @@ def _list_details(details: Details) -> list[tuple[str, str]]:
         for key, value in _keep_plain(details).items()
         if value is not None and key != CAUTION
     ]
-
-
-class WithEnds:
-    """A result that has the ends of its interval as attributes of its own."""
-
-    interval: ConfidenceInterval
-
-    @property
-    def low(self) -> float:
-        """Lower end of `interval`."""
-        return self.interval.low
-
-    @property
-    def high(self) -> float:
-        """Upper end of `interval`."""
-        return self.interval.high
 
 
 def require_width(limits: Limits) -> Limits:

@@ -254,8 +254,7 @@ SUPERVISED = {
         cv=3,
         n_bootstraps=4,
         n_permutations=4,
-        n_resamples=4,
-        leave_one_out=False,
+        n_perturbations=4,
         random_state=0,
     ),
     "CV2FeatureSelectionPipeline": fitted(
