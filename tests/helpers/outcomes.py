@@ -14,6 +14,8 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.estimate import Estimate
+
 
 def without_progress(text):
     """Return what a command wrote on standard error, less how far it has come on a slow machine."""
@@ -112,6 +114,8 @@ def without_diagonals(result):
     They are, between clusters, those of a cluster to itself; over data sets the standard errors of
     differences, which medians of averages have none of.
     """
+    if isinstance(result, Estimate) and not result.limits:  # it has no interval
+        return [result.value, result.standard_error, result.replicates]
     if type(result).__name__ == "Comparison" and "datasets" in result.details:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         return [result.values, result.details, pairs]
