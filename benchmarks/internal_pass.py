@@ -80,7 +80,7 @@ def peak_megabytes() -> float:
 
 def compare(arguments: argparse.Namespace, X: np.ndarray, y: np.ndarray) -> None:
     peer = silhouette_score if arguments.peer == "silhouette" else all_of_scikit_learn
-    np.testing.assert_allclose(internal_indices(X, y).silhouette, peer(X, y), rtol=1e-10)
+    np.testing.assert_allclose(internal_indices(X, y)["silhouette"], peer(X, y), rtol=1e-10)
     sides = {"skeval": lambda: internal_indices(X, y), "peer": lambda: peer(X, y)}
     if arguments.floor:
         sides["floor"] = lambda: product_and_root(X)

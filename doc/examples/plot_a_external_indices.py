@@ -29,7 +29,7 @@ names = ["purity", "rand", "pair_f1", "adjusted_rand"]
 fig, axes = plt.subplots(1, 4, sharey=True, figsize=(9.5, 2.9), layout="constrained")
 for ax, name in zip(axes, names, strict=True):
     for partitions, style, label in ((found, "-o", "k-means"), (chance, "--s", "random")):
-        values = [getattr(external_indices(y, partitions[k]), name) for k in sizes]
+        values = [external_indices(y, partitions[k])[name] for k in sizes]
         ax.plot(sizes, values, style, ms=4, label=label)
     ax.axvline(10, color="grey", ls=":")
     ax.set(title=name.replace("_", " "), xlabel="clusters", xscale="log", xticks=sizes)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 from skeval.cluster import (
     ClusterStabilityDisplay,
-    GapDisplay,
+    StabilityDisplay,
     StructureTestDisplay,
     choose_n_clusters,
     cluster_stability,
@@ -37,7 +37,7 @@ print(
     )
 )
 gap = gap_statistic(kmeans, X, n_clusters=range(1, 7), n_references=30, random_state=0)
-GapDisplay.from_result(gap)
+StabilityDisplay.from_result(gap)
 plt.show()
 
 # %%

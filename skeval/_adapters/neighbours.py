@@ -9,12 +9,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.label_free import LabelMap, Part, label_free_adapter
+from skeval._adapters.label_free import LabelMap, Part, are_affine, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers.deletion import Parts, SortedNeighbours
+from skeval._solvers.deletion import Parts, ScaledNeighbours, SortedNeighbours
 from skeval._solvers.label_free import EPSILON, Neighbours, average, count_votes, weigh_votes
 
 __all__ = ["NeighboursDeletion", "factor_neighbours", "find_neighbours", "learn_neighbours"]
@@ -79,13 +80,15 @@ def factor_neighbours(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> NeighboursDeletion | None:
     """Return the neighbours among any training parts, None where they are not sorted once."""
-    if transformers or estimator.weights != "uniform":
+    if estimator.weights != "uniform":
         return None
     if estimator.metric not in OF_TWO_SAMPLES or estimator.metric_params:
         return None
     samples: Any = X if issparse(X) else np.asarray(X)
     if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
         return None
+    if transformers:
+        return factor_scaled(estimator, samples, target, transformers)
     n = samples.shape[0]
     model = clone(estimator).fit(X, np.arange(n) % 2)
 
@@ -97,6 +100,23 @@ def factor_neighbours(
     squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
     noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
     return NeighboursDeletion(SortedNeighbours(find, n, estimator.n_neighbors, noise), target)
+
+
+def factor_scaled(
+    estimator: Any, samples: Any, target: Target, transformers: tuple
+) -> NeighboursDeletion | None:
+    """Return the neighbours behind a scaler that each training part has for itself."""
+    euclidean = estimator.metric in ("euclidean", "l2") or (
+        estimator.metric == "minkowski" and estimator.p == 2
+    )
+    scales = type(transformers[-1]) is StandardScaler and transformers[-1].with_std
+    if not (euclidean and scales and are_affine(transformers)) or issparse(samples):
+        return None
+    columns = samples.astype(float)
+    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
+        return None
+    neighbours = ScaledNeighbours(columns, estimator.n_neighbors, ROUNDING * EPSILON)
+    return NeighboursDeletion(neighbours, target)
 
 
 def weigh_distances(distances: np.ndarray) -> np.ndarray:
@@ -134,7 +154,7 @@ class NeighboursMap:
 class NeighboursDeletion:
     """The neighbours among any training parts, which are the first in a list of all samples."""
 
-    def __init__(self, neighbours: SortedNeighbours, target: Target) -> None:
+    def __init__(self, neighbours: SortedNeighbours | ScaledNeighbours, target: Target) -> None:
         self.neighbours = neighbours
         self.n_classes = 0 if target.classes is None else len(target.classes)
         self.noise = EPSILON

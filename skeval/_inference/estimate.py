@@ -7,7 +7,7 @@ score, a difference or an index, and what only some methods find stands in `deta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,11 +34,9 @@ __all__ = [
     "IntervalResult",
     "Limits",
     "LimitsByMethod",
-    "LimitsResult",
     "Result",
     "Results",
     "Test",
-    "WithEnds",
     "require_width",
 ]
 
@@ -117,9 +115,8 @@ class IntervalResult(ShownAsText):
         check_confidence_level(level)
         methods = self.interval_methods
         method = check_option("method", methods[0] if method is None else method, methods)
-        return ConfidenceInterval(
-            *require_width(self._limits_at(level, method)), float(level), method
-        )
+        low, high = require_width(self._limits_at(level, method))
+        return ConfidenceInterval(low, high, float(level), method)
 
     def _limits_at(self, confidence_level: float, method: str) -> Limits:
         raise NotImplementedError
@@ -139,26 +136,6 @@ class IntervalResult(ShownAsText):
         return f"{100 * self.confidence_level:g} % interval", ends
 
 
-@dataclass(frozen=True, eq=False)
-class LimitsResult(IntervalResult):
-    """A result that is given the ends of its interval by method, as functions of the level.
-
-    No interval ends beyond `bounds`, the smallest and the largest value that there can be.
-    """
-
-    limits: LimitsByMethod = field(kw_only=True, repr=False)
-    bounds: Limits = field(default=(-np.inf, np.inf), kw_only=True, repr=False)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        return tuple(self.limits)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        low, high = np.clip(self.limits[method](confidence_level), *self.bounds).tolist()
-        return low, high
-
-
 class Result(ShownAsText):
     """What every result does: it prints itself, and is a dict, a row of a frame and a picture."""
 
@@ -169,7 +146,11 @@ class Result(ShownAsText):
         -------
         dict
         """
-        raise NotImplementedError
+        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in shown.items()
+        }
 
     def to_frame(self) -> DataFrame:
         """Return the numbers of `to_dict` as a frame of one row; requires pandas.
@@ -622,22 +603,6 @@ def _list_details(details: Details) -> list[tuple[str, str]]:
         for key, value in _keep_plain(details).items()
         if value is not None and key != CAUTION
     ]
-
-
-class WithEnds:
-    """A result that has the ends of its interval as attributes of its own."""
-
-    interval: ConfidenceInterval
-
-    @property
-    def low(self) -> float:
-        """Lower end of `interval`."""
-        return self.interval.low
-
-    @property
-    def high(self) -> float:
-        """Upper end of `interval`."""
-        return self.interval.high
 
 
 def require_width(limits: Limits) -> Limits:

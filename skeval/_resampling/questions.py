@@ -16,10 +16,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.outputs import RESPONSES, FitOutput, ReplayedEstimator, tie_values
+from skeval._resampling.outputs import FitOutput, ReplayedEstimator, tie_values
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.scores import Answers, Scorer, find_scores
 from skeval._resampling.target import Target
+from skeval._resampling.task import Task
 from skeval.utils._compat import limit_threads
 
 __all__ = [
@@ -59,11 +60,11 @@ class Questions:
         method = find_response_method(estimator, target)
         return replace(self, methods=("predict", *([] if method is None else [method])))
 
-    def need_no_model(self, estimator: Any, target: Target) -> bool:
+    def need_no_model(self, task: Task) -> bool:
         """Whether a solver, which finds answers to samples but makes no model, can answer."""
         if self.note is not None:
             return False
-        return self.scorer is None or takes_answers(estimator, self.scorer, self.scoring, target)
+        return self.scorer is None or takes_answers(task, self.scorer, self.scoring)
 
     def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
         """Return what scores by some of the scorers; one without a name is the only one."""
@@ -186,21 +187,21 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     return aligned
 
 
-def takes_answers(estimator: Any, scorer: Any, scoring: Any, target: Target) -> bool:
+def takes_answers(task: Task, scorer: Any, scoring: Any) -> bool:
     """Whether a scorer needs no more than the answers of an estimator to the tested samples.
 
     A scorer that scikit-learn made uses its samples only through the methods of the
     estimator; which methods it needs is tried on two samples of each class.
     """
+    target = task.target
     parts = name_parts(scoring).values()
     if None in parts:  # the score of an estimator, that of all that a solver serves
         return True
     if not all(isinstance(part, str | Scorer) for part in parts):
         return False
     codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
-    methods = [method for method in RESPONSES if hasattr(estimator, method)]
-    found = {method: make_response(method, codes, target) for method in methods}
-    replayed = ReplayedEstimator(found, get_tags(estimator), target.classes)
+    found = {method: make_response(method, codes, target) for method in task.responses}
+    replayed = ReplayedEstimator(found, task.tags, target.classes)
     try:
         scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
     except AttributeError:

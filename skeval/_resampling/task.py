@@ -12,8 +12,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
+from skeval._resampling.outputs import RESPONSES
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.schemes import Cases, cases_of
 from skeval._resampling.target import LossLike, Target, check_task, resolve_loss
@@ -24,7 +28,7 @@ from skeval._resampling.weights import (
     weight_parameters,
 )
 from skeval.utils._checks import check_jobs, check_weights
-from skeval.utils._compat import has_valid_parameters
+from skeval.utils._compat import InvalidParameterError
 
 __all__ = ["Task", "read_task"]
 
@@ -97,11 +101,34 @@ class Task:
         """
         if "adapter" not in self._found:
             found: Adapter | Unserved | None = Unserved("its parameters are not valid")
-            if has_valid_parameters(self.estimator):
+            if self._is_valid:
                 found = ask_steps(self.estimator, self.X, self.target)
             self._found["adapter"] = found or Unserved("no solver serves this estimator")
         adapter: Adapter | Unserved = self._found["adapter"]
         return adapter
+
+    @property
+    def _is_valid(self) -> bool:
+        """Whether the estimator and all that its parameters hold pass their own validation."""
+        if get_config()["skip_parameter_validation"]:
+            return True
+        for part in (self.estimator, *self.estimator.get_params().values()):
+            if isinstance(part, BaseEstimator) and hasattr(part, "_parameter_constraints"):
+                try:
+                    part._validate_params()
+                except InvalidParameterError:
+                    return False
+        return True
+
+    @property
+    def tags(self) -> Any:
+        """What scikit-learn knows of the estimator."""
+        return get_tags(self.estimator)
+
+    @property
+    def responses(self) -> list[str]:
+        """The methods by which a fit of the estimator may answer, some of `RESPONSES`."""
+        return [method for method in RESPONSES if hasattr(self.estimator, method)]
 
     def of(self, estimator: Any, X: Any = None) -> Task:
         """Return the task of another estimator, perhaps on other features."""

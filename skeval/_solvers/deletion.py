@@ -19,6 +19,7 @@ __all__ = [
     "PartSolutions",
     "Parts",
     "PenalisedSquares",
+    "ScaledNeighbours",
     "SortedNeighbours",
     "Votes",
     "factor_columns",
@@ -294,14 +295,18 @@ def _penalise(
 
 def standardise_columns(columns: np.ndarray, alpha: float) -> PenalisedSquares:
     """Return ridge regression on columns that are brought to variance 1 in each training part."""
-    n = len(columns)
-    centred = columns - columns.mean(axis=0)
-    deviation = np.sqrt(np.mean(centred**2, axis=0))
-    varies = np.ptp(columns, axis=0) > 0
-    scaled = centred[:, varies] / deviation[varies]
+    n, scaled = len(columns), standardise_all(columns)
     basis = np.column_stack([np.ones(n), scaled]) / n**0.5
     relative = np.r_[0.0, np.full(scaled.shape[1], alpha)]
     return PenalisedSquares(basis, np.zeros(basis.shape[1]), relative)
+
+
+def standardise_all(columns: np.ndarray) -> np.ndarray:
+    """Return the columns that vary, centred and brought to variance 1 over all samples."""
+    varies = np.ptp(columns, axis=0) > 0
+    centred = columns[:, varies] - columns[:, varies].mean(axis=0)
+    scaled: np.ndarray = centred / np.sqrt(np.mean(centred**2, axis=0))
+    return scaled
 
 
 class Votes(NamedTuple):
@@ -367,7 +372,7 @@ class SortedNeighbours:
             if size == self.n_samples:
                 break
             left, size = left[~known], 4 * size
-        sure_fits: np.ndarray = certain.reshape(shape).all(axis=1)
+        sure_fits = np.asarray(certain.reshape(shape).all(axis=1))
         return Votes(counts.reshape(-1, *shape), sure_fits)
 
     def _count(
@@ -394,7 +399,8 @@ class SortedNeighbours:
             distance = distances[tested, rank]
             present = weight > 0
             taken = np.minimum(weight, k - used) if not plain else present & (used < k)  # (7)
-            behind = present & (used >= k) & open_
+            # A sample of whose copies some are neighbours only is behind them, too.
+            behind = (weight > taken) & open_
             after[behind] = distance[behind]
             open_ &= ~behind
             label = flat_labels.take(at)
@@ -441,3 +447,73 @@ class SortedNeighbours:
             self._lists = self.find(size)
         distances, indices = self._lists
         return distances[:, :size], indices[:, :size]
+
+
+class ScaledNeighbours:
+    """Nearest samples where each training part brings the columns to variance 1 within it.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, p)
+    n_neighbors : int
+    noise : float
+        Squared distances that differ by no more, relative to the squares of samples, may be equal.
+    """
+
+    def __init__(self, columns: np.ndarray, n_neighbors: int, noise: float) -> None:
+        self.columns = standardise_all(columns)
+        self.n_neighbors = n_neighbors
+        self.noise = noise
+
+    def vote(self, labels: np.ndarray, parts: Parts, n_classes: int) -> Votes:
+        """Return what neighbours say, under codes (n_fits, n), or under numbers without classes."""
+        counts = np.zeros((max(1, n_classes), *parts.tested.shape))
+        certain = np.zeros(len(parts), dtype=bool)
+        weights = parts.weights.astype(float)
+        sizes = weights.sum(axis=1, keepdims=True)
+        means = weights @ self.columns / sizes
+        variances = weights @ self.columns**2 / sizes - means**2  # (5)
+        varies = (variances > _CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
+        for fit in np.flatnonzero(varies):
+            given = labels[fit], parts.weights[fit], parts.tested[fit]
+            counts[:, fit], certain[fit] = self._count(*given, variances[fit], n_classes)
+        return Votes(counts, certain)
+
+    def _count(
+        self,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        tested: np.ndarray,
+        variance: np.ndarray,
+        n_classes: int,
+    ) -> tuple[np.ndarray, bool]:
+        """Return the votes (n_classes, n_tested) in a fit, and whether ties do not matter."""
+        k, trained = self.n_neighbors, np.flatnonzero(weights)
+        scaled = self.columns / np.sqrt(variance)
+        squares = np.einsum("ij,ij->i", scaled, scaled)
+        squared = squares[trained] - 2 * scaled[tested] @ scaled[trained].T  # (t, m)
+        squared += squares[tested, None]
+        size = min(k + 1, len(trained))
+        first = np.argpartition(squared, size - 1, axis=1)[:, :size]
+        order = np.argsort(np.take_along_axis(squared, first, axis=1), axis=1)
+        first = np.take_along_axis(first, order, axis=1)
+        distances = np.take_along_axis(squared, first, axis=1)
+        weight = weights[trained[first]]
+        before = np.cumsum(weight, axis=1) - weight
+        used = np.clip(k - before, 0, weight)  # (7)
+        label = labels[trained[first]]
+        if n_classes:
+            codes = np.arange(n_classes)[:, None, None]
+            counts = np.sum(used * (label == codes), axis=-1)
+        else:
+            counts = np.sum(used * label, axis=-1)[None]
+        last = np.max(np.where(used > 0, distances, -np.inf), axis=1)
+        # A sample of whose copies some are neighbours only is behind them, too.
+        after = np.min(np.where(used < weight, distances, np.inf), axis=1)
+        noise = self.noise * squares.max() + 1e-10 * last
+        tied = after - last <= noise
+        near = np.abs(squared[tied] - last[tied, None]) <= 2 * noise[tied, None]
+        there = labels[trained]
+        lowest = np.min(np.where(near, there, np.inf), axis=1)
+        highest = np.max(np.where(near, there, -np.inf), axis=1)
+        return counts, bool(np.all(lowest == highest))

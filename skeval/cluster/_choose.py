@@ -6,7 +6,7 @@ against the same clusterer on data without structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral, Real
@@ -17,6 +17,7 @@ from numpy.random import Generator, SeedSequence
 from scipy.stats import sem, t
 from sklearn.base import clone
 
+from skeval._inference.estimate import Details, Result, Results
 from skeval._resampling.jobs import open_jobs
 from skeval.cluster._stability import (
     AGREEMENTS,
@@ -37,14 +38,14 @@ from skeval.cluster._stability import (
     seed_clusterer,
     shuffle_when_uncorrelated,
 )
-from skeval.metrics.cluster import within_cluster_distances, within_cluster_sse
+from skeval.metrics.cluster import compactness_score, within_cluster_distances
 from skeval.utils._checks import check_option, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import (
     DataFrame,
-    ShownAsText,
     align_text,
+    count,
     make_frame,
     write_number,
     write_spread,
@@ -52,9 +53,7 @@ from skeval.utils._text import (
 )
 
 __all__ = [
-    "GapStatistic",
     "NClustersChoice",
-    "NClustersComparison",
     "check_candidates",
     "choose_n_clusters",
     "gap_statistic",
@@ -62,18 +61,111 @@ __all__ = [
 ]
 
 
-GAP, SILHOUETTE = "gap", "silhouette"
+GAP = "gap"
 SHARE = 2 / 3
 """Least share of the way from the reference to 1; by simulation, see `choose_n_clusters`."""
 
 ERROR = 0.05
 """Share of data without structure in which the silhouette of some candidate reaches its limit."""
 
-MEASURES: dict[str, Measure] = {
-    name: partial(agree_both_ways, agreement) for name, agreement in AGREEMENTS.items()
-} | {SILHOUETTE: mean_silhouette}
-METHODS = (*MEASURES, GAP)
 SQUARED = "sqeuclidean"
+Array = np.ndarray
+
+
+def limit_strength(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the strength that each candidate must reach, given the (K, B) of the reference."""
+    return np.maximum(_share_of_the_way(reference.mean(axis=1)), threshold)
+
+
+def limit_agreement(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the agreement of halves that each candidate must reach, near the best of them."""
+    base = reference.mean(axis=1)
+    return _near_the_best(values, errors, base, _share_of_the_way(base))
+
+
+def limit_silhouette(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return what the silhouette of each candidate must reach, near the best of them.
+
+    It is the upper prediction limit of one more draw of the reference, for all candidates together.
+    """
+    n_candidates, n_draws = reference.shape
+    quantile = t.isf(ERROR / n_candidates, n_draws - 1)
+    spread = reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    base = reference.mean(axis=1)
+    return _near_the_best(values, errors, base, base + quantile * spread)
+
+
+def limit_gap(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+    """Return the gap of the next candidate less its standard error; the last one has no limit."""
+    return np.append((values - errors)[1:], -np.inf)
+
+
+def _share_of_the_way(base: Array) -> Array:
+    return base + SHARE * (1 - base)
+
+
+def _near_the_best(values: Array, errors: Array, base: Array, limits: Array) -> Array:
+    """Raise the limits to one standard error below the best of the sufficient candidates."""
+    found = np.flatnonzero((values >= limits) & (values > base))
+    if not found.size:
+        return limits
+    best = found[np.argmax(values[found])]
+    return np.maximum(limits, values[best] - errors[best])
+
+
+class Method(NamedTuple):
+    """How the number of clusters is chosen.
+
+    Attributes
+    ----------
+    measure : callable or None
+        What is measured of two halves; None of the gap, which is of all samples.
+    limits : callable
+        ``(values, errors, reference, threshold) -> limits``: what each candidate must reach.
+    rule : str
+        Which candidate is chosen, in words.
+    takes_one : bool
+        Whether one cluster has a value, too.
+    takes_largest : bool
+        Whether the largest of the candidates that reach their limits is chosen, or the smallest.
+    """
+
+    measure: Measure | None
+    limits: Callable[[Array, Array, Array, float], Array]
+    rule: str
+    takes_one: bool = False
+    takes_largest: bool = True
+
+
+_LEAST = "at least 2/3 of the way from the reference to 1, else 1"
+METHODS = {
+    name: Method(
+        partial(agree_both_ways, agreement),
+        limit_agreement,
+        f"largest k within one standard error of the best and {_LEAST}",
+    )
+    for name, agreement in AGREEMENTS.items()
+} | {
+    PREDICTION_STRENGTH: Method(
+        partial(agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
+        limit_strength,
+        f"largest k with strength >= {{threshold:g}} and {_LEAST}",
+        takes_one=True,
+    ),
+    "silhouette": Method(
+        mean_silhouette,
+        limit_silhouette,
+        "smallest k within one standard error of the best and above the reference, else 1",
+        takes_largest=False,
+    ),
+    GAP: Method(
+        None,
+        limit_gap,
+        "smallest k whose gap is within one standard error of that of the next k",
+        takes_one=True,
+        takes_largest=False,
+    ),
+}
 
 
 class Trial(NamedTuple):
@@ -88,6 +180,23 @@ class Trial(NamedTuple):
     threshold: float
     root: SeedSequence
     options: dict[str, Any]
+
+
+def read_trial(
+    clusterer: Any,
+    X: Any,
+    param_name: str | None,
+    reference: str,
+    n_repeats: int,
+    threshold: float,
+    random_state: Seed,
+    **options: Any,
+) -> Trial:
+    """Return what is tried, or raise where parameter or reference are not to be had."""
+    parameter = resolve_parameter(clusterer, param_name)
+    kind, draws = resolve_reference(X, reference)
+    root = root_seed(random_state)
+    return Trial(X, clusterer, parameter, kind, draws, n_repeats, threshold, root, options)
 
 
 @validate_params(
@@ -113,7 +222,7 @@ def choose_n_clusters(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> NClustersChoice | NClustersComparison:
+) -> NClustersChoice | Results:
     r"""Choose the number of clusters that one half of the data predicts in the other.
 
     K-means cuts a long cloud in the middle in both halves alike, and uniform noise hardly less.
@@ -172,9 +281,9 @@ def choose_n_clusters(
 
     Returns
     -------
-    NClustersChoice or NClustersComparison
-        The choice, its rule, and the curve of values with standard errors; of several methods their
-        choices by name.
+    NClustersChoice or dict of str to NClustersChoice
+        The choice, its rule, and the curve of values with standard errors; of a list of methods
+        their choices by name.
 
     Raises
     ------
@@ -185,7 +294,7 @@ def choose_n_clusters(
 
     See Also
     --------
-    prediction_strength : The measure by default.
+    predictive_power : The measures of halves.
     gap_statistic : The gap alone, with its dispersions.
     StabilityDisplay : Draws the curve.
 
@@ -237,23 +346,14 @@ def choose_n_clusters(
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
     if GAP in methods:
         check_sizes(X, candidates[GAP])
-    parameter = resolve_parameter(clusterer, param_name)
-    kind, draws = resolve_reference(X, reference)
-    trial = Trial(
-        X,
-        clusterer,
-        parameter,
-        kind,
-        draws,
-        n_repeats,
-        float(threshold),
-        root_seed(random_state),
-        {"n_jobs": n_jobs, "verbose": verbose, "memory": memory},
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    trial = read_trial(
+        clusterer, X, param_name, reference, n_repeats, float(threshold), random_state, **options
     )
     choices = _explain_choices(trial, _choose_all(trial, candidates))
     if isinstance(method, str):
         return choices[method]
-    return NClustersComparison({name: choices[name] for name in methods})
+    return Results({name: choices[name] for name in methods})
 
 
 def _check_methods(methods: Sequence[str]) -> list[str]:
@@ -293,7 +393,7 @@ def _explain_choices(
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
     """Return the candidates of a method; beside others, a method leaves out what it cannot take."""
-    takes_one = method in (PREDICTION_STRENGTH, GAP)
+    takes_one = METHODS[method].takes_one
     if not takes_one and n_methods > 1:
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
     candidates = check_candidates(n_clusters, 1 if takes_one else 2, method)
@@ -309,7 +409,7 @@ def _choose_by_halves(
     union = np.unique(np.concatenate(list(candidates.values())))
     possible = union * SMALLEST <= trial.X.shape[0] // 2
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, union[possible])
-    measures = tuple(MEASURES[method] for method in candidates)
+    measures = [measure for name in candidates if (measure := METHODS[name].measure)]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
     table[:, :, possible] = run_halvings(
         clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
@@ -325,12 +425,9 @@ def _read_choice(
 ) -> NClustersChoice:
     """Return the choice that the (2, K, n_repeats) values of data and reference make."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
-    if method == SILHOUETTE:
-        limits = silhouette_limits(values, errors, both[1])
-    else:
-        limits = compute_limits(values, errors, base, method, trial.threshold)
+    limits = METHODS[method].limits(values, errors, both[1], trial.threshold)
     return NClustersChoice(
-        n_clusters=pick_candidate(candidates, values, limits, base, method),
+        n_clusters=pick_candidate(method, candidates, values, limits, base),
         candidates=candidates,
         values=values,
         standard_errors=errors,
@@ -342,34 +439,41 @@ def _read_choice(
         method=method,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=describe_rule(method, trial.threshold),
+        rule=METHODS[method].rule.format(threshold=trial.threshold),
     )
 
 
-def _choose_by_gap(trial: Trial, candidates: np.ndarray) -> NClustersChoice:
+def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -> NClustersChoice:
     """Return the choice of the gap statistic, whose reference has a gap of 0."""
-    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
-    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
-    logs, reference_logs = compute_dispersions(
-        trial.X, clusterers, trial.draws, SQUARED, trial.n_repeats, root, trial.options
-    )
+    logs, reference_logs = compute_dispersions(trial, candidates, metric)
     gap, errors = read_gap(logs, reference_logs)
-    limits, base = gap_limits(gap, errors), np.zeros(len(candidates))
+    limits = limit_gap(gap, errors, reference_logs, trial.threshold)
     return NClustersChoice(
         n_clusters=choose_by_gap(candidates, gap, limits),
         candidates=candidates,
         values=gap,
         standard_errors=errors,
         replicates=reference_logs - logs[:, None],
-        reference_values=base,
+        reference_values=np.zeros(len(candidates)),
         reference_standard_errors=sem(reference_logs, axis=1),
         reference_replicates=reference_logs - reference_logs.mean(axis=1, keepdims=True),
         limits=limits,
         method=GAP,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=describe_rule(GAP, trial.threshold),
+        rule=METHODS[GAP].rule,
+        details={"log_dispersions": logs, "reference_log_dispersions": reference_logs},
     )
+
+
+def pick_candidate(
+    method: str, candidates: Array, values: Array, limits: Array, base: Array | float
+) -> int:
+    """Return the chosen number of clusters: 1 where no candidate reaches its limit."""
+    reached = candidates[(values >= limits) & (values > base)]
+    if not reached.size:
+        return 1
+    return int(reached.max() if METHODS[method].takes_largest else reached.min())
 
 
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
@@ -418,7 +522,7 @@ def find_parameter(clusterer: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class NClustersChoice(ShownAsText):
+class NClustersChoice(Result):
     """A chosen number of clusters and the value of every candidate.
 
     The values are stabilities, silhouettes or gaps, as the method says. The gap of a candidate is
@@ -443,14 +547,18 @@ class NClustersChoice(ShownAsText):
         What the value of each candidate had to reach.
     method : str
         What was measured.
-    reference : {"uniform", "permuted"}
+    reference : {"uniform", "box", "permuted"}
         The data without structure.
     threshold : float
-        Smallest strength of real clusters, whatever the reference.
+        Smallest strength of real clusters, whatever the reference; only prediction strength
+        reads it.
     rule : str
         The rule of the choice, in words.
     caution : str
         That the shapes of single columns explain the clusters, where that is so; else empty.
+    details : mapping
+        Of the gap, the arrays "log_dispersions" of shape (n_candidates,) and
+        "reference_log_dispersions" of shape (n_candidates, n_repeats).
     """
 
     n_clusters: int
@@ -467,6 +575,7 @@ class NClustersChoice(ShownAsText):
     threshold: float
     rule: str
     caution: str = ""
+    details: Details = field(default_factory=dict, repr=False)
 
     @property
     def margins(self) -> np.ndarray:
@@ -483,7 +592,7 @@ class NClustersChoice(ShownAsText):
         ours = self.candidates == self.n_clusters
         missed = (self.margins < 0) & (self.candidates != 1)
         # where the smallest sufficient k is chosen, a larger one has no say, and the reverse
-        if self.method in (GAP, SILHOUETTE):
+        if not METHODS[self.method].takes_largest:
             missed &= ~np.any(ours) | (self.candidates < self.n_clusters)
         else:
             missed &= self.candidates > self.n_clusters
@@ -530,172 +639,8 @@ class NClustersChoice(ShownAsText):
             text = f"{write_number(value)} +/- {write_spread(error)}, "
             text += f"reference {write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
-        noun = "cluster" if self.n_clusters == 1 else "clusters"
-        text = align_text(f"{self.n_clusters} {noun} by {self.method}", rows)
+        text = align_text(f"{count(self.n_clusters, 'cluster')} by {self.method}", rows)
         return "\n".join([text, *(f"! {each}" for each in (self.edge, self.caution) if each)])
-
-
-@dataclass(frozen=True, eq=False)
-class NClustersComparison(ShownAsText):
-    """Numbers of clusters chosen by several methods, on the same halves of the data.
-
-    Attributes
-    ----------
-    choices : dict of str to NClustersChoice
-        The choice of each method.
-    """
-
-    choices: dict[str, NClustersChoice]
-
-    @property
-    def n_clusters(self) -> dict[str, int]:
-        """The number of clusters that each method chooses."""
-        return {method: choice.n_clusters for method, choice in self.choices.items()}
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per candidate, nan where a method does not take it."""
-        columns = {}
-        for method, choice in self.choices.items():
-            frame = choice.to_frame()
-            columns[method] = frame[method]
-            columns[f"{method}_limit"] = frame["limit"]
-        return make_frame(columns).rename_axis("n_clusters")
-
-    def __str__(self) -> str:
-        rows = []
-        for method, choice in self.choices.items():
-            pairs = zip(choice.candidates, choice.values, strict=True)
-            curve = ", ".join(
-                f"{k}: {value:.3f}{'*' if k == choice.n_clusters else ''}" for k, value in pairs
-            )
-            rows.append((f"{method.replace('_', ' ')}: {choice.n_clusters}", curve))
-        return align_text("number of clusters by method (* chosen)", rows)
-
-
-def compute_limits(
-    values: np.ndarray, errors: np.ndarray, base: np.ndarray, method: str, threshold: float
-) -> np.ndarray:
-    """Return what the stability of each candidate must reach, given that of the reference."""
-    limits = base + SHARE * (1 - base)
-    if method == PREDICTION_STRENGTH:
-        return np.maximum(limits, threshold)
-    sufficient = (values >= limits) & (values > base)
-    return _near_the_best(values, errors, limits, sufficient)
-
-
-def silhouette_limits(
-    values: np.ndarray, errors: np.ndarray, reference_replicates: np.ndarray
-) -> np.ndarray:
-    """Return what the silhouette of each candidate must reach, given those of the reference.
-
-    It is the upper prediction limit of one more draw, for all candidates together, and lies within
-    one standard error of the best that reaches that.
-    """
-    n_candidates, n_draws = reference_replicates.shape
-    quantile = t.isf(ERROR / n_candidates, n_draws - 1)
-    spread = reference_replicates.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-    base = reference_replicates.mean(axis=1)
-    limits = base + quantile * spread
-    return _near_the_best(values, errors, limits, (values >= limits) & (values > base))
-
-
-def _near_the_best(
-    values: np.ndarray, errors: np.ndarray, limits: np.ndarray, sufficient: np.ndarray
-) -> np.ndarray:
-    """Raise the limits to one standard error below the best of the sufficient candidates."""
-    found = np.flatnonzero(sufficient)
-    if not found.size:
-        return limits
-    best = found[np.argmax(values[found])]
-    return np.maximum(limits, values[best] - errors[best])
-
-
-def gap_limits(gap: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Return the gap of the next candidate less its standard error; the last one has no limit."""
-    return np.append((gap - errors)[1:], -np.inf)
-
-
-def pick_candidate(
-    candidates: np.ndarray, values: np.ndarray, limits: np.ndarray, base: np.ndarray, method: str
-) -> int:
-    """Return the chosen number of clusters."""
-    if method == GAP:
-        return int(candidates[values >= limits].min())
-    reached = candidates[(values >= limits) & (values > base)]
-    if method == SILHOUETTE:
-        return int(reached.min()) if reached.size else 1
-    return int(reached.max(initial=1))
-
-
-def describe_rule(method: str, threshold: float) -> str:
-    """Return the rule of a method."""
-    if method == GAP:
-        return "smallest k whose gap is within one standard error of that of the next k"
-    if method == SILHOUETTE:
-        return "smallest k within one standard error of the best and above the reference, else 1"
-    least = "at least 2/3 of the way from the reference to 1"
-    if method == PREDICTION_STRENGTH:
-        return f"largest k with strength >= {threshold:g} and {least}, else 1"
-    return f"largest k within one standard error of the best and {least}, else 1"
-
-
-@dataclass(frozen=True, eq=False)
-class GapStatistic(ShownAsText):
-    """The gap statistic of several numbers of clusters.
-
-    Attributes
-    ----------
-    n_clusters : int
-        The number of clusters that the rule chooses.
-    candidates : ndarray of shape (n_candidates,)
-        The numbers of clusters that were asked for, ascending.
-    gap, standard_errors : ndarray of shape (n_candidates,)
-        The gap of each candidate, and s_k, the error of its reference with that of simulation.
-    log_dispersions : ndarray of shape (n_candidates,)
-        Logarithm of the dispersion of the data.
-    reference_log_dispersions : ndarray of shape (n_candidates, n_references)
-        The same of each draw of data without structure.
-    limits : ndarray of shape (n_candidates,)
-        What the gap had to reach: that of the next candidate less its standard error; minus
-        infinity for the last one.
-    reference : {"uniform", "box", "permuted"}
-        The data without structure.
-    rule : str
-        The rule of the choice, in words.
-    """
-
-    n_clusters: int
-    candidates: np.ndarray
-    gap: np.ndarray
-    standard_errors: np.ndarray
-    log_dispersions: np.ndarray
-    reference_log_dispersions: np.ndarray = field(repr=False)
-    limits: np.ndarray
-    reference: str
-    rule: str
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per candidate."""
-        return make_frame(
-            {
-                "gap": self.gap,
-                "standard_error": self.standard_errors,
-                "log_dispersion": self.log_dispersions,
-                "reference_log_dispersion": self.reference_log_dispersions.mean(axis=1),
-                "limit": self.limits,
-                "chosen": self.candidates == self.n_clusters,
-            },
-            self.candidates,
-            "n_clusters",
-        )
-
-    def __str__(self) -> str:
-        rows = [("rule", self.rule), ("reference", REFERENCE_WORDS[self.reference])]
-        for k, value, error in zip(self.candidates, self.gap, self.standard_errors, strict=True):
-            mark = "  <- chosen" if k == self.n_clusters else ""
-            rows.append((f"k = {k}", f"{write_number(value)} +/- {write_spread(error)}{mark}"))
-        noun = "cluster" if self.n_clusters == 1 else "clusters"
-        return align_text(f"{self.n_clusters} {noun} by the gap statistic", rows)
 
 
 @validate_params(
@@ -720,7 +665,7 @@ def gap_statistic(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> GapStatistic:
+) -> NClustersChoice:
     r"""Compute the gap statistic of several numbers of clusters.
 
     The dispersion of k clusters :math:`C_r` of :math:`n_r` samples is
@@ -771,8 +716,9 @@ def gap_statistic(
 
     Returns
     -------
-    GapStatistic
-        The gap and s_k of each candidate, the dispersions behind them, and the choice.
+    NClustersChoice
+        The choice, the gap of each candidate as `values` and s_k as `standard_errors`; the
+        logarithms of the dispersions are `details` of it.
 
     Raises
     ------
@@ -790,7 +736,7 @@ def gap_statistic(
     See Also
     --------
     choose_n_clusters : The gap beside prediction strength and the silhouette.
-    GapDisplay : Draws the curve.
+    StabilityDisplay : Draws the curve.
 
     Notes
     -----
@@ -823,26 +769,11 @@ def gap_statistic(
     X = check_points(clusterer, X)
     candidates = check_candidates(n_clusters, 1, GAP)
     check_sizes(X, candidates)
-    kind, draws = resolve_reference(X, reference)
-    name = resolve_parameter(clusterer, param_name)
-    clusterers = with_n_clusters(clusterer, name, candidates)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    logs, reference_logs = compute_dispersions(
-        X, clusterers, draws, metric, n_references, root_seed(random_state), options
+    trial = read_trial(
+        clusterer, X, param_name, reference, n_references, 0.0, random_state, **options
     )
-    gap, errors = read_gap(logs, reference_logs)
-    limits = gap_limits(gap, errors)
-    return GapStatistic(
-        n_clusters=choose_by_gap(candidates, gap, limits),
-        candidates=candidates,
-        gap=gap,
-        standard_errors=errors,
-        log_dispersions=logs,
-        reference_log_dispersions=reference_logs,
-        limits=limits,
-        reference=kind,
-        rule=describe_rule(GAP, np.nan),
-    )
+    return _choose_by_gap(trial, candidates, metric)
 
 
 class Draw(NamedTuple):
@@ -855,26 +786,22 @@ class Draw(NamedTuple):
 
 
 def compute_dispersions(
-    X: Any,
-    clusterers: dict[int, Any],
-    draws: Draws,
-    metric: str,
-    n_references: int,
-    root: SeedSequence,
-    options: dict[str, Any],
+    trial: Trial, candidates: np.ndarray, metric: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the (K,) logarithms of dispersions of the data, and the (K, B) of the references.
 
     All numbers of clusters meet the same draws.
     """
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
     of_reference = root.spawn(1)[0]
-    shape = (len(clusterers), 1 + n_references)
-    measure = partial(measure_draw, X, draws, metric)
-    with open_jobs(measure, total=int(np.prod(shape)), **options) as run:
+    shape = (len(clusterers), 1 + trial.n_repeats)
+    measure = partial(measure_draw, trial.X, trial.draws, metric)
+    with open_jobs(measure, total=int(np.prod(shape)), **trial.options) as run:
         logs = run(
             Draw(clusterer, k, repetition_rng(own_root, draw), own_root is of_reference)
             for k, clusterer in clusterers.items()
-            for own_root, n_draws in ((root, 1), (of_reference, n_references))
+            for own_root, n_draws in ((root, 1), (of_reference, trial.n_repeats))
             for draw in range(n_draws)
         )
     table = np.reshape(logs, shape)
@@ -893,10 +820,10 @@ def measure_draw(X: Any, reference: Draws, metric: str, job: Draw) -> float:
 def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
     """Return the logarithm of the pooled within-cluster dispersion, equation (2) of the paper."""
     if metric == SQUARED:
-        total = within_cluster_sse(X, labels, noise="cluster")
+        total = compactness_score(X, labels, unit="sum", noise="cluster")
     else:
         found = within_cluster_distances(X, labels, metric=metric, noise="cluster")
-        total = np.sum(found.mean * (found.sizes - 1) / 2)
+        total = np.sum(found["mean"] * (found["size"] - 1) / 2)
     return float(np.log(total)) if total > 0 else -np.inf
 
 
@@ -914,7 +841,7 @@ def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, 
 
 def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
     """Return the chosen number of clusters; warn where it is that without a limit."""
-    chosen = pick_candidate(candidates, gap, limits, np.zeros(len(gap)), GAP)
+    chosen = pick_candidate(GAP, candidates, gap, limits, -np.inf)
     if chosen == candidates[-1] > candidates[0]:
         warn_user(
             f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "
@@ -929,5 +856,5 @@ def check_sizes(X: Any, candidates: np.ndarray) -> None:
         raise ValueError(
             f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
         )
-    if within_cluster_sse(X, np.zeros(X.shape[0])) == 0:
+    if compactness_score(X, np.zeros(X.shape[0]), unit="sum") == 0:
         raise ValueError("X must hold two samples that differ, got equal ones.")

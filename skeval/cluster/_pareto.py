@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
 from skeval.metrics.cluster._indices import INTERNAL
 from skeval.utils._checks import check_data
 from skeval.utils._compat import validate_params
-from skeval.utils._text import DataFrame, ShownAsText, align_text, make_frame
+from skeval.utils._text import DataFrame, align_text, make_frame
 
 __all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
 
@@ -29,7 +30,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ClusteringComparison(ShownAsText):
+class ClusteringComparison(Result):
     """Several clusterings of the same data on several indices.
 
     Attributes
@@ -285,7 +286,7 @@ def compute_internal(
         with warnings.catch_warnings():  # check_defined raises for undefined ones
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             result = call_index(partition, internal_indices, X, labels, indices=names, **options)
-        rows.append([getattr(result, name) for name in names])
+        rows.append([result[name] for name in names])
     return np.array(rows, dtype=np.float64)
 
 

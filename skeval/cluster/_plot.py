@@ -23,7 +23,6 @@ from skeval.utils._text import count, say_pvalue, write_number
 
 __all__ = [
     "ClusterStabilityDisplay",
-    "GapDisplay",
     "IndicesDisplay",
     "ParetoDisplay",
     "StabilityDisplay",
@@ -33,7 +32,7 @@ __all__ = [
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StabilityDisplay(Display):
-    """Stability against the number of clusters, with that of the reference and the choice.
+    """Stability, silhouette or gap against the number of clusters, the reference and the choice.
 
     It is recommended to use `from_result` to create a display.
 
@@ -42,7 +41,7 @@ class StabilityDisplay(Display):
     candidates : ndarray of shape (n_candidates,)
         Numbers of clusters.
     values, standard_errors : ndarray of shape (n_candidates,)
-        Mean stability and its standard error.
+        Mean of each candidate and its standard error; of the gap s_k.
     n_clusters : int
         The choice.
     reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
@@ -50,7 +49,7 @@ class StabilityDisplay(Display):
     limits : ndarray of shape (n_candidates,)
         The value that each candidate had to reach.
     method : str
-        Name of the measure of stability.
+        What was measured.
 
     Attributes
     ----------
@@ -63,7 +62,7 @@ class StabilityDisplay(Display):
 
     See Also
     --------
-    choose_n_clusters : Computes what is drawn.
+    choose_n_clusters, gap_statistic : Compute what is drawn.
 
     Examples
     --------
@@ -112,75 +111,6 @@ class StabilityDisplay(Display):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GapDisplay(Display):
-    """The gap statistic against the number of clusters, with the choice.
-
-    It is recommended to use `from_result` to create a display.
-
-    Parameters
-    ----------
-    candidates : ndarray of shape (n_candidates,)
-        Numbers of clusters.
-    gap, standard_errors : ndarray of shape (n_candidates,)
-        The gap and its standard error.
-    limits : ndarray of shape (n_candidates,)
-        The gap that each candidate had to reach.
-    n_clusters : int
-        The choice.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
-    errorbar_ : matplotlib ErrorbarContainer
-        The curve with its error bars.
-    limits_ : matplotlib Line2D
-        The limits.
-
-    See Also
-    --------
-    gap_statistic : Computes what is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import load_iris
-    >>> from skeval.cluster import GapDisplay, gap_statistic
-    >>> X = load_iris().data
-    >>> result = gap_statistic(
-    ...     KMeans(n_init=2), X, n_clusters=range(1, 6), n_references=20, random_state=0
-    ... )
-    >>> GapDisplay.from_result(result)
-    <...GapDisplay ...>
-    """
-
-    candidates: np.ndarray
-    gap: np.ndarray
-    standard_errors: np.ndarray
-    limits: np.ndarray
-    n_clusters: int
-
-    def _draw(self, ax: Any) -> None:
-        """Draw the gap with its error bars, the limits and the choice."""
-        self.errorbar_ = ax.errorbar(
-            self.candidates, self.gap, yerr=self.standard_errors, marker="o", capsize=3, label="gap"
-        )
-        (self.limits_,) = ax.plot(
-            self.candidates,
-            self.limits,
-            color="grey",
-            linestyle="--",
-            marker="_",
-            label="next gap less its standard error",
-        )
-        ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
-        ax.set_xticks(self.candidates)
-        ax.set_xlabel("number of clusters")
-        ax.set_ylabel("gap statistic")
-        ax.legend()
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
 class ClusterStabilityDisplay(Display):
     """The stability of each cluster as a bar, with every resample as a point.
 
@@ -190,7 +120,7 @@ class ClusterStabilityDisplay(Display):
     ----------
     labels, sizes : ndarray of shape (n_clusters,)
         The clusters and their numbers of samples.
-    mean_jaccard : ndarray of shape (n_clusters,)
+    values : ndarray of shape (n_clusters,)
         Mean Jaccard coefficient of each cluster.
     replicates : ndarray of shape (n_clusters, n_resamples)
         The coefficient in each resample.
@@ -223,14 +153,14 @@ class ClusterStabilityDisplay(Display):
 
     labels: np.ndarray
     sizes: np.ndarray
-    mean_jaccard: np.ndarray
+    values: np.ndarray
     replicates: np.ndarray
     verdicts: tuple[str, ...]
 
     def _draw(self, ax: Any) -> None:
         """Draw the bars, the points and the limits of the verdicts."""
         place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
-        self.bars_ = ax.barh(place, self.mean_jaccard, color="C0", alpha=0.4)
+        self.bars_ = ax.barh(place, self.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
         (self.points_,) = ax.plot(
             self.replicates.ravel(),

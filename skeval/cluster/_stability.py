@@ -1,8 +1,8 @@
 """Stability of clusterings: are the clusters of one part of the data found in another?
 
 The data are halved, resampled or disturbed, or drawn anew without structure, and clustered again.
-The clusters of both runs are compared: as partitions (`predictive_power`), by the weakest cluster
-(`prediction_strength`), or cluster by cluster (`cluster_stability`).
+The clusters of both runs are compared: as partitions, or by the weakest cluster
+(`predictive_power`), or cluster by cluster (`cluster_stability`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scipy.stats import chi2, kurtosis, kurtosistest, rankdata, sem, skew, skewt
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from skeval._inference.estimate import Estimate, Result
 from skeval._resampling.jobs import open_jobs
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
@@ -30,11 +31,8 @@ from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import (
     DataFrame,
-    ShownAsText,
     align_text,
     make_frame,
-    write_number,
-    write_spread,
     write_with_spread,
 )
 
@@ -49,8 +47,8 @@ __all__ = [
     "VERDICTS",
     "ClusterStability",
     "Draws",
+    "Job",
     "Measure",
-    "PredictivePower",
     "Seed",
     "agree_both_ways",
     "check_points",
@@ -58,7 +56,7 @@ __all__ = [
     "explain_by_columns",
     "half_of",
     "mean_silhouette",
-    "prediction_strength",
+    "name_function",
     "predictive_power",
     "resolve_reference",
     "run_halvings",
@@ -168,41 +166,6 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class PredictivePower(ShownAsText):
-    """How well the clusters of one half of the data predict those of the other half.
-
-    Attributes
-    ----------
-    value : float
-        Mean of `values`; 1 is best.
-    standard_error : float
-        Standard error of that mean over the random halvings of these data.
-    values : ndarray of shape (n_repeats,)
-        Agreement of each halving, the mean of its two directions.
-    agreement : str
-        What was measured: the name of the agreement.
-    """
-
-    value: float
-    standard_error: float
-    values: np.ndarray = field(repr=False)
-    agreement: str
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per repeat."""
-        return make_frame({self.agreement: self.values}, range(len(self.values)), "repeat")
-
-    def __str__(self) -> str:
-        rows = [
-            ("agreement", self.agreement),
-            ("mean", write_number(self.value)),
-            ("standard error", write_spread(self.standard_error)),
-            ("repeats", f"{len(self.values)}"),
-        ]
-        return align_text("predictive power", rows)
-
-
 @validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
@@ -214,13 +177,17 @@ def predictive_power(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> PredictivePower:
+) -> Estimate:
     """Measure how well the clusters of one half of the data predict those of the other.
 
     The samples are split at random into two halves and each is clustered by itself. Every sample
     of the second half takes the cluster of its nearest neighbour in the first; the agreement of
     these with the second half's own clusters is averaged with that of the other direction, and
     over `n_repeats` splits. 1 is best; 0 is expected by chance with ``"adjusted_rand"``.
+
+    With ``"prediction_strength"`` (Tibshirani and Walther) it is, of each cluster of a half, the
+    share of its pairs of samples that the transferred clusters keep together, and of these shares
+    the smallest. In [0, 1]; values above 0.8 to 0.9 are held to show real clusters [2]_.
 
     Parameters
     ----------
@@ -233,7 +200,7 @@ def predictive_power(
     agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
             default="adjusted_rand"
         The adjusted Rand index; the share of equal labels under the best one-to-one matching of
-        clusters (the Hungarian algorithm); that of `prediction_strength`; or a function
+        clusters (the Hungarian algorithm); the prediction strength; or a function
         ``(labels, predicted) -> float`` of a half's own and of its transferred labels.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the halvings and of the clusterer's own `random_state` where that is None.
@@ -247,8 +214,9 @@ def predictive_power(
 
     Returns
     -------
-    PredictivePower
-        The mean, its standard error and the agreement of every halving.
+    Estimate
+        The mean as `value`, its `standard_error`, and the agreement of every halving, the mean of
+        its two directions, as `replicates`; `method` is the agreement. It has no interval.
 
     Raises
     ------
@@ -258,7 +226,6 @@ def predictive_power(
 
     See Also
     --------
-    prediction_strength : The same with the agreement of the worst cluster.
     choose_n_clusters : The number of clusters that is predicted best.
 
     Notes
@@ -272,11 +239,22 @@ def predictive_power(
     has no equal in the matched accuracy. Where no two samples of a half are in one cluster, there
     is no evidence of clusters, and the agreement is 0. A function gets the labels as they are.
 
+    The paper on prediction strength transfers clusters to the nearest centroid, which suits
+    K-means; the nearest neighbour serves any clusterer. A cluster of fewer than 3 samples in a half
+    carries no evidence and counts 0 (in R's fpc one of a single sample counts 1). Samples of noise
+    have no strength of their own, and are kept together with nothing; the strength of noise alone
+    is 0. K-means cuts a long cloud in the middle, the same way in both halves, and so does it
+    uniform noise: a large strength by itself is no evidence of groups. `choose_n_clusters` compares
+    it with that of data without structure.
+
     References
     ----------
     .. [1] Lange, T., Roth, V., Braun, M. L. and Buhmann, J. M. (2004). Stability-based validation
        of clustering solutions. Neural Computation 16, 1299-1323.
        https://doi.org/10.1162/089976604773717621
+    .. [2] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
+       of Computational and Graphical Statistics 14, 511-528.
+       https://doi.org/10.1198/106186005X59243
 
     Examples
     --------
@@ -285,11 +263,10 @@ def predictive_power(
     >>> from skeval.cluster import predictive_power
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     >>> print(predictive_power(KMeans(3, n_init=2), X, n_repeats=5, random_state=0))
-    predictive power
-      agreement       adjusted_rand
-      mean            1.0000
+    predictive power (adjusted_rand)
+      value           1.0000
       standard error  unknown
-      repeats         5
+      samples         90
     """
     X = check_points(clusterer, X)
     measure = AGREEMENTS[agreement] if isinstance(agreement, str) else agreement
@@ -297,107 +274,21 @@ def predictive_power(
     root = root_seed(random_state)
     measures = (partial(agree_both_ways, measure),)
     values = run_halvings({0: clusterer}, X, None, measures, n_repeats, root, options)[0, 0, 0]
-    error = float(sem(values))
-    return PredictivePower(float(values.mean()), error, values, name_agreement(agreement))
-
-
-@validate_params(STABILITY)
-def prediction_strength(
-    clusterer: Any,
-    X: Any,
-    *,
-    n_repeats: int = 20,
-    random_state: Seed = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-) -> PredictivePower:
-    """Measure the prediction strength of a clusterer (Tibshirani and Walther).
-
-    Of each cluster of a half, the share of its pairs of samples that the clusters of the other
-    half, transferred by nearest neighbours, keep together; of these shares the smallest. It is
-    averaged over both directions and over `n_repeats` random halvings. In [0, 1]; larger is
-    better, and values above 0.8 to 0.9 are held to show real clusters [1]_.
-
-    Parameters
-    ----------
-    clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict`; it is cloned. It needs no `predict`.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
-    n_repeats : int, default=20
-        Number of random halvings, at least 2.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` where that is None.
-    n_jobs : int, default=None
-        Number of halvings computed at a time, through joblib; the numbers do not depend on it.
-    verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
-    memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
-
-    Returns
-    -------
-    PredictivePower
-        The mean, its standard error and the strength of every halving.
-
-    Raises
-    ------
-    ValueError
-        If X has fewer than 4 samples, is not finite or of a size whose squares are not, if the
-        clusterer takes precomputed distances, or a parameter is out of range.
-
-    See Also
-    --------
-    predictive_power : The same with an agreement of the whole partitions.
-    choose_n_clusters : The largest number of clusters of sufficient strength.
-
-    Notes
-    -----
-    The paper transfers clusters to the nearest centroid, which suits K-means; the nearest
-    neighbour serves any clusterer. A cluster of fewer than 3 samples in a half carries no evidence
-    and counts 0 (in R's fpc one of a single sample counts 1). Label -1, the noise of DBSCAN, is no
-    cluster: samples of noise have no strength of their own, and are kept together with nothing;
-    the strength of noise alone is 0. That of a single cluster of all samples is always 1. The
-    standard error is that of the mean over random halvings of these data.
-
-    K-means cuts a long cloud in the middle, the same way in both halves, and so does it uniform
-    noise: a large strength by itself is no evidence of groups. `choose_n_clusters` compares it with
-    that of data without structure.
-
-    References
-    ----------
-    .. [1] Tibshirani, R. and Walther, G. (2005). Cluster validation by prediction strength. Journal
-       of Computational and Graphical Statistics 14, 511-528.
-       https://doi.org/10.1198/106186005X59243
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import make_blobs
-    >>> from skeval.cluster import prediction_strength
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> prediction_strength(KMeans(3, n_init=2), X, n_repeats=5, random_state=0).value
-    1.0
-    """
-    return predictive_power(
-        clusterer,
-        X,
-        n_repeats=n_repeats,
-        agreement=PREDICTION_STRENGTH,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
+    return Estimate(
+        name="predictive power",
+        value=float(values.mean()),
+        standard_error=float(sem(values)),
+        method=agreement if isinstance(agreement, str) else name_function(agreement),
+        n_samples=X.shape[0],
+        replicates=values,
     )
 
 
-def name_agreement(agreement: str | Agreement) -> str:
-    """Return the name of an agreement given by name or as a function."""
-    if isinstance(agreement, str):
-        return agreement
-    return getattr(agreement, "__name__", type(agreement).__name__)
+def name_function(function: Callable[..., Any]) -> str:
+    """Return the name of a function, also of one with arguments bound."""
+    while isinstance(function, partial):
+        function = function.func
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def check_points(clusterer: Any, X: Any) -> Any:
@@ -509,7 +400,7 @@ def transfer_labels(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterStability(ShownAsText):
+class ClusterStability(Result):
     """How well each cluster is found again in resamples of the data.
 
     Attributes
@@ -518,7 +409,7 @@ class ClusterStability(ShownAsText):
         The clusters of all samples, without noise.
     sizes : ndarray of shape (n_clusters,)
         Their numbers of samples.
-    mean_jaccard, standard_errors : ndarray of shape (n_clusters,)
+    values, standard_errors : ndarray of shape (n_clusters,)
         Mean Jaccard coefficient with the most similar cluster of a resample, and its standard
         error over the resamples.
     replicates : ndarray of shape (n_clusters, n_resamples)
@@ -531,7 +422,7 @@ class ClusterStability(ShownAsText):
 
     labels: np.ndarray
     sizes: np.ndarray
-    mean_jaccard: np.ndarray
+    values: np.ndarray
     standard_errors: np.ndarray
     replicates: np.ndarray = field(repr=False)
     partition: np.ndarray = field(repr=False)
@@ -550,14 +441,14 @@ class ClusterStability(ShownAsText):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """What the mean coefficient says of each cluster."""
-        return tuple(map(_judge, self.mean_jaccard.tolist()))
+        return tuple(map(_judge, self.values.tolist()))
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row per cluster."""
         return make_frame(
             {
                 "size": self.sizes,
-                "mean_jaccard": self.mean_jaccard,
+                "mean_jaccard": self.values,
                 "standard_error": self.standard_errors,
                 "dissolved": self.n_dissolved,
                 "recovered": self.n_recovered,
@@ -571,7 +462,7 @@ class ClusterStability(ShownAsText):
         numbers = zip(
             self.labels,
             self.sizes,
-            self.mean_jaccard,
+            self.values,
             self.standard_errors,
             self.verdicts,
             strict=True,
@@ -714,7 +605,7 @@ def cluster_stability(
     return ClusterStability(
         labels=labels,
         sizes=sizes,
-        mean_jaccard=replicates.mean(axis=1),
+        values=replicates.mean(axis=1),
         standard_errors=sem(replicates, axis=1),
         replicates=replicates,
         partition=partition,
@@ -723,7 +614,7 @@ def cluster_stability(
 
 
 class Job(NamedTuple):
-    """One resample: its clusterer and its stream of random numbers."""
+    """One resample, or one draw: its clusterer and its stream of random numbers."""
 
     clusterer: Any
     rng: Generator

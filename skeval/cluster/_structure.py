@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from numpy.random import Generator
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import IntervalResult, Limits, Test
+from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval, normal_interval
 from skeval._resampling.jobs import open_jobs
@@ -22,10 +21,12 @@ from skeval.cluster._stability import (
     REFERENCES,
     STABILITY,
     Draws,
+    Job,
     Seed,
     check_points,
     explain_by_columns,
     half_of,
+    name_function,
     resolve_reference,
     seed_clusterer,
     shuffle_when_uncorrelated,
@@ -42,10 +43,8 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import align_text, write_number, write_spread
 
 __all__ = [
-    "IndexInterval",
     "index_interval",
     "structure_test",
 ]
@@ -53,17 +52,9 @@ __all__ = [
 
 SMALL = 0.05
 GROWTHS = (MEAN, SUM)
-KNOWN = {row.function_name: row for row in INDICES}
 
 
-class Draw(NamedTuple):
-    """One draw of data without structure: its clusterer and its stream of random numbers."""
-
-    clusterer: Any
-    rng: Generator
-
-
-def index_of_draw(reference: Draws, index: Index, draw: Draw) -> float:
+def index_of_draw(reference: Draws, index: Index, draw: Job) -> float:
     """Cluster a draw of data without structure and return the index, nan where undefined."""
     data = reference(draw.rng)
     labels = seed_clusterer(draw.clusterer, draw.rng).fit_predict(data)
@@ -208,7 +199,7 @@ def structure_test(
         """Return the index of each draw, and how many are at least as good as that of the data."""
         with open_jobs(partial(index_of_draw, reference, index), **options) as run:
             null = np.array(
-                run(Draw(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
+                run(Job(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
             )
         return null, int(exceedances(sign * statistic, sign * null).sum())
 
@@ -221,7 +212,7 @@ def structure_test(
         if pvalue_permuted > SMALL:
             caution = explain_by_columns(X, f"as good an index (P = {pvalue_permuted:.2g})")
     return Test(
-        name=name_index(index),
+        name=name_function(index),
         statistic=statistic,
         pvalue=pvalue,
         method="structure test",
@@ -242,16 +233,19 @@ Index = Callable[[Any, Any], float]
 """Of data and labels, or of two partitions."""
 
 
-def name_index(index: Index) -> str:
-    """Return the name of a function, also of one with arguments bound."""
-    index = _unbind(index)
-    return getattr(index, "__name__", type(index).__name__)
-
-
 def find_row(index: Index) -> Row | None:
-    """Return the row of an index of this package or of scikit-learn, by name; None of any other."""
-    package = str(getattr(_unbind(index), "__module__", "")).split(".")[0]
-    return KNOWN.get(name_index(index)) if package in ("skeval", "sklearn") else None
+    """Return the row of an index of this package or of scikit-learn; None of any other.
+
+    Of the forms of one function it is that of the bound arguments, else the first.
+    """
+    function, bound = index, dict[str, Any]()
+    while isinstance(function, partial):
+        bound, function = function.keywords | bound, function.func
+    package = str(getattr(function, "__module__", "")).split(".")[0]
+    rows = [row for row in INDICES if row.function_name == name_function(function)]
+    if package not in ("skeval", "sklearn") or not rows:
+        return None
+    return max(rows, key=lambda row: row.bound.items() <= bound.items() and len(row.bound))
 
 
 def growth_of(index: Index, growth: str | None) -> str:
@@ -264,14 +258,8 @@ def growth_of(index: Index, growth: str | None) -> str:
     raise ValueError(
         "growth must say how the index grows with the number of samples: 'mean' if it has a limit, "
         "as a mean over samples, 'sum' if it grows in proportion, as a sum over them; "
-        f"got None, and {name_index(index)} {why}."
+        f"got None, and {name_function(index)} {why}."
     )
-
-
-def _unbind(index: Index) -> Index:
-    while isinstance(index, partial):
-        index = index.func
-    return index
 
 
 def check_index_value(index: Index, *arguments: Any) -> float:
@@ -291,61 +279,6 @@ def value_or_nan(index: Index, *arguments: Any) -> float:
         except ValueError:
             return np.nan
     return value if np.isfinite(value) else np.nan
-
-
-@dataclass(frozen=True, eq=False)
-class IndexInterval(IntervalResult):
-    """An index of clusterings and its confidence interval.
-
-    Attributes
-    ----------
-    index : str
-        Name of the index.
-    estimate : float
-        Its value on the data.
-    standard_error : float
-        Spread of the index between samples of this size.
-    replicates : ndarray of shape (n_resamples,)
-        The index on random halves of the data, nan where it is undefined.
-    n_samples : int
-        Number of samples.
-    growth : {"mean", "sum"}
-        How the index grows with the number of samples: it has a limit, or grows in proportion.
-    bounds : tuple of float
-        Smallest and largest value of the index; infinite where they are not known.
-    interval : ConfidenceInterval
-        Estimate and normal quantiles of the standard error, cut off at the bounds.
-    confidence_level : float
-        Its nominal coverage.
-    """
-
-    index: str
-    estimate: float
-    standard_error: float
-    replicates: np.ndarray = field(repr=False)
-    n_samples: int
-    growth: str
-    bounds: Limits = field(repr=False)
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes."""
-        return ("normal",)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        low, high = self.bounds  # which rounding may have passed
-        bounds = min(low, self.estimate), max(high, self.estimate)
-        return normal_interval(self.estimate, self.standard_error, confidence_level, bounds)
-
-    def __str__(self) -> str:
-        rows = [
-            ("estimate", write_number(self.estimate)),
-            ("standard error", write_spread(self.standard_error)),
-            self._interval_row(),
-            ("samples", f"{self.n_samples}"),
-            ("halves", f"{len(self.replicates)}"),
-        ]
-        return align_text(self.index, rows)
 
 
 class Half(NamedTuple):
@@ -391,7 +324,7 @@ def index_interval(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> IndexInterval:
+) -> Estimate:
     r"""Confidence interval of an index of clusterings: how it varies between samples of this size.
 
     The index :math:`I_b` is computed on random halves of :math:`m = \lfloor n/2 \rfloor` of the
@@ -413,15 +346,15 @@ def index_interval(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data, points and not distances.
     labels : array-like of shape (n_samples,) or clusterer
-        A partition; or a clusterer with `fit_predict`, which clusters all samples for the estimate
+        A partition; or a clusterer with `fit_predict`, which clusters all samples for the value
         and each half by itself, so that its own variation counts.
     labels_other : array-like of shape (n_samples,) or clusterer, default=None
         The other partition, of an index of two.
     growth : {"mean", "sum"} or None, default=None
         How the index grows with n: :math:`g = 0` ("mean") or :math:`g = 1` ("sum"). None knows it
-        of the functions of this package and of scikit-learn: `within_cluster_sse`,
-        `calinski_harabasz_score` and `connectivity_score` are sums, `dunn_score` is neither and
-        refused, all others are means. Of a function of your own it must be said.
+        of the functions of this package and of scikit-learn: `compactness_score` with
+        ``unit="sum"``, `calinski_harabasz_score` and `connectivity_score` are sums, `dunn_score` is
+        neither and refused, all others are means. Of a function of your own it must be said.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     n_resamples : int, default=200
@@ -437,8 +370,9 @@ def index_interval(
 
     Returns
     -------
-    IndexInterval
-        The index, its standard error and interval, and its values on the halves.
+    Estimate
+        The index as `value`, its `standard_error` and `interval`, and its values on the halves as
+        `replicates`, nan where undefined; the growth is in `details`.
 
     Raises
     ------
@@ -476,7 +410,7 @@ def index_interval(
     give the clusterer where it fits fast.
 
     Of indices that grow with n, K-means with k = 3, three overlapping clusters in the plane,
-    n = 60, 200 data sets, 50 halves: `within_cluster_sse`, `calinski_harabasz_score` and
+    n = 60, 200 data sets, 50 halves: the sum of squared errors, `calinski_harabasz_score` and
     `connectivity_score` covered .950, .960, .945 with the labels given and .965, .965, .970 with
     the clusterer refitted; without the factor n/m they would have covered .635, .690, .755 and
     .655, .705, .775. Where clusters touch, the connectivity grows more slowly than n, and its
@@ -498,12 +432,12 @@ def index_interval(
     >>> from skeval.metrics.cluster import silhouette_score
     >>> X = load_iris().data
     >>> print(index_interval(silhouette_score, X, KMeans(3, n_init=2), random_state=0))
-    silhouette_score
-      estimate        0.5528
+    silhouette_score (halves)
+      value           0.5528
       standard error  0.0255
-      95 % interval   [0.5028, 0.6028]
+      95 % interval   [0.5028, 0.6028] (normal)
       samples         150
-      halves          200
+      growth          mean
     """
     check_confidence_level(confidence_level)
     growth, row = growth_of(index, growth), find_row(index)
@@ -512,7 +446,7 @@ def index_interval(
     root = root_seed(random_state)
     rng, n = repetition_rng(root, 0), X.shape[0]
     found = [partition_rows(X, each, np.arange(n), rng) for each in partitions]
-    estimate = check_index_value(index, *([X, *found] if len(found) == 1 else found))
+    value = check_index_value(index, *([X, *found] if len(found) == 1 else found))
     of_halves = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     with open_jobs(partial(index_of_half, X, index), total=n_resamples, **options) as run:
@@ -521,14 +455,18 @@ def index_interval(
     defined = _drop_undefined(replicates)
     half = n // 2
     scale = (n / half if growth == SUM else 1.0) * np.sqrt(half / (n - half))
-    return IndexInterval(
-        index=name_index(index),
-        estimate=estimate,
-        standard_error=float(np.std(defined, ddof=1) * scale),
-        replicates=replicates,
+    error = float(np.std(defined, ddof=1) * scale)
+    low, high = (row.low, row.high) if row else (-np.inf, np.inf)
+    return Estimate(
+        name=name_function(index),
+        value=value,
+        standard_error=error,
+        method="halves",
         n_samples=n,
-        growth=growth,
-        bounds=(row.low, row.high) if row else (-np.inf, np.inf),
+        replicates=replicates,
+        details={"growth": growth},
+        limits={"normal": partial(normal_interval, value, error)},
+        bounds=(min(low, value), max(high, value)),  # which rounding may have passed
         confidence_level=confidence_level,
     )
 

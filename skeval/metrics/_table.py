@@ -49,7 +49,7 @@ from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._ranking import break_even_point, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm
-from skeval.metrics._text import bleu_score, log_bleu_score, select_sentences
+from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._compat import metric_of_scorer
 
 __all__ = [
@@ -154,9 +154,6 @@ class Metric:
         ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
         or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
         numbers of the columns of `y_pred`.
-    select : callable or None
-        ``select(y_true, y_pred, **arguments)`` is the metric as a function of the indices of some
-        samples, of which no more than counts are read again.
     reported : tuple of Reported
         What a report shows of it without being asked.
     """
@@ -173,7 +170,6 @@ class Metric:
     counted: str = "all"
     per_sample: Callable[..., Floats] | None = None
     root: bool = False
-    select: Callable[..., Callable[[NDArray[np.intp]], float]] | None = None
     reported: tuple[Reported, ...] = field(default=())
 
     @property
@@ -636,8 +632,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.d2_log_loss_score, **EXPLAINED),
     Metric(sk.d2_pinball_score, **EXPLAINED),
     Metric(sk.d2_tweedie_score, **EXPLAINED),
-    Metric(bleu_score, select=partial(select_sentences, logarithm=False)),
-    Metric(log_bleu_score, range=(-np.inf, 0.0), select=partial(select_sentences, logarithm=True)),
+    Metric(bleu_score),
+    Metric(log_bleu_score, range=(-np.inf, 0.0)),
 )
 METRICS += tuple(  # they have no function of their own
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)

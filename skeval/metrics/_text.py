@@ -33,7 +33,6 @@ __all__ = [
     "find_sums",
     "log_bleu",
     "log_bleu_score",
-    "select_sentences",
     "sentence_bleu_score",
 ]
 
@@ -342,29 +341,6 @@ def bleu_options(
     if smoothing == "floor" and value > 1:
         raise ValueError(f"smoothing_value must be <= 1 for smoothing='floor', got {value}.")
     return order_weights, smoothing, float(value), effective_order
-
-
-def select_sentences(
-    references: Any,
-    hypotheses: Any,
-    *,
-    logarithm: bool,
-    max_order: int = 4,
-    tokenize: Any = None,
-    weights: Any = None,
-    smoothing: Any = None,
-    smoothing_value: float | None = None,
-    effective_order: bool = False,
-) -> Callable[[NDArray[np.intp]], float]:
-    """Return BLEU as a function of the indices of sentences, whose n-grams are counted once."""
-    options = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    rows = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-
-    def statistic(indices: NDArray[np.intp]) -> float:
-        value = log_bleu(rows[indices].sum(axis=0), *options)
-        return value if logarithm else float(np.exp(value))
-
-    return statistic
 
 
 def log_bleu(

@@ -38,6 +38,7 @@ from skeval.metrics._table import (
     range_of_metric,
     unwrap,
 )
+from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.utils._checks import (
     check_complete,
@@ -500,12 +501,11 @@ def _make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Statistic:
     """Return the metric as a function of the indices of a selection of samples."""
-    function, arguments = unwrap(metric)
-    row = find_row(function)
-    if row is not None and row.select is not None:
+    sums = find_sums(metric)
+    if sums is not None:
         if weight is not None:
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
-        return row.select(y_true, y_pred, **arguments)
+        return partial(_score_sums, sums, sums.read(y_true, y_pred))
 
     def statistic(indices: NDArray[np.intp]) -> float:
         options = {} if weight is None else {"sample_weight": weight[indices]}
@@ -513,6 +513,11 @@ def _make_statistic(
         return float(metric(*pair, **options))
 
     return make_mean_statistic(metric, y_true, y_pred, weight) or statistic
+
+
+def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) -> float:
+    """Return the score of some sentences, of which the counts are added."""
+    return sums.score(rows[indices].sum(axis=0))
 
 
 def _warn_of_few_groups(n_groups: int | None) -> None:

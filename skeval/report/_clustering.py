@@ -17,6 +17,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
+from skeval._inference.estimate import Results
 from skeval.cluster import (
     ClusteringComparison,
     IndicesDisplay,
@@ -35,7 +36,7 @@ from skeval.cluster._stability import (
     check_points,
     seed_clusterer,
 )
-from skeval.metrics.cluster import ExternalIndices, external_indices, silhouette_samples
+from skeval.metrics.cluster import external_indices, silhouette_samples
 from skeval.report._evaluate import make_announcer
 from skeval.report._plot import ShownClusters, draw_map, draw_silhouettes
 from skeval.report._sections import Figure, Report, Section, Table
@@ -201,7 +202,7 @@ def _compare_partitions(
 
 def _compare_with_classes(
     labels_true: Any, partitions: dict[int, np.ndarray]
-) -> tuple[ExternalIndices, ...] | None:
+) -> tuple[Results, ...] | None:
     """Return how well each clustering agrees with known classes; None without such classes."""
     if labels_true is None:
         return None
@@ -292,7 +293,7 @@ class ClusteringReport(Report):
         Pareto front over these indices.
     stability : NClustersChoice
         How well random halves predict each other's clusters, and the choice by that rule.
-    external : tuple of ExternalIndices, or None
+    external : tuple of dict of str to float, or None
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
@@ -307,7 +308,7 @@ class ClusteringReport(Report):
 
     comparison: ClusteringComparison
     stability: NClustersChoice
-    external: tuple[ExternalIndices, ...] | None
+    external: tuple[Results, ...] | None
     partitions: dict[int, np.ndarray]
     shown: ShownClusters | None
     n_samples: int
@@ -443,7 +444,7 @@ class ClusteringReport(Report):
         yield ("the same", "without", "structure"), reference
         yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
         if self.external is not None:
-            values = np.array([indices.adjusted_rand for indices in self.external])
+            values = np.array([indices["adjusted_rand"] for indices in self.external])
             yield ("adjusted", "Rand with", "classes"), _write_alike(values)
 
     def _show_indices(self) -> Section:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 import sklearn
-from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
@@ -36,13 +34,13 @@ __all__ = [
     "CallbackSupportMixin",
     "HasMethods",
     "Interval",
+    "InvalidParameterError",
     "MetadataRequester",
     "Options",
     "RoutedScorer",
     "StrOptions",
     "array_namespace",
     "device",
-    "has_valid_parameters",
     "limit_threads",
     "metric_of_scorer",
     "num_samples",
@@ -86,19 +84,6 @@ def validate_params(
         constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
     )
     return check
-
-
-def has_valid_parameters(estimator: Any) -> bool:
-    """Whether an estimator and all that its parameters hold would pass their own validation."""
-    if get_config()["skip_parameter_validation"]:
-        return True
-    for part in (estimator, *estimator.get_params().values()):
-        if isinstance(part, BaseEstimator) and hasattr(part, "_parameter_constraints"):
-            try:
-                part._validate_params()
-            except InvalidParameterError:
-                return False
-    return True
 
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:

@@ -19,6 +19,8 @@ from helpers.label_free import (
 from numpy.testing import assert_array_equal
 from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,6 +64,16 @@ def test_any_training_parts(parts, kind):
         left = check_against_single_fits(model, X, y, most_left=1.0, plan=plan)
         if kind == "plain" and "near" not in name:
             assert left <= 0.1
+
+
+@pytest.mark.parametrize("parts", OTHER_PARTS)
+def test_any_training_parts_behind_a_scaler(parts):
+    for kind in ("plain", "integers", "constant columns", "all scales", "many columns"):
+        for n_classes, k in ((2, 5), (3, 4)):
+            model = make_pipeline(StandardScaler(), KNeighborsClassifier(k))
+            y, plan = some_labels(n_classes=n_classes), other_parts_plan(parts)
+            left = check_against_single_fits(model, some_samples(kind), y, most_left=1.0, plan=plan)
+            assert kind == "integers" or left == 0
 
 
 def test_precomputed_distances():

@@ -95,10 +95,14 @@ def test_singular_equations_are_noise():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("tied", ["not", "pairs", "many"])
 def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
     rng = np.random.default_rng(1)
-    X = rng.integers(0, 3, size=(N, 2)).astype(float) if tied else rng.normal(size=(N, 2))
+    X = rng.normal(size=(N, 2))
+    if tied == "pairs":
+        X[2:10] = X[10:18]
+    if tied == "many":
+        X = rng.integers(0, 3, size=(N, 2)).astype(float)
     squared = ((X[:, None] - X) ** 2).sum(axis=-1)
     labels, parts, k = rng.integers(0, 3, size=(N_FITS, N)), some_parts(kind, rng), 4
 
@@ -106,6 +110,9 @@ def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
         distances, indices = NearestNeighbors(n_neighbors=size).fit(X).kneighbors(X)
         return distances**2, indices
 
+    if tied == "pairs":  # each sample by itself: in no other does a tie hide another
+        parts = Parts(np.repeat(parts.weights, N, axis=0), np.tile(np.arange(N), N_FITS)[:, None])
+        labels = np.repeat(labels, N, axis=0)
     votes = SortedNeighbours(find, N, k, 1e-12).vote(labels, parts, 3)
     for fit, weights in enumerate(parts.weights):
         rows = np.repeat(np.arange(N), weights)

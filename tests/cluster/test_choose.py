@@ -21,10 +21,9 @@ from skeval.cluster import (
     NClustersChoice,
     StabilityDisplay,
     choose_n_clusters,
-    prediction_strength,
     predictive_power,
 )
-from skeval.cluster._choose import compute_limits, find_parameter
+from skeval.cluster._choose import METHODS, find_parameter
 from skeval.cluster._stability import (
     AGREEMENTS,
     Halving,
@@ -82,15 +81,17 @@ def test_values_are_those_of_the_single_functions():
     choice = choose_n_clusters(KMEANS, X, n_clusters=(4, 2, 4), n_repeats=3, random_state=4)
     assert choice.candidates.tolist() == [2, 4]
     for row, k in enumerate((2, 4)):
-        one = prediction_strength(KMeans(k, n_init=3), X, n_repeats=3, random_state=4)
-        np.testing.assert_array_equal(choice.replicates[row], one.values)
+        one = predictive_power(
+            KMeans(k, n_init=3), X, agreement="prediction_strength", n_repeats=3, random_state=4
+        )
+        np.testing.assert_array_equal(choice.replicates[row], one.replicates)
         assert choice.values[row] == one.value
         assert choice.standard_errors[row] == pytest.approx(one.standard_error)
     choice = choose_n_clusters(
         KMEANS, X, n_clusters=[4], method="adjusted_rand", n_repeats=3, random_state=4
     )
     one = predictive_power(KMeans(4, n_init=3), X, n_repeats=3, random_state=4)
-    np.testing.assert_array_equal(choice.replicates[0], one.values)
+    np.testing.assert_array_equal(choice.replicates[0], one.replicates)
 
 
 def test_numbers_do_not_depend_on_n_jobs():
@@ -109,7 +110,7 @@ NOTHING = np.zeros(5)
 
 def largest(values, errors, reference, method, threshold):
     """The candidates that reach their limits, by the same comparison as the choice."""
-    limits = compute_limits(values, errors, reference, method, threshold)
+    limits = METHODS[method].limits(values, errors, reference[:, None], threshold)
     return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 
@@ -377,8 +378,8 @@ def test_a_choice_that_columns_explain_says_so():
     grid = grid + rng.normal(size=(60, 2))
     options = {"method": ["prediction_strength", "gap"], "n_repeats": 4, "random_state": 0}
     found = choose_n_clusters(KMEANS, grid, n_clusters=range(1, 6), **options)
-    assert found.n_clusters["prediction_strength"] == 4
-    assert "k = 4 as well" in found.choices["prediction_strength"].caution
+    assert found["prediction_strength"].n_clusters == 4
+    assert "k = 4 as well" in found["prediction_strength"].caution
     assert not choose_n_clusters(KMEANS, three(), n_clusters=[3], n_repeats=4).caution
     shuffled = choose_n_clusters(KMEANS, grid, n_clusters=[4], reference="permuted", n_repeats=4)
     assert not shuffled.caution

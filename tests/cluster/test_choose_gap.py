@@ -12,8 +12,8 @@ from scipy.stats import binomtest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
-from skeval.cluster import GapDisplay, choose_n_clusters, gap_statistic
-from skeval.cluster._choose import gap_limits, pick_candidate
+from skeval.cluster import StabilityDisplay, choose_n_clusters, gap_statistic
+from skeval.cluster._choose import limit_gap, pick_candidate
 from skeval.cluster._stability import resolve_reference
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -54,10 +54,10 @@ def test_equals_the_definition(kind, metric, power):
             np.log(reference.dispersion(data, clusterer.fit_predict(data), power))
             for data in (X, *sets)
         )
-        np.testing.assert_allclose(found.reference_log_dispersions[row], logs)
+        np.testing.assert_allclose(found.details["reference_log_dispersions"][row], logs)
         expected = reference.gap(log_w, logs)
-        assert found.log_dispersions[row] == pytest.approx(log_w)
-        assert (found.gap[row], found.standard_errors[row]) == pytest.approx(expected)
+        assert found.details["log_dispersions"][row] == pytest.approx(log_w)
+        assert (found.values[row], found.standard_errors[row]) == pytest.approx(expected)
         gaps.append(expected[0])
         errors.append(expected[1])
     assert found.n_clusters == reference.choice([1, 2, 3, 4], gaps, errors)
@@ -69,9 +69,9 @@ def test_numbers_of_r():
         KMeans(n_init=4), RUSPINI, n_clusters=range(1, 6), metric="euclidean", n_references=30,
         random_state=0,
     )  # fmt: skip
-    np.testing.assert_allclose(found.log_dispersions[:4] - np.log(2), LOG_W, atol=1e-6)
+    np.testing.assert_allclose(found.details["log_dispersions"][:4] - np.log(2), LOG_W, atol=1e-6)
     noise = np.hypot(np.array(SE) / np.sqrt(60), found.standard_errors[:4] / np.sqrt(30))
-    assert (np.abs(found.gap[:4] - GAP) < 4 * noise).all()
+    assert (np.abs(found.values[:4] - GAP) < 4 * noise).all()
     np.testing.assert_allclose(found.standard_errors[:4], SE, rtol=0.4)
     assert found.n_clusters == 4
 
@@ -91,8 +91,8 @@ CURVES = [
 @pytest.mark.parametrize(("gap", "errors", "expected"), CURVES)
 def test_rule(gap, errors, expected):
     k = np.arange(1, len(gap) + 1)
-    limits = gap_limits(np.array(gap), np.array(errors))
-    found = pick_candidate(k, np.array(gap), limits, np.zeros(len(gap)), "gap")
+    limits = limit_gap(np.array(gap), np.array(errors), np.array([]), 0.8)
+    found = pick_candidate("gap", k, np.array(gap), limits, -np.inf)
     assert reference.choice(k, gap, errors) == expected
     assert found == (k[-1] if expected is None else expected)
 
@@ -161,13 +161,16 @@ def test_seeds_and_jobs():
     one = gap_statistic(KMEANS, X, random_state=0, **options)
     with parallel_config(backend="threading"):
         two = gap_statistic(KMEANS, X, random_state=0, n_jobs=2, **options)
-    np.testing.assert_array_equal(one.reference_log_dispersions, two.reference_log_dispersions)
+    np.testing.assert_array_equal(
+        one.details["reference_log_dispersions"], two.details["reference_log_dispersions"]
+    )
     more = gap_statistic(KMEANS, X, random_state=0, n_clusters=[3], n_references=6)
     np.testing.assert_array_equal(
-        more.reference_log_dispersions[0, :4], one.reference_log_dispersions[1]
+        more.details["reference_log_dispersions"][0, :4],
+        one.details["reference_log_dispersions"][1],
     )
     other = gap_statistic(KMEANS, X, **options)
-    assert not np.array_equal(other.gap, gap_statistic(KMEANS, X, **options).gap)
+    assert not np.array_equal(other.values, gap_statistic(KMEANS, X, **options).values)
 
 
 def test_sparse_data_are_permuted():
@@ -177,7 +180,7 @@ def test_sparse_data_are_permuted():
     sparse = gap_statistic(kmeans, csr_matrix(X), **options)
     dense = gap_statistic(kmeans, X, reference="permuted", **options)
     assert sparse.reference == "permuted"
-    np.testing.assert_allclose(sparse.log_dispersions, dense.log_dispersions)
+    np.testing.assert_allclose(sparse.details["log_dispersions"], dense.details["log_dispersions"])
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
@@ -185,7 +188,7 @@ def test_clusters_of_no_width():
     X = np.repeat([[0.0, 0], [5, 5], [9, 0]], 10, axis=0)
     found = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=5, random_state=0)
     assert found.n_clusters == 3
-    assert np.isposinf(found.gap[2:]).all()
+    assert np.isposinf(found.values[2:]).all()
     with pytest.raises(ValueError, match="number of different points in data without structure"):
         gap_statistic(
             KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
@@ -205,19 +208,19 @@ def test_side_by_side():
     methods = ["prediction_strength", "silhouette", "gap", "adjusted_rand"]
     options = {"n_repeats": 6, "random_state": 0}
     both = choose_n_clusters(KMEANS, X, n_clusters=range(1, 6), method=methods, **options)
-    assert both.n_clusters == dict.fromkeys(methods, 3)
-    assert list(both.choices) == methods
+    assert {name: each.n_clusters for name, each in both.items()} == dict.fromkeys(methods, 3)
+    assert list(both) == methods
     for method in methods:
         first = 1 if method in ("prediction_strength", "gap") else 2
         alone = choose_n_clusters(KMEANS, X, n_clusters=range(first, 6), method=method, **options)
-        np.testing.assert_array_equal(both.choices[method].replicates, alone.replicates)
-        np.testing.assert_array_equal(both.choices[method].limits, alone.limits)
+        np.testing.assert_array_equal(both[method].replicates, alone.replicates)
+        np.testing.assert_array_equal(both[method].limits, alone.limits)
     frame = both.to_frame()
-    assert frame.index.tolist() == [1, 2, 3, 4, 5]
-    assert frame["silhouette"].isna().tolist() == [True] + [False] * 4
-    assert "gap: 3" in str(both)
+    assert frame.index.tolist() == methods
+    assert frame["n_clusters"].tolist() == [3] * 4
+    assert "3 clusters by gap" in str(both)
     gap = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=6, random_state=0)
-    np.testing.assert_array_equal(both.choices["gap"].values, gap.gap)
+    np.testing.assert_array_equal(both["gap"].values, gap.values)
 
 
 def test_one_cluster_is_a_choice_of_every_method():
@@ -227,17 +230,17 @@ def test_one_cluster_is_a_choice_of_every_method():
         found = choose_n_clusters(
             KMEANS, X, n_clusters=range(2, 5), method=methods, n_repeats=8, random_state=seed
         )
-        assert found.n_clusters == dict.fromkeys(methods, 1)
+        assert [found[name].n_clusters for name in methods] == [1, 1, 1]
 
 
 def test_result_and_display():
     found = gap_statistic(KMEANS, three(), n_clusters=range(1, 6), n_references=4, random_state=0)
     frame = found.to_frame()
     assert frame.index[frame["chosen"]].tolist() == [3]
-    np.testing.assert_array_equal(frame["gap"], found.gap)
+    np.testing.assert_array_equal(frame["gap"], found.values)
     assert str(found).count("<- chosen") == 1
-    display = GapDisplay.from_result(found)
-    np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), found.gap)
+    display = StabilityDisplay.from_result(found)
+    np.testing.assert_array_equal(display.errorbar_.lines[0].get_ydata(), found.values)
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
 

@@ -108,7 +108,7 @@ def test_every_internal_index_has_its_direction():
     good = internal_indices(X, Y)
     bad = internal_indices(X, np.random.default_rng(0).permutation(Y))
     for name, greater in GREATER_IS_BETTER.items():
-        assert (getattr(good, name) > getattr(bad, name)) == greater, name
+        assert (good[name] > bad[name]) == greater, name
     assert set(good.to_dict()) == set(GREATER_IS_BETTER)
     for name in GREATER_IS_BETTER:  # docstrings are written, not made
         assert name in internal_indices.__doc__

@@ -1,5 +1,7 @@
 """Stability: definitions, seeds, standard errors, every kind of clusterer, bad input."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,11 +19,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval.cluster import PredictivePower, prediction_strength, predictive_power
 from skeval.cluster import _stability as stability
+from skeval.cluster import predictive_power
 from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
+prediction_strength = partial(predictive_power, agreement="prediction_strength")
 REFERENCES = {
     "adjusted_rand": reference.adjusted_rand_agreement,
     "matched_accuracy": reference.matched_accuracy,
@@ -50,13 +53,13 @@ def blobs(n=40, seed=0):
 def test_equals_the_definition(agreement):
     X = blobs(31)
     result = predictive_power(WARD, X, n_repeats=3, agreement=agreement, random_state=5)
-    for repeat, value in enumerate(result.values):
+    for repeat, value in enumerate(result.replicates):
         order = repetition_rng(root_seed(5), repeat).permutation(31)
         first, second = order[:16], order[16:]
         expected = reference.halving(WARD.fit_predict, X, first, second, REFERENCES[agreement])
         assert value == pytest.approx(expected, abs=1e-12)
-    assert result.value == pytest.approx(result.values.mean())
-    assert result.standard_error == pytest.approx(result.values.std(ddof=1) / np.sqrt(3))
+    assert result.value == pytest.approx(result.replicates.mean())
+    assert result.standard_error == pytest.approx(result.replicates.std(ddof=1) / np.sqrt(3))
 
 
 @settings(deadline=None)
@@ -75,7 +78,7 @@ def test_agreements_equal_their_definitions(pairs):
 def test_noise_and_singletons_are_no_evidence(agreement, clusterer):
     X = np.random.default_rng(0).normal(size=(30, 2))
     result = predictive_power(clusterer, X, n_repeats=3, agreement=agreement, random_state=0)
-    assert result.values.tolist() == [0.0] * 3
+    assert result.replicates.tolist() == [0.0] * 3
 
 
 def test_noise_beside_clusters_is_left_out():
@@ -85,14 +88,6 @@ def test_noise_beside_clusters_is_left_out():
         options = {"n_repeats": 4, "agreement": agreement, "random_state": 0}
         assert predictive_power(DBSCAN(eps=5), X, **options).value == 1.0
         assert 0.9 < predictive_power(DBSCAN(eps=5), far, **options).value <= 1.0
-
-
-def test_prediction_strength_is_that_agreement():
-    X = blobs()
-    a = prediction_strength(WARD, X, n_repeats=4, random_state=1)
-    b = predictive_power(WARD, X, n_repeats=4, random_state=1, agreement="prediction_strength")
-    np.testing.assert_array_equal(a.values, b.values)
-    assert a.agreement == b.agreement == "prediction_strength"
 
 
 def test_clear_clusters_are_predicted_and_random_labels_are_not():
@@ -108,7 +103,7 @@ def test_clear_clusters_are_predicted_and_random_labels_are_not():
 def coverage_of_standard_error(n_groups, n_repeats=20):
     """How often the t interval of n_repeats halvings holds the mean of all halvings."""
     X = blobs(24)
-    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).values
+    values = predictive_power(WARD, X, n_repeats=n_groups * n_repeats, random_state=0).replicates
     covered = 0
     for group in values.reshape(n_groups, n_repeats):
         half = student.ppf(0.975, n_repeats - 1) * sem(group)
@@ -129,24 +124,24 @@ def test_standard_error_covers_the_mean_of_all_halvings_long():
 def test_same_seed_same_numbers(make):
     X = blobs()
     kmeans = KMeans(4, n_init=1, init="random")  # its own random_state is open
-    first = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    first = predictive_power(kmeans, X, n_repeats=3, random_state=make()).replicates
     np.random.seed(0)  # noqa: NPY002  scikit-learn's None reads this state: it must not matter
-    second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).values
+    second = predictive_power(kmeans, X, n_repeats=3, random_state=make()).replicates
     np.testing.assert_array_equal(first, second)
 
 
 def test_none_is_random_and_the_clusterer_is_untouched():
     X, kmeans = blobs(), KMeans(4, n_init=1)
-    first = predictive_power(kmeans, X, n_repeats=4).values
-    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).values)
+    first = predictive_power(kmeans, X, n_repeats=4).replicates
+    assert not np.array_equal(first, predictive_power(kmeans, X, n_repeats=4).replicates)
     assert kmeans.random_state is None
     assert not hasattr(kmeans, "labels_")
 
 
 def test_first_repeats_of_more_are_the_same():
     X = blobs()
-    few = predictive_power(WARD, X, n_repeats=2, random_state=0).values
-    many = predictive_power(WARD, X, n_repeats=5, random_state=0).values
+    few = predictive_power(WARD, X, n_repeats=2, random_state=0).replicates
+    many = predictive_power(WARD, X, n_repeats=5, random_state=0).replicates
     np.testing.assert_array_equal(few, many[:2])
 
 
@@ -158,8 +153,8 @@ def test_numbers_do_not_depend_on_n_jobs():
         )
         for n_jobs in (1, 2)
     )
-    np.testing.assert_array_equal(one.values, two.values)
-    assert one.agreement == "v_measure_score"
+    np.testing.assert_array_equal(one.replicates, two.replicates)
+    assert one.method == "v_measure_score"
 
 
 def test_given_seed_of_the_clusterer_is_kept():
@@ -186,7 +181,7 @@ def test_any_clusterer_and_container(clusterer, kind):
     result = prediction_strength(clusterer, data, n_repeats=2, random_state=0)
     assert 0 <= result.value <= 1
     expected = prediction_strength(clusterer, X, n_repeats=2, random_state=0)
-    np.testing.assert_allclose(result.values, expected.values)
+    np.testing.assert_allclose(result.replicates, expected.replicates)
 
 
 def test_sparse_data():
@@ -194,7 +189,7 @@ def test_sparse_data():
     kmeans = KMeans(3, n_init=3, random_state=0)
     sparse = predictive_power(kmeans, csr_matrix(X), n_repeats=2, random_state=0)
     dense = predictive_power(kmeans, X, n_repeats=2, random_state=0)
-    np.testing.assert_allclose(sparse.values, dense.values)
+    np.testing.assert_allclose(sparse.replicates, dense.replicates)
 
 
 def test_input_is_not_modified():
@@ -202,14 +197,17 @@ def test_input_is_not_modified():
     expected = prediction_strength(WARD, X.copy(), n_repeats=2, random_state=0)
     X.setflags(write=False)
     found = prediction_strength(WARD, X, n_repeats=2, random_state=0)
-    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.replicates, expected.replicates)
     np.testing.assert_array_equal(X, blobs())
 
 
 def test_result_prints_and_frames():
-    result = PredictivePower(0.5, 0.1, np.array([0.4, 0.6]), "adjusted_rand")
-    assert result.to_frame()["adjusted_rand"].tolist() == [0.4, 0.6]
-    assert "standard error  0.1000" in str(result)
+    result = predictive_power(WARD, blobs(), n_repeats=3, random_state=0)
+    assert result.method == "adjusted_rand"
+    assert result.to_frame()["value"].tolist() == [result.value]
+    assert f"standard error  {result.standard_error:.4f}" in str(result)
+    assert np.isnan(result.interval.low)
+    assert "interval" not in str(result)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_equals_the_definition(method):
         found = WARD.fit_predict(data)[own]
         expected = reference.cluster_jaccards([0, 1, 2], labels[rows].tolist(), found.tolist())
         np.testing.assert_allclose(result.replicates[:, b], expected)
-    np.testing.assert_allclose(result.mean_jaccard, result.replicates.mean(axis=1))
+    np.testing.assert_allclose(result.values, result.replicates.mean(axis=1))
 
 
 def test_resamples_are_those_of_fpc():
@@ -75,14 +75,14 @@ def test_resamples_are_those_of_fpc():
 def test_clear_clusters_are_stable_and_cut_noise_is_not(method):
     clear = cluster_stability(WARD, blobs(), method=method, n_resamples=10, random_state=0)
     least = 0.85 if method == "noise" else 1.0
-    assert clear.mean_jaccard.min() >= least
+    assert clear.values.min() >= least
     assert clear.verdicts == ("highly stable",) * 3
     if method == "jitter":  # so little that nothing changes, as Hennig (2007) found
         return
     X = np.random.default_rng(0).normal(size=(60, 2))
     options = {"method": method, "n_resamples": 20, "random_state": 0}
     cut = cluster_stability(AgglomerativeClustering(6), X, **options)
-    assert cut.mean_jaccard.min() < 0.6
+    assert cut.values.min() < 0.6
 
 
 def test_verdicts():
@@ -101,7 +101,7 @@ def test_noise_is_no_cluster():
     X = np.vstack([blobs(), [[50.0, 50.0], [-50.0, 0.0]]])
     result = cluster_stability(DBSCAN(eps=3), X, n_resamples=5, random_state=0)
     assert result.labels.tolist() == [0, 1, 2]
-    assert (result.mean_jaccard == 1).all()
+    assert (result.values == 1).all()
     assert result.partition[-2:].tolist() == [-1, -1]
     with pytest.raises(ValueError, match=r"must find a cluster in X, got noise \(-1\) alone"):
         cluster_stability(DBSCAN(eps=1e-9), X, n_resamples=2)
@@ -122,7 +122,7 @@ def test_seeds_jobs_and_containers():
         np.testing.assert_array_equal(plain.replicates, frame.replicates)
     kmeans = KMeans(3, n_init=1, random_state=0)
     sparse = cluster_stability(kmeans, csr_matrix(X), **options)
-    np.testing.assert_allclose(sparse.mean_jaccard, 1.0)
+    np.testing.assert_allclose(sparse.values, 1.0)
 
 
 def test_result_and_display():
@@ -133,7 +133,7 @@ def test_result_and_display():
     assert "resamples (bootstrap)" in str(result)
     display = ClusterStabilityDisplay.from_result(result)
     widths = [bar.get_width() for bar in display.bars_]
-    np.testing.assert_allclose(widths, result.mean_jaccard)
+    np.testing.assert_allclose(widths, result.values)
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
 

@@ -1,6 +1,5 @@
 """The test of structure and the interval of an index: definitions, size, power, coverage."""
 
-import inspect
 import pickle
 from functools import partial
 
@@ -19,16 +18,18 @@ from sklearn.metrics import silhouette_score as sklearn_silhouette
 import skeval.metrics.cluster as metrics_of_clusterings
 from skeval.cluster import StructureTestDisplay, index_interval, structure_test
 from skeval.cluster._stability import _are_correlated, resolve_reference
-from skeval.cluster._structure import KNOWN
+from skeval.cluster._structure import find_row
 from skeval.metrics.cluster import (
+    compactness_score,
     davies_bouldin_score,
     dunn_score,
     silhouette_score,
-    within_cluster_sse,
-    within_cluster_variance,
 )
+from skeval.metrics.cluster._indices import INDICES
 from skeval.utils._seeds import repetition_rng, root_seed
 
+within_cluster_sse = partial(compactness_score, unit="sum")
+within_cluster_variance = partial(compactness_score, unit="mean")
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
 
 
@@ -227,10 +228,10 @@ def test_interval_equals_the_definition(n):
         values.append(silhouette_score(X[half], labels[half]))
     np.testing.assert_allclose(found.replicates, values)
     error = np.std(values, ddof=1) * np.sqrt((n // 2) / (n - n // 2))
-    assert found.estimate == silhouette_score(X, labels)
+    assert found.value == silhouette_score(X, labels)
     assert found.standard_error == pytest.approx(error)
-    assert found.interval.high == pytest.approx(found.estimate + 1.959964 * error)
-    assert found.interval.low == pytest.approx(found.estimate - 1.959964 * error)
+    assert found.interval.high == pytest.approx(found.value + 1.959964 * error)
+    assert found.interval.low == pytest.approx(found.value - 1.959964 * error)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
@@ -242,7 +243,7 @@ def test_the_ends_lie_in_the_range_of_the_index(index, level):
         found = index_interval(index, X, labels, n_resamples=30, random_state=0)
         interval = found.confidence_interval(level)
         assert found.bounds == (-1, 1)
-        assert -1 <= interval.low < found.estimate < interval.high <= 1
+        assert -1 <= interval.low < found.value < interval.high <= 1
 
 
 def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
@@ -250,32 +251,34 @@ def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
     other = labels.copy()
     other[:2] = 3
     both = index_interval(adjusted_rand_score, X, labels, other, n_resamples=30, random_state=0)
-    assert both.interval.high == 1 > both.estimate
+    assert both.interval.high == 1 > both.value
 
     def ten_times(data, names):
         return 10 * silhouette_score(data, names)
 
     found = index_interval(ten_times, X, labels, growth="mean", n_resamples=30, random_state=0)
     assert found.bounds == (-np.inf, np.inf)
-    assert found.interval.high == pytest.approx(found.estimate + 1.959964 * found.standard_error)
+    assert found.interval.high == pytest.approx(found.value + 1.959964 * found.standard_error)
 
 
 def test_every_known_index_is_a_function_of_this_package_or_scikit_learn():
-    assert {*KNOWN} <= {*dir(metrics_of_clusterings), *dir(sklearn.metrics)}
+    known = {row.function_name for row in INDICES}
+    assert known <= {*dir(metrics_of_clusterings), *dir(sklearn.metrics)}
 
 
-@pytest.mark.parametrize("name", sorted({*KNOWN} - {"dunn_score"}))
-def test_indices_grow_with_n_as_the_table_says(name):
+@pytest.mark.parametrize("row", INDICES, ids=lambda row: row.name)
+def test_indices_grow_with_n_as_the_table_says(row):
     """Halves have the index itself or half of it, whatever the index."""
+    assert find_row(row.function) is row
+    if row.name == "dunn":
+        return
     rng, n = np.random.default_rng(0), 600
     X = rng.integers(0, 3, n)[:, None] * 3.0 + rng.normal(size=(n, 4))
     first, second = (KMeans(3, n_init=1, random_state=s).fit_predict(X[:, s:]) for s in (0, 2))
-    index = getattr(metrics_of_clusterings, name, None) or getattr(sklearn.metrics, name)
-    of_points = "X" in inspect.signature(index).parameters
-    arguments = [X, first] if of_points else [first, second]
+    arguments = [X, first] if row.is_internal else [first, second]
     half = rng.permutation(n)[: n // 2]
-    share = index(*(each[half] for each in arguments)) / index(*arguments)
-    assert share == pytest.approx(0.5 if KNOWN[name].growth == "sum" else 1.0, abs=0.2)
+    share = row.function(*(each[half] for each in arguments)) / row.function(*arguments)
+    assert share == pytest.approx(0.5 if row.growth == "sum" else 1.0, abs=0.2)
 
 
 def test_an_index_of_ones_own_says_how_it_grows():
@@ -293,7 +296,7 @@ def test_an_index_of_ones_own_says_how_it_grows():
     as_sum = index_interval(total, X, labels, growth="sum", **options)
     assert as_sum.standard_error == pytest.approx(as_mean.standard_error * 45 / 22)
     known = index_interval(within_cluster_sse, X, labels, **options)
-    assert known.growth == "sum"
+    assert known.details["growth"] == "sum"
     per_sample = index_interval(within_cluster_variance, X, labels, growth="mean", **options)
     # The sum of n terms is n times their mean.  Halves of 45 are 22 samples.
     assert known.standard_error == pytest.approx(45 * per_sample.standard_error)
@@ -323,13 +326,13 @@ def test_clusterers_are_fitted_on_each_half():
         half = np.sort(repetition_rng(root, b).permutation(45)[:22])
         assert value == silhouette_score(X[half], WARD.fit_predict(X[half]))
     both = index_interval(adjusted_rand_score, X, WARD, KMEANS, n_resamples=10, random_state=0)
-    assert both.index == "adjusted_rand_score"
-    assert 0 < both.estimate <= 1
+    assert both.name == "adjusted_rand_score"
+    assert 0 < both.value <= 1
     first, second = WARD.fit_predict(X), KMeans(3, random_state=0).fit_predict(X)
     given = index_interval(adjusted_rand_score, X, first, second, random_state=0, n_resamples=10)
-    assert given.estimate == adjusted_rand_score(first, second)
+    assert given.value == adjusted_rand_score(first, second)
     mixed = index_interval(adjusted_rand_score, X, first, KMEANS, n_resamples=10, random_state=0)
-    assert mixed.estimate == both.estimate
+    assert mixed.value == both.value
 
 
 def sample(rng, n):
@@ -373,8 +376,8 @@ def test_duplicates_would_bias_a_bootstrap():
     rng = np.random.default_rng(0)
     draws = rng.integers(0, 60, size=(100, 60))
     bootstrap = [silhouette_score(X[rows], labels[rows]) for rows in draws]
-    bias = np.mean(bootstrap) - halves.estimate
-    assert abs(halves.replicates.mean() - halves.estimate) < bias / 2
+    bias = np.mean(bootstrap) - halves.value
+    assert abs(halves.replicates.mean() - halves.value) < bias / 2
 
 
 def test_seeds_jobs_and_results():
@@ -391,7 +394,7 @@ def test_seeds_jobs_and_results():
     assert wide.low < one.interval.low
     assert "95 % interval" in str(one)
     manhattan = partial(silhouette_score, metric="manhattan")
-    assert index_interval(manhattan, X, labels, n_resamples=2).index == "silhouette_score"
+    assert index_interval(manhattan, X, labels, n_resamples=2).name == "silhouette_score"
 
 
 def test_undefined_halves():

@@ -87,7 +87,7 @@ PARTITION = {"coassociation_matrix": partial(partitions.coassociation_matrix, sp
 # (X, labels): a partition of points
 CLUSTERED = {
     **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_score"),
-    **named(partitions, "compactness_score within_cluster_sse within_cluster_variance"),
+    **named(partitions, "compactness_score"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
     **named(partitions, "mst_compactness internal_indices dbcv_score calinski_harabasz_score"),
     "index_interval": partial(
@@ -270,9 +270,6 @@ KMEANS = KMeans(2, n_init=1, max_iter=20)
 # (X,): points to be clustered; the clusterer is bound
 UNSUPERVISED = {
     "predictive_power": partial(cluster.predictive_power, KMEANS, n_repeats=2, random_state=0),
-    "prediction_strength": partial(
-        cluster.prediction_strength, KMEANS, n_repeats=2, random_state=0
-    ),
     "choose_n_clusters": partial(
         cluster.choose_n_clusters, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
     ),

@@ -19,7 +19,6 @@ from skeval.cluster import (
     cluster_stability,
     gap_statistic,
     index_interval,
-    prediction_strength,
     predictive_power,
     structure_test,
 )
@@ -166,10 +165,17 @@ RUNS = {
     "selection_bias": biased,
     "CV2FeatureSelectionPipeline": selected,
     "predictive_power": lambda **options: (
-        predictive_power(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).values
+        predictive_power(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).replicates
     ),
     "prediction_strength": lambda **options: (
-        prediction_strength(LoggedClusterer(), X, n_repeats=20, random_state=0, **options).values
+        predictive_power(
+            LoggedClusterer(),
+            X,
+            agreement="prediction_strength",
+            n_repeats=20,
+            random_state=0,
+            **options,
+        ).replicates
     ),
     "choose_n_clusters": lambda **options: (
         choose_n_clusters(

@@ -58,24 +58,25 @@ def davies_bouldin_score(X, labels):
 
 @in_place_of(their_partitions.calinski_harabasz_score)
 def calinski_harabasz_score(X, labels):
-    return partitions.internal_indices(X, labels, noise="cluster", n_neighbors=1).calinski_harabasz
+    indices = partitions.internal_indices(X, labels, noise="cluster", n_neighbors=1)
+    return indices["calinski_harabasz"]
 
 
 @in_place_of(their_partitions.pair_confusion_matrix)
 def pair_confusion_matrix(labels_true, labels_pred):
     pairs = partitions.pair_counts(labels_true, labels_pred)
-    ordered = [[pairs.neither, pairs.pred_only], [pairs.true_only, pairs.both]]
+    ordered = [[pairs["neither"], pairs["pred_only"]], [pairs["true_only"], pairs["both"]]]
     return 2 * np.array(ordered)
 
 
 @in_place_of(their_partitions.rand_score)
 def rand_score(labels_true, labels_pred):
-    return partitions.external_indices(labels_true, labels_pred).rand
+    return partitions.external_indices(labels_true, labels_pred)["rand"]
 
 
 @in_place_of(their_partitions.adjusted_rand_score)
 def adjusted_rand_score(labels_true, labels_pred):
-    return partitions.external_indices(labels_true, labels_pred).adjusted_rand
+    return partitions.external_indices(labels_true, labels_pred)["adjusted_rand"]
 
 
 @in_place_of(their_partitions.fowlkes_mallows_score)

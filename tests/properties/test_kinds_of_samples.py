@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, scale
 from sklearn.svm import SVC
 
 from skeval import evaluate
-from skeval.cluster import choose_n_clusters, prediction_strength, predictive_power
+from skeval.cluster import choose_n_clusters, predictive_power
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -147,8 +147,7 @@ def test_a_kernel_that_is_not_square():
 def test_clusterers_of_distances_are_refused():
     """Labels travel between halves by the nearest point, which a half of a matrix has not."""
     clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
-    for function in (predictive_power, prediction_strength):
-        with pytest.raises(ValueError, match="clusterer must take points"):
-            function(clusterer, DISTANCES)
+    with pytest.raises(ValueError, match="clusterer must take points"):
+        predictive_power(clusterer, DISTANCES)
     with pytest.raises(ValueError, match="clusterer must take points"):
         choose_n_clusters(clusterer, DISTANCES, n_clusters=[2, 3])

@@ -52,7 +52,7 @@ LOOSE = {  # made by more than data
         max_pairs=20_000,
         random_state=0,
         indices=["silhouette"],
-    ).estimates["silhouette"],
+    )["silhouette"],
     "a difference": lambda: compare_classifiers([TREE, STUMP], X, Y, cv=3).difference,
     "a power": lambda: comparison_power(
         compare_scores(X, over="datasets", random_state=0), n_simulations=20, random_state=0

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.cluster import KMeans
 
-from skeval.cluster import prediction_strength
+from skeval.cluster import predictive_power
 from skeval.metrics import error_norm, error_rate, macro_fbeta_score
 from skeval.model_selection import metric_interval
 
@@ -46,6 +46,9 @@ def test_weights(metric, kind):
 @kinds
 def test_points_to_be_clustered(kind):
     X = FEW_BITS[kind]
-    clusterer, options = KMeans(2, n_init=1), {"n_repeats": 2, "random_state": 0}
-    expected = prediction_strength(clusterer, X.astype(float), **options)
-    assert prediction_strength(clusterer, X, **options).value == expected.value
+    clusterer, options = (
+        KMeans(2, n_init=1),
+        {"n_repeats": 2, "random_state": 0, "agreement": "prediction_strength"},
+    )
+    expected = predictive_power(clusterer, X.astype(float), **options)
+    assert predictive_power(clusterer, X, **options).value == expected.value

@@ -102,7 +102,9 @@ def between(D, keys):
 def dunn(D, keys):
     nearest = np.nanmin(between(D, keys)[1])
     widest = within(D, keys)[1].max()
-    return nearest / widest if widest > 0 else math.inf
+    if widest > 0:
+        return nearest / widest
+    return math.inf if nearest > 0 else math.nan
 
 
 def centroids(X, keys):

@@ -14,7 +14,6 @@ from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from skeval.metrics.cluster._dbcv import dbcv_score
 from skeval.metrics.cluster._external import (
-    ExternalIndices,
     class_f_measure,
     coassociation_matrix,
     external_indices,
@@ -28,8 +27,6 @@ from skeval.metrics.cluster._external import (
     purity_score,
 )
 from skeval.metrics.cluster._indices import (
-    BetweenClusterDistances,
-    ClusterDistances,
     between_cluster_distances,
     centroid_distances,
     compactness_score,
@@ -40,22 +37,13 @@ from skeval.metrics.cluster._indices import (
     silhouette_samples,
     silhouette_score,
     within_cluster_distances,
-    within_cluster_sse,
-    within_cluster_variance,
 )
-from skeval.metrics.cluster._internal import IndexEstimate, InternalIndices, internal_indices
+from skeval.metrics.cluster._internal import internal_indices
 from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
-from skeval.metrics.cluster._pairs import PairCounts
 from skeval.metrics.cluster._plot import ContingencyDisplay
 
 __all__ = [
-    "BetweenClusterDistances",
-    "ClusterDistances",
     "ContingencyDisplay",
-    "ExternalIndices",
-    "IndexEstimate",
-    "InternalIndices",
-    "PairCounts",
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "between_cluster_distances",
@@ -91,6 +79,4 @@ __all__ = [
     "silhouette_score",
     "v_measure_score",
     "within_cluster_distances",
-    "within_cluster_sse",
-    "within_cluster_variance",
 ]

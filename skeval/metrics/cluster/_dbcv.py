@@ -147,7 +147,7 @@ def dbcv_score(
 
 def _count_dimensions(samples: Samples, n_features: int | None) -> int:
     """Return the dimension of the space, of the data or as given for distances."""
-    if not samples.has_points:
+    if samples.metric == "precomputed":
         if n_features is None:
             raise ValueError('n_features must be given when metric="precomputed", got None.')
         return n_features
@@ -166,7 +166,9 @@ def _drop_singletons(samples: Samples) -> Samples:
     partition = Partition(
         old.order[kept], np.cumsum(sizes) - sizes, sizes, old.names[large], old.n_rows
     )
-    points = samples.points[np.flatnonzero(kept)] if samples.has_points else samples.points
+    points = (
+        samples.points[np.flatnonzero(kept)] if samples.metric != "precomputed" else samples.points
+    )
     return Samples(points, partition, samples.metric)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from skeval._inference.estimate import Results
 from skeval.metrics.cluster import _pairs
 from skeval.metrics.cluster._pairs import (
     BETA,
@@ -23,10 +22,8 @@ from skeval.metrics.cluster._pairs import (
 )
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
-from skeval.utils._text import DataFrame, ShownAsText, align_text, make_frame
 
 __all__ = [
-    "ExternalIndices",
     "class_f_measure",
     "coassociation_matrix",
     "external_indices",
@@ -204,56 +201,10 @@ def class_f_measure(
     return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
-@dataclass(frozen=True)
-class ExternalIndices(ShownAsText):
-    """Every external index of a clustering against a reference.
-
-    Attributes
-    ----------
-    purity, inverse_purity, class_f_measure : float
-        Indices that match clusters with classes; 1 is best.
-    pair_precision, pair_recall, pair_f1, pair_jaccard, rand, fowlkes_mallows : float
-        Indices of pairs of samples, in [0, 1]; 1 is best.
-    adjusted_rand : float
-        The Rand index corrected for chance: 1 is best, 0 expected by chance, negative below it.
-    minkowski : float
-        The Minkowski score; 0 is best.
-    pairs : PairCounts
-        The pair counts behind the indices of pairs.
-    """
-
-    purity: float
-    inverse_purity: float
-    class_f_measure: float
-    pair_precision: float
-    pair_recall: float
-    pair_f1: float
-    pair_jaccard: float
-    rand: float
-    adjusted_rand: float
-    fowlkes_mallows: float
-    minkowski: float
-    pairs: PairCounts
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the indices by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per index: its value and its best value."""
-        indices = self.to_dict()
-        best = [0.0 if name == "minkowski" else 1.0 for name in indices]
-        return make_frame({"value": list(indices.values()), "best": best}, list(indices), "index")
-
-    def __str__(self) -> str:
-        rows = [(name.replace("_", " "), f"{v:.4f}") for name, v in self.to_dict().items()]
-        return align_text("external indices", rows)
-
-
 @validate_params(LABELS)
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> ExternalIndices:
+) -> Results:
     """Compute every external index from one pass over the labels.
 
     The contingency table is built once, in time that grows linearly with the number of samples;
@@ -268,14 +219,15 @@ def external_indices(
 
     Returns
     -------
-    ExternalIndices
-        Every index as a field; `print` it, or call its `to_frame`.
+    dict of str to float
+        Every index by name: smaller is better of "minkowski", where 0 is best; larger of all
+        others, where 1 is best. It prints as a table, and its `to_frame` has a row for each.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative,
-        all are zero, or a product of two is infinite or next to 0.
+        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        all are zero.
 
     Warns
     -----
@@ -286,23 +238,22 @@ def external_indices(
     --------
     >>> from skeval.metrics.cluster import external_indices
     >>> print(external_indices(["a", "a", "b", "b"], [0, 0, 0, 1]))
-    external indices
-      purity           0.7500
-      inverse purity   0.7500
-      class f measure  0.7333
-      pair precision   0.3333
-      pair recall      0.5000
-      pair f1          0.4000
-      pair jaccard     0.2500
-      rand             0.5000
-      adjusted rand    0.0000
-      fowlkes mallows  0.4082
-      minkowski        1.2247
+    purity           0.7500
+    inverse_purity   0.7500
+    class_f_measure  0.7333
+    pair_precision   0.3333
+    pair_recall      0.5000
+    pair_f1          0.4000
+    pair_jaccard     0.2500
+    rand             0.5000
+    adjusted_rand    0.0000
+    fowlkes_mallows  0.4082
+    minkowski        1.2247
     """
     table = make_contingency(labels_true, labels_pred, sample_weight)
     pairs = _pairs.count_pairs(table)
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
-    return ExternalIndices(
+    return Results(
         purity=majority_share(table, table.columns, len(table.column_sums)),
         inverse_purity=majority_share(table, table.rows, len(table.row_sums)),
         class_f_measure=best_class_f(table, 1.0),
@@ -314,14 +265,13 @@ def external_indices(
         adjusted_rand=_pairs.adjusted_rand(pairs),
         fowlkes_mallows=_pairs.fowlkes_mallows(pairs),
         minkowski=_pairs.minkowski(pairs),
-        pairs=scale_counts(table),
     )
 
 
 @validate_params(LABELS)
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> PairCounts:
+) -> dict[str, float]:
     """Count the pairs of samples that two partitions put together or apart.
 
     Each of the ``n (n - 1) / 2`` unordered pairs is together in both partitions (SS), in the
@@ -336,9 +286,9 @@ def pair_counts(
 
     Returns
     -------
-    PairCounts
-        The fields `both`, `true_only`, `pred_only` and `neither`: Python integers that no sample
-        size overflows, or floats where samples have weights.
+    dict of str to int or float
+        The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD): Python
+        integers that no sample size overflows, or floats where samples have weights.
 
     Raises
     ------
@@ -366,9 +316,9 @@ def pair_counts(
     --------
     >>> from skeval.metrics.cluster import pair_counts
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
-    PairCounts(both=1, true_only=1, pred_only=2, neither=2)
+    {'both': 1, 'true_only': 1, 'pred_only': 2, 'neither': 2}
     """
-    return scale_counts(make_contingency(labels_true, labels_pred, sample_weight))
+    return scale_counts(make_contingency(labels_true, labels_pred, sample_weight))._asdict()
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:

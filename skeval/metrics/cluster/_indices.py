@@ -48,7 +48,6 @@ from skeval.metrics.cluster._measures import (
     to_centroids,
 )
 from skeval.metrics.cluster._samples import (
-    CONSTRAINTS,
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
     Partition,
@@ -64,15 +63,12 @@ from skeval.utils._compat import (
     validate_params,
 )
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import DataFrame, ShownAsText, make_frame
 
 __all__ = [
     "INDICES",
     "INTERNAL",
     "MEAN",
     "SUM",
-    "BetweenClusterDistances",
-    "ClusterDistances",
     "Index",
     "between_cluster_distances",
     "centroid_distances",
@@ -84,78 +80,15 @@ __all__ = [
     "silhouette_samples",
     "silhouette_score",
     "within_cluster_distances",
-    "within_cluster_sse",
-    "within_cluster_variance",
 ]
 
-
-@dataclass(frozen=True)
-class ClusterDistances(ShownAsText):
-    """The mean and the largest of some distances of each cluster.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_clusters,)
-        The label of each cluster, sorted.
-    sizes : ndarray of shape (n_clusters,)
-        The number of samples of each cluster.
-    mean, max : ndarray of shape (n_clusters,)
-        The mean and the largest distance, in the unit of the metric; 0 for a singleton.
-    """
-
-    labels: np.ndarray
-    sizes: np.ndarray
-    mean: np.ndarray
-    max: np.ndarray
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per cluster."""
-        columns = {"size": self.sizes, "mean": self.mean, "max": self.max}
-        return make_frame(columns, self.labels, "label")
-
-    def __str__(self) -> str:
-        rows = zip(self.labels, self.sizes, self.mean, self.max, strict=True)
-        lines = [
-            f"{name!s:>12}{size:>8d}{mean:>12.6g}{high:>12.6g}" for name, size, mean, high in rows
-        ]
-        return "\n".join([f"{'label':>12}{'size':>8}{'mean':>12}{'max':>12}", *lines])
+Table = dict[str, np.ndarray]
+"""Columns by name."""
 
 
-@dataclass(frozen=True)
-class BetweenClusterDistances(ShownAsText):
-    """The distances between every two clusters.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_clusters,)
-        The label of each cluster, sorted.
-    mean, min : ndarray of shape (n_clusters, n_clusters)
-        The mean and the smallest distance of a sample of one cluster to one of the other;
-        nan on the diagonal.
-    centroid : ndarray of shape (n_clusters, n_clusters)
-        The distance between the centroids; nan where the metric has none.
-    """
-
-    labels: np.ndarray
-    mean: np.ndarray
-    min: np.ndarray
-    centroid: np.ndarray
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per pair of clusters, each pair once."""
-        first, second = np.triu_indices(len(self.labels), k=1)
-        pairs = {"label": self.labels[first], "other": self.labels[second]}
-        tables = {"mean": self.mean, "min": self.min, "centroid": self.centroid}
-        columns = {name: table[first, second] for name, table in tables.items()}
-        return make_frame(pairs | columns).set_index(list(pairs))
-
-    def __str__(self) -> str:
-        lines = [f"{'label':>12}{'other':>12}{'mean':>12}{'min':>12}{'centroid':>12}"]
-        for i, j in zip(*np.triu_indices(len(self.labels), k=1), strict=True):
-            values = self.mean[i, j], self.min[i, j], self.centroid[i, j]
-            cells = "".join(f"{value:>12.6g}" for value in values)
-            lines.append(f"{self.labels[i]!s:>12}{self.labels[j]!s:>12}{cells}")
-        return "\n".join(lines)
+def by_cluster(partition: Partition, mean: np.ndarray, largest: np.ndarray) -> Table:
+    """Return the mean and the largest of some distances of each cluster, as columns of a table."""
+    return {"label": partition.names, "size": partition.sizes, "mean": mean, "max": largest}
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -166,7 +99,7 @@ def within_cluster_distances(
     metric: str | Callable = "euclidean",
     noise: str | None = None,
     n_jobs: int | None = None,
-) -> ClusterDistances:
+) -> Table:
     """Compute the mean and the largest distance within each cluster.
 
     ``avg(C) = 2/(|C|(|C|-1)) sum_(i<j in C) d(x_i, x_j)`` and the diameter
@@ -189,9 +122,9 @@ def within_cluster_distances(
 
     Returns
     -------
-    distances : ClusterDistances
-        ``labels``, ``sizes``, ``mean`` and ``max``, one entry per cluster, in the unit of the
-        metric.
+    distances : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
+        in the unit of the metric: what ``pandas.DataFrame`` takes.
 
     Raises
     ------
@@ -217,15 +150,13 @@ def within_cluster_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import within_cluster_distances
-    >>> print(within_cluster_distances([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"]))
-           label    size        mean         max
-               a       3     3.33333           5
-               b       1           0           0
+    >>> found = within_cluster_distances([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> found["mean"].round(2), found["max"]
+    (array([3.33, 0.  ]), array([5., 0.]))
     """
     samples = check_samples(X, labels, metric=metric, noise=noise)
     found = measure(samples, {"mean_within", "max_within"}, n_jobs=n_jobs)
-    names, sizes = samples.partition.names, samples.partition.sizes
-    return ClusterDistances(names, sizes, found["mean_within"], found["max_within"])
+    return by_cluster(samples.partition, found["mean_within"], found["max_within"])
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -236,7 +167,7 @@ def between_cluster_distances(
     metric: str | Callable = "euclidean",
     noise: str | None = None,
     n_jobs: int | None = None,
-) -> BetweenClusterDistances:
+) -> Table:
     """Compute the separation of every two clusters: mean, nearest pair and centroids.
 
     The mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the other cluster, and
@@ -259,9 +190,9 @@ def between_cluster_distances(
 
     Returns
     -------
-    distances : BetweenClusterDistances
-        ``labels`` and three symmetric (n_clusters, n_clusters) arrays ``mean``, ``min`` and
-        ``centroid``, in the unit of the metric. The diagonal of ``mean`` and ``min`` is nan.
+    distances : dict of str to ndarray
+        The "label" of each cluster, and three symmetric (n_clusters, n_clusters) arrays "mean",
+        "min" and "centroid", in the unit of the metric. The diagonal of the first two is nan.
 
     Raises
     ------
@@ -271,7 +202,7 @@ def between_cluster_distances(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric has no centroids ("precomputed", metrics of Boolean vectors); ``centroid`` is
+        If the metric has no centroids ("precomputed", metrics of Boolean vectors); "centroid" is
         nan.
 
     See Also
@@ -291,9 +222,10 @@ def between_cluster_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import between_cluster_distances
-    >>> print(between_cluster_distances([[0.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"]))
-           label       other        mean         min    centroid
-               a           b           6           3           6
+    >>> found = between_cluster_distances([[0.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"])
+    >>> found["min"]
+    array([[nan,  3.],
+           [ 3., nan]])
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
     needs = {"mean_between", "min_between", "centroid_between"}
@@ -301,12 +233,12 @@ def between_cluster_distances(
     if found["centroid_between"] is None:
         warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
         found["centroid_between"] = np.full_like(found["min_between"], np.nan)
-    return BetweenClusterDistances(
-        labels=samples.partition.names,
-        mean=found["mean_between"],
-        min=found["min_between"],
-        centroid=found["centroid_between"],
-    )
+    return {
+        "label": samples.partition.names,
+        "mean": found["mean_between"],
+        "min": found["min_between"],
+        "centroid": found["centroid_between"],
+    }
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -645,7 +577,7 @@ def mst_compactness(
     metric: str | Callable = "euclidean",
     noise: str | None = None,
     n_jobs: int | None = None,
-) -> ClusterDistances:
+) -> Table:
     """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
 
     The tree joins the ``|C|`` samples of a cluster by the ``|C| - 1`` edges of least total length.
@@ -669,9 +601,9 @@ def mst_compactness(
 
     Returns
     -------
-    edges : ClusterDistances
-        ``labels``, ``sizes``, ``mean`` and ``max`` (the longest edge), one entry per cluster, in
-        the unit of the metric.
+    edges : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its edges, in
+        the unit of the metric: what ``pandas.DataFrame`` takes.
 
     Raises
     ------
@@ -695,22 +627,17 @@ def mst_compactness(
     Examples
     --------
     >>> from skeval.metrics.cluster import mst_compactness
-    >>> print(mst_compactness([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"]))
-           label    size        mean         max
-               a       3         2.5           4
-               b       1           0           0
+    >>> found = mst_compactness([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> found["mean"], found["max"]
+    (array([2.5, 0. ]), array([4., 0.]))
     """
     samples = check_samples(X, labels, metric=metric, noise=noise)
     partition = samples.partition
     trees = Parallel(n_jobs, require="sharedmem")(
         delayed(_spanning_edges)(samples.tiles, rows) for rows in partition.members
     )
-    return ClusterDistances(
-        labels=partition.names,
-        sizes=partition.sizes,
-        mean=np.array([edges.mean() if len(edges) else 0.0 for edges in trees]),
-        max=np.array([edges.max(initial=0.0) for edges in trees]),
-    )
+    mean = np.array([edges.mean() if len(edges) else 0.0 for edges in trees])
+    return by_cluster(partition, mean, np.array([edges.max(initial=0.0) for edges in trees]))
 
 
 def _spanning_edges(tiles: Tiles, members: slice) -> np.ndarray:
@@ -735,19 +662,28 @@ def _to_own_centroid(
     return to_centroids(samples.points, samples.partition, metric), samples.partition
 
 
-@validate_params(METRIC_CONSTRAINTS)
+UNITS: dict[str, Callable[[np.ndarray], Any]] = {
+    "root_mean": lambda distances: np.sqrt(distances.mean()),
+    "mean": np.mean,
+    "sum": np.sum,
+}
+
+
+@validate_params(METRIC_CONSTRAINTS | {"unit": [StrOptions(set(UNITS))]})
 def compactness_score(
     X: ArrayLike,
     labels: ArrayLike,
     *,
+    unit: str = "root_mean",
     metric: str | Callable = "sqeuclidean",
     noise: str | None = None,
 ) -> float:
-    """Compute the compactness of a clustering.
+    """Compute the compactness of a clustering, its variance, or its sum of squared errors.
 
-    ``V = sqrt( (1/n) sum_k sum_(i in k) delta(x_i, mu_k) )``, where ``mu_k`` is the centroid of
-    cluster ``k``. With the default ``delta``, the squared Euclidean distance, it is the root mean
-    square distance to the centroid. Range [0, inf); 0 is best, smaller is better.
+    ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is the centroid of cluster ``k``
+    and ``delta`` by default the squared Euclidean distance: what K-means minimises. ``SSE / n`` is
+    the variance within clusters, and its square root the compactness, the root mean square distance
+    to the centroid. Range [0, inf); 0 is best, smaller is better.
 
     Parameters
     ----------
@@ -755,6 +691,9 @@ def compactness_score(
         The samples.
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
+    unit : {"root_mean", "mean", "sum"}, default="root_mean"
+        The compactness, in the unit of the features ("root_mean"), or in its square the variance
+        ("mean") or the sum of squared errors ("sum").
     metric : str or callable, default="sqeuclidean"
         Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
         samples: not "precomputed", and not the metrics of Boolean vectors.
@@ -765,7 +704,6 @@ def compactness_score(
     Returns
     -------
     compactness : float
-        In the unit of the features, by default.
 
     Raises
     ------
@@ -774,7 +712,6 @@ def compactness_score(
 
     See Also
     --------
-    within_cluster_sse : The sum in place of the root of the mean.
     centroid_distances : By cluster.
 
     Notes
@@ -782,123 +719,28 @@ def compactness_score(
     One cluster is allowed. With another ``delta`` the square root is still taken, as in the
     definition, so ``metric="euclidean"`` gives the root of the mean distance.
 
+    The sum is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. All three
+    fall as clusters are added, so they compare only partitions with equally many clusters. The
+    variance is summed over the features and divided by ``n``; the denominator of the
+    Calinski-Harabasz index divides by ``n - K``.
+
     References
     ----------
     .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
        post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
        https://doi.org/10.1093/bioinformatics/bti517
-
-    Examples
-    --------
-    >>> from skeval.metrics.cluster import compactness_score
-    >>> compactness_score([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
-    1.0
-    """
-    distances, _ = _to_own_centroid(X, labels, metric, noise)
-    return float(np.sqrt(distances.mean()))
-
-
-@validate_params(CONSTRAINTS)
-def within_cluster_sse(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
-    """Compute the sum of squared errors, which K-means minimises.
-
-    ``sum_k sum_(i in k) |x_i - mu_k|^2``, where ``mu_k`` is the centroid of cluster ``k``. Range
-    [0, inf); 0 is best, smaller is better.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-    labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
-    noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
-
-    Returns
-    -------
-    sse : float
-        In the square of the unit of the features.
-
-    Raises
-    ------
-    ValueError
-        If the input is malformed.
-
-    See Also
-    --------
-    within_cluster_variance : The mean in place of the sum.
-
-    Notes
-    -----
-    It is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. It falls as
-    clusters are added, so it compares only partitions with equally many clusters.
-
-    References
-    ----------
-    .. [1] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
+    .. [2] MacQueen, J. (1967). Some methods for classification and analysis of multivariate
        observations. Proceedings of the Fifth Berkeley Symposium, 1, 281-297.
 
     Examples
     --------
-    >>> from skeval.metrics.cluster import within_cluster_sse
-    >>> within_cluster_sse([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
-    4.0
+    >>> from skeval.metrics.cluster import compactness_score
+    >>> X, labels = [[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1]
+    >>> compactness_score(X, labels), compactness_score(X, labels, unit="sum")
+    (1.0, 4.0)
     """
-    squared, _ = _to_own_centroid(X, labels, "sqeuclidean", noise)
-    return float(squared.sum())
-
-
-@validate_params(CONSTRAINTS)
-def within_cluster_variance(X: ArrayLike, labels: ArrayLike, *, noise: str | None = None) -> float:
-    """Compute the within-cluster variance.
-
-    ``(1/n) sum_k sum_(i in k) |x_i - mu_k|^2``: the square of the compactness. Range [0, inf);
-    0 is best, smaller is better.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The samples.
-    labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
-    noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
-
-    Returns
-    -------
-    variance : float
-        In the square of the unit of the features.
-
-    Raises
-    ------
-    ValueError
-        If the input is malformed.
-
-    See Also
-    --------
-    compactness_score : Its square root.
-
-    Notes
-    -----
-    It is summed over the features and divided by ``n``; the denominator of the Calinski-Harabasz
-    index divides by ``n - K``.
-
-    References
-    ----------
-    .. [1] Handl, J., Knowles, J. and Kell, D. B. (2005). Computational cluster validation in
-       post-genomic data analysis. Bioinformatics, 21(15), 3201-3212.
-       https://doi.org/10.1093/bioinformatics/bti517
-
-    Examples
-    --------
-    >>> from skeval.metrics.cluster import within_cluster_variance
-    >>> within_cluster_variance([[0.0], [2.0], [7.0], [9.0]], [0, 0, 1, 1])
-    1.0
-    """
-    squared, _ = _to_own_centroid(X, labels, "sqeuclidean", noise)
-    return float(squared.mean())
+    distances, _ = _to_own_centroid(X, labels, metric, noise)
+    return float(UNITS[unit](distances))
 
 
 @validate_params(METRIC_CONSTRAINTS)
@@ -908,7 +750,7 @@ def centroid_distances(
     *,
     metric: str | Callable = "euclidean",
     noise: str | None = None,
-) -> ClusterDistances:
+) -> Table:
     """Compute the mean and the largest distance to the centroid of each cluster.
 
     ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf); 0 is best,
@@ -929,9 +771,9 @@ def centroid_distances(
 
     Returns
     -------
-    distances : ClusterDistances
-        ``labels``, ``sizes``, ``mean`` and ``max``, one entry per cluster, in the unit of the
-        metric.
+    distances : dict of str to ndarray of shape (n_clusters,)
+        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
+        in the unit of the metric: what ``pandas.DataFrame`` takes.
 
     Raises
     ------
@@ -955,18 +797,13 @@ def centroid_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import centroid_distances
-    >>> print(centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"]))
-           label    size        mean         max
-               a       2           2           2
-               b       1           0           0
+    >>> found = centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"])
+    >>> found["mean"], found["max"]
+    (array([2., 0.]), array([2., 0.]))
     """
     distances, partition = _to_own_centroid(X, labels, metric, noise)
-    return ClusterDistances(
-        labels=partition.names,
-        sizes=partition.sizes,
-        mean=np.add.reduceat(distances, partition.starts) / partition.sizes,
-        max=np.maximum.reduceat(distances, partition.starts),
-    )
+    mean = np.add.reduceat(distances, partition.starts) / partition.sizes
+    return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
 
 
 def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
@@ -1107,6 +944,11 @@ class Index:
     by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
 
     @property
+    def bound(self) -> dict[str, Any]:
+        """The arguments that are bound to the function, of an index that is one form of it."""
+        return self.function.keywords if isinstance(self.function, partial) else {}
+
+    @property
     def function_name(self) -> str:
         """The name of the function, also where arguments are bound to it."""
         function = self.function.func if isinstance(self.function, partial) else self.function
@@ -1139,7 +981,7 @@ INTERNAL = (
         lambda found: float(np.sqrt(found["squares"].sum() / len(found["squares"]))),
     ),
     Index(
-        "sse", within_cluster_sse, 0.0, np.inf, False, SUM,
+        "sse", partial(compactness_score, unit="sum"), 0.0, np.inf, False, SUM,
         frozenset({"squares"}),
         lambda found: float(found["squares"].sum()),
     ),
@@ -1169,7 +1011,9 @@ INTERNAL = (
         lambda found: float(found["connectivity"]),
         lambda _, weights, partition, rows: partition.n_samples * weights,
     ),
-    Index("within_cluster_variance", within_cluster_variance, 0.0, np.inf, False, MEAN),
+    Index(
+        "within_cluster_variance", partial(compactness_score, unit="mean"), 0.0, np.inf, False, MEAN
+    ),
     Index("dbcv", dbcv_score, -1.0, 1.0, True, MEAN),
 )  # fmt: skip
 EXTERNAL = (

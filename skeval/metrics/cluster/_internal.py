@@ -7,7 +7,8 @@ indices that are means over rows are estimated from a stratified sample of the r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
+from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.metrics.cluster._indices import INTERNAL, Index
 from skeval.metrics.cluster._kernels.distance_pass import pass_over_rows
 from skeval.metrics.cluster._measures import (
@@ -33,11 +35,8 @@ from skeval.metrics.cluster._samples import (
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import DataFrame, ShownAsText, make_frame
 
 __all__ = [
-    "IndexEstimate",
-    "InternalIndices",
     "internal_indices",
 ]
 
@@ -52,85 +51,6 @@ TABLES = (
     "centroid_between",
 )
 """Quantities that are results themselves."""
-
-
-@dataclass(frozen=True, repr=False)
-class InternalIndices(ShownAsText):
-    """The internal indices of one clustering that were asked for; others raise AttributeError.
-
-    Attributes
-    ----------
-    compactness, sse : float
-        Root mean square distance to the centroid and sum of squared errors, both Euclidean.
-    silhouette : float
-        Mean silhouette.
-    silhouette_samples : ndarray of shape (n_samples,)
-        Silhouette of each sample; nan for those dropped as noise.
-    dunn, davies_bouldin_pairwise, davies_bouldin_centroid : float
-        Dunn index, and Davies-Bouldin index with the pairwise and the centroid dispersion.
-    calinski_harabasz : float
-        Calinski-Harabasz index, Euclidean; inf where the samples of each cluster are equal.
-    connectivity : float
-        Connectivity with ``n_neighbors`` neighbours.
-    mean_within, max_within : ndarray of shape (n_clusters,)
-        Mean distance within each cluster, and its diameter; 0 for singletons.
-    mean_between, min_between : ndarray of shape (n_clusters, n_clusters)
-        Mean distance and nearest pair of every two clusters; nan on the diagonal.
-    centroid_between : ndarray of shape (n_clusters, n_clusters)
-        Distance of every two centroids.
-    labels, sizes : ndarray of shape (n_clusters,)
-        Label and number of samples of each cluster.
-    values : dict of str to float or ndarray
-        All of the above that were computed, by name.
-    estimates : dict of str to IndexEstimate
-        Standard error and interval of each index that was estimated from a sample of rows because
-        of ``max_pairs``; all others are exact.
-    """
-
-    values: dict[str, Any]
-    labels: np.ndarray
-    sizes: np.ndarray
-    estimates: dict[str, IndexEstimate]
-
-    def __getattr__(self, name: str) -> Any:
-        values = vars(self).get("values", {})  # absent while a copy is being made
-        if name in values:
-            return values[name]
-        if name in (*ROWS, *TABLES):
-            raise AttributeError(
-                f"{name} was not computed; indices must hold {name!r}, or be None for all of them, "
-                "and max_pairs must be None or allow all pairs."
-            )
-        raise AttributeError(f"InternalIndices has no attribute {name!r}.")
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the indices that are one number, by name; those not asked for are absent."""
-        return {name: self.values[name] for name in ROWS if name in self.values}
-
-    def to_frame(self) -> DataFrame:
-        """Return one row per cluster; what was not asked for has no column."""
-        columns = {"size": self.sizes}
-        columns |= {name: self.values[name] for name in TABLES[1:3] if name in self.values}
-        if "min_between" in self.values:
-            columns["nearest_other"] = np.nanmin(self.min_between, axis=1)
-        return make_frame(columns, self.labels, "label")
-
-    def __str__(self) -> str:
-        lines = [
-            f"{name:<24}{value:>14.6g}{self._mark(name)}" for name, value in self.to_dict().items()
-        ]
-        return "\n".join([f"{'clusters':<24}{len(self.labels):>14d}", *lines])
-
-    def _mark(self, name: str) -> str:
-        """Return what to print beside an index that is estimated."""
-        if name not in self.estimates:
-            return ""
-        estimate = self.estimates[name]
-        return f"  estimated from {estimate.n_rows} rows, s.e. {estimate.standard_error:.2g}"
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
-        return f"InternalIndices({len(self.labels)} clusters: {values})"
 
 
 @validate_params(
@@ -154,7 +74,7 @@ def internal_indices(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-) -> InternalIndices:
+) -> Results:
     """Compute internal indices of a clustering from one pass over the pairs of samples.
 
     Each index has its own formula, range and direction: see the functions named below. Larger is
@@ -168,7 +88,7 @@ def internal_indices(
     labels : array-like of shape (n_samples,)
         The cluster of each sample; numbers or strings.
     indices : sequence of str or None, default=None
-        Names of attributes of the result, all of them by default. Nothing else is computed: the
+        Names of indices and tables of the result, all by default. Nothing else is computed: the
         indices of centroids need no pairs, and "dunn" and "connectivity" alone only where trees and
         bounds do not prune.
     metric : str or callable, default="euclidean"
@@ -180,9 +100,9 @@ def internal_indices(
         samples to leave out ("drop"), or samples that each form a cluster ("singletons").
     max_pairs : int or None, default=None
         The most pairs whose distances may be computed. If all pairs are more, silhouette and
-        connectivity are estimated from a sample of the rows of each cluster (``estimates`` has
-        their standard errors), connectivity and Dunn are exact where trees and bounds prune, and
-        what else needs all pairs is left out. None sets no limit.
+        connectivity are estimated from a sample of the rows of each cluster, connectivity and Dunn
+        are exact where trees and bounds prune, and what else needs all pairs is left out. None sets
+        no limit.
     confidence_level : float, default=0.95
         Level of the intervals of estimated indices.
     random_state : int, RandomState, Generator or None, default=None
@@ -192,8 +112,20 @@ def internal_indices(
 
     Returns
     -------
-    indices : InternalIndices
-        The indices by name, with the tables they come from.
+    indices : dict of str to float, Estimate or ndarray
+        What was asked for by name; it prints as a table, and its `to_frame` has a row for each
+        index. The Euclidean "compactness", the root mean square distance to the centroid, and
+        "sse", the sum of squared errors; "silhouette"; "dunn"; "davies_bouldin_pairwise" and
+        "davies_bouldin_centroid", by their dispersion; the Euclidean "calinski_harabasz", inf where
+        the samples of each cluster are equal; "connectivity".
+
+        Of the tables "silhouette_samples" of shape (n_samples,), nan for noise that was dropped;
+        "mean_within" and "max_within", the diameter, of shape (n_clusters,), 0 for singletons;
+        "mean_between", "min_between" and "centroid_between" of shape (n_clusters, n_clusters), the
+        first two with nan on the diagonal. In any case the "label" and the "size" of each cluster.
+
+        An index that was estimated from a sample of rows because of `max_pairs` is an Estimate,
+        with standard error and interval for the index of all rows; all others are exact.
 
     Raises
     ------
@@ -229,15 +161,14 @@ def internal_indices(
     >>> from skeval.metrics.cluster import internal_indices
     >>> X, y = load_iris(return_X_y=True)
     >>> print(internal_indices(X, y))
-    clusters                             3
-    compactness                   0.771567
-    sse                            89.2974
-    silhouette                    0.503477
-    dunn                         0.0584805
-    davies_bouldin_pairwise        1.07046
-    davies_bouldin_centroid       0.751371
-    calinski_harabasz              487.331
-    connectivity                    23.071
+    compactness              0.7716
+    sse                      89.3
+    silhouette               0.5035
+    dunn                     0.0585
+    davies_bouldin_pairwise  1.0705
+    davies_bouldin_centroid  0.7514
+    calinski_harabasz        487.3
+    connectivity             23.07
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
     partition, names = samples.partition, _check_indices(indices)
@@ -245,8 +176,7 @@ def internal_indices(
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
     if any("connectivity" in needed for needed in needs.values()):
         check_n_neighbors(n_neighbors, partition.n_samples)
-    estimates: dict[str, IndexEstimate] = {}
-    estimated: dict[str, float] = {}
+    estimates: dict[str, Estimate] = {}
     found: dict[str, Any] = {}
     if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
         named = names if indices is not None else set()
@@ -256,16 +186,20 @@ def internal_indices(
         beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(found)}
         rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
         _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
-        estimated, estimates = estimate_from_rows(
+        estimates = estimate_from_rows(
             samples, rows, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
         )
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
     still = set().union(*needs.values()) - set(found)
     found |= measure(samples, still, n_neighbors=n_neighbors, n_jobs=n_jobs)
-    values = {name: _compute(name, found) for name in needs} | estimated
-    result = InternalIndices(values, partition.names, partition.sizes, estimates)
-    _warn_of_undefined(result)
-    return result
+    values = {name: _compute(name, found) for name in needs} | estimates
+    undefined = [
+        name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
+    ]
+    if undefined:
+        warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(undefined)}.")
+    clusters = {"label": partition.names, "size": partition.sizes}
+    return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
 
 def _is_estimable(name: str) -> bool:
@@ -322,37 +256,7 @@ def _check_affordable(missing: set[str], max_pairs: int) -> None:
         )
 
 
-def _warn_of_undefined(indices: InternalIndices) -> None:
-    found = indices.to_dict()
-    names = [name for name in found if name != "dunn" and np.isnan(found[name])]
-    if names:
-        warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(names)}.")
-
-
 FEWEST_ROWS = 2  # of a cluster, for a variance
-
-
-@dataclass(frozen=True)
-class IndexEstimate(ShownAsText):
-    """How near an index estimated from a sample of rows is to that of all of them.
-
-    Attributes
-    ----------
-    standard_error : float
-        Standard error of the estimate, in the unit of the index.
-    low, high : float
-        Limits of the interval for the index of all rows; nan where the sampled rows do not vary.
-    confidence_level : float
-        Its level.
-    n_rows : int
-        The number of sampled rows; the distances of each to all others were used.
-    """
-
-    standard_error: float
-    low: float
-    high: float
-    confidence_level: float
-    n_rows: int
 
 
 def estimate_from_rows(
@@ -364,18 +268,17 @@ def estimate_from_rows(
     rng: np.random.Generator,
     *,
     n_jobs: int | None,
-) -> tuple[dict[str, float], dict[str, IndexEstimate]]:
-    """Return the estimates of indices that are means over rows, and how near they are.
+) -> dict[str, Estimate]:
+    """Return the estimates of indices that are means over rows.
 
     Rows are sampled within clusters, which are the strata, without replacement.
     """
     if not indices:
-        return {}, {}
+        return {}
     partition = samples.partition
     counts = allocate(partition, max_pairs)
     samples = put_sample_first(samples, counts, rng)
     sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
-    n = partition.n_samples
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
     strips = pass_over_rows(
         samples.tiles, partition.starts, sampled, partition.cluster, samples.zero, L, n_jobs=n_jobs
@@ -385,25 +288,30 @@ def estimate_from_rows(
         for index in indices:
             if index.by_row is not None:
                 values[index.name].append(index.by_row(sums, weights, partition, rows))
-    found, estimates = {}, {}
+    estimates = {}
     for index in indices:
         by_row = np.concatenate(values[index.name])
-        estimate, error, dof = stratified_mean(by_row, counts, partition.sizes)
-        low, high = (
-            estimate
-            + student.ppf([0.5 - confidence_level / 2, 0.5 + confidence_level / 2], dof) * error
-        )
-        if error == 0:  # where nothing varies, the rows do not say how the others would
-            low = high = estimate if counts.sum() == n else np.nan
-        found[index.name] = estimate
-        estimates[index.name] = IndexEstimate(
+        value, error, dof = stratified_mean(by_row, counts, partition.sizes)
+        limits = partial(_t_limits, value, error, dof)
+        estimates[index.name] = Estimate(
+            name=index.name,
+            value=value,
             standard_error=error,
-            low=float(np.maximum(low, index.low)),
-            high=float(np.minimum(high, index.high)),
+            method="sampled rows",
+            n_samples=partition.n_samples,
+            details={"n_rows": int(counts.sum())},
+            # where nothing varies, the rows do not say how the others would
+            limits={"t": limits} if error > 0 else {},
+            bounds=(index.low, index.high),
             confidence_level=confidence_level,
-            n_rows=int(counts.sum()),
         )
-    return found, estimates
+    return estimates
+
+
+def _t_limits(value: float, error: float, dof: float, confidence_level: float) -> Limits:
+    tail = confidence_level / 2
+    low, high = value + student.ppf([0.5 - tail, 0.5 + tail], dof) * error
+    return float(low), float(high)
 
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
@@ -429,7 +337,9 @@ def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Genera
         drawn[rng.choice(len(drawn), m, replace=False)] = True
         order[rows] = rows.start + np.argsort(~drawn, kind="stable")
     again = replace(partition, order=partition.order[order])
-    return Samples(points[order] if samples.has_points else points, again, samples.metric)
+    return Samples(
+        points[order] if samples.metric != "precomputed" else points, again, samples.metric
+    )
 
 
 def stratified_mean(

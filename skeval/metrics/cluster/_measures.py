@@ -196,26 +196,32 @@ def _measure_centroids(samples: Samples, needs: set[str]) -> dict[str, Any]:
     """Return what comes from centroids; None where the metric has none."""
     points, partition, metric = samples.points, samples.partition, samples.metric
     found: dict[str, Any] = dict.fromkeys(needs)
-    if "squares" in needs and samples.has_points:
-        found["squares"] = to_centroids(points, partition, "sqeuclidean")
-    if "between_squares" in needs and samples.has_points and not issparse(points):
-        found["between_squares"] = _square_between(points, partition)
+    if not needs or metric == "precomputed":
+        return found
+    dense = not issparse(points)
+    if dense:
+        squared, means = _around_means(points, partition)
+        largest = squared.max()
+        deviations = means - partition.sizes @ means / partition.n_samples
+        found["between_squares"] = float(partition.sizes @ squared_norms(deviations))
+    else:
+        wanted = "squares" in needs
+        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
+        means = _stack([_mean(points[rows]) for rows in partition.members])
+        largest = squared_norms(points).max()
+    found["squares"] = squared
     if not has_centroids(metric):
         return found
     if "mean_to_centroid" in needs:
-        distances, found["centroid_between"] = centroid_distances_of(points, partition, metric)
+        euclidean_rows = dense and metric in EUCLIDEAN
+        distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
         found["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
-    elif "centroid_between" in needs:
-        found["centroid_between"] = between_centroids(points, partition, metric)
+    if "centroid_between" in needs:
+        between = _between_means(means, largest)
+        if metric not in EUCLIDEAN:
+            between = between_centroids(points, partition, metric, between == 0)
+        found["centroid_between"] = between
     return found
-
-
-def _square_between(points: np.ndarray, partition: Partition) -> float:
-    """Return ``sum_k n_k |mu_k - mu|^2``."""
-    sizes = partition.sizes
-    means = np.add.reduceat(points - points[0], partition.starts, axis=0) / sizes[:, None]
-    deviations = means - sizes @ means / partition.n_samples
-    return float(sizes @ squared_norms(deviations))
 
 
 def to_centroids(points: Points, partition: Partition, metric: str | Callable) -> np.ndarray:
@@ -236,11 +242,10 @@ def _row_and_centroid(rows: np.ndarray, name: object, _: int, j: int) -> str:
     return f"row {rows[j]} of X and the centroid of cluster {name!s}"
 
 
-def between_centroids(points: Points, partition: Partition, metric: str | Callable) -> np.ndarray:
+def between_centroids(
+    points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
+) -> np.ndarray:
     """Return the (K, K) distances between the centroids; 0 where they coincide."""
-    plain = _euclidean_between(points, partition)
-    if metric in EUCLIDEAN:
-        return plain
     centroids = _stack([_mean(points[rows]) for rows in partition.members])
     between, names = distance_function(metric, points)(centroids, centroids), partition.names
     np.fill_diagonal(between, 0.0)
@@ -248,27 +253,8 @@ def between_centroids(points: Points, partition: Partition, metric: str | Callab
         between, metric, lambda k, m: f"the centroids of clusters {names[k]!s} and {names[m]!s}"
     )
     noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
-    between[(plain == 0) | (between <= noise)] = 0.0
+    between[coincide | (between <= noise)] = 0.0
     return between
-
-
-def centroid_distances_of(
-    points: Points, partition: Partition, metric: str | Callable
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances to the centroids and those between them."""
-    if metric in EUCLIDEAN and not issparse(points):
-        squared, means = _around_means(points, partition)
-        return np.sqrt(squared), _between_means(means, squared.max())
-    between = between_centroids(points, partition, metric)
-    return to_centroids(points, partition, metric), between
-
-
-def _euclidean_between(points: Points, partition: Partition) -> np.ndarray:
-    if not issparse(points):
-        squared, means = _around_means(points, partition)
-        return _between_means(means, squared.max())
-    means = _stack([_mean(points[rows]) for rows in partition.members])
-    return _between_means(means, squared_norms(points).max())
 
 
 def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from sklearn.utils import check_consistent_length
 
 from skeval.utils._checks import check_data, check_weights, naming
 from skeval.utils._compat import Interval
-from skeval.utils._text import ShownAsText, align_text
 
 __all__ = [
     "BETA",
@@ -83,20 +82,12 @@ class Contingency:
         return self.cells if self.within is None else np.ldexp(self.cells, self.exponent)
 
 
-@dataclass(frozen=True)
-class PairCounts(ShownAsText):
+class PairCounts(NamedTuple):
     """Pairs of samples by whether two partitions put them together.
 
-    Attributes
-    ----------
-    both : int or float
-        Pairs together in both partitions (SS); a float only where samples have weights.
-    true_only : int or float
-        Pairs together in `labels_true` only (SD): the false negatives.
-    pred_only : int or float
-        Pairs together in `labels_pred` only (DS): the false positives.
-    neither : int or float
-        Pairs apart in both (DD).
+    They are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
+    negatives), in `labels_pred` only (`pred_only`, DS: the false positives), or apart in both
+    (`neither`, DD); floats only where samples have weights.
     """
 
     both: float
@@ -107,21 +98,12 @@ class PairCounts(ShownAsText):
     @property
     def total(self) -> float:
         """Number of pairs."""
-        return self.both + self.true_only + self.pred_only + self.neither
+        return sum(self)
 
     @property
     def identical(self) -> bool:
         """Whether the two partitions are the same."""
         return self.true_only == 0 and self.pred_only == 0
-
-    def __str__(self) -> str:
-        rows = [
-            ("together in both", self.both),
-            ("together in true only", self.true_only),
-            ("together in pred only", self.pred_only),
-            ("apart in both", self.neither),
-        ]
-        return align_text("pairs of samples", [(name, f"{count:g}") for name, count in rows])
 
 
 def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
@@ -246,7 +228,7 @@ def adjusted_rand(pairs: PairCounts) -> float:
     """Return Hubert and Arabie's index in the form of Steinley (2004)."""
     if pairs.identical:
         return 1.0
-    ss, sd, ds, dd = astuple(pairs)
+    ss, sd, ds, dd = pairs
     if isinstance(ss, float):  # shares, whose products cannot underflow to 0
         ss, sd, ds, dd = (count / pairs.total for count in (ss, sd, ds, dd))
     return float(2 * (ss * dd - sd * ds) / ((ss + sd) * (sd + dd) + (ss + ds) * (ds + dd)))
@@ -324,7 +306,7 @@ def scale_counts(table: Contingency) -> PairCounts:
     if not table.exponent:
         return pairs
     with np.errstate(over="ignore", under="ignore"):
-        scaled = np.array(astuple(pairs))
+        scaled = np.array(pairs)
         counts = np.ldexp(scaled, 2 * table.exponent)
     if not np.all((scaled == 0) | ((counts >= np.finfo(float).tiny) & np.isfinite(counts))):
         raise ValueError(

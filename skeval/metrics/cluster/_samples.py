@@ -193,16 +193,12 @@ class Samples:
     metric: str | Callable
 
     @property
-    def has_points(self) -> bool:
-        return self.metric != "precomputed"
-
-    @property
     def is_dense_euclidean(self) -> bool:
         return self.metric in EUCLIDEAN and not issparse(self.points)
 
     @cached_property
     def tiles(self) -> Tiles:
-        if not self.has_points:
+        if self.metric == "precomputed":
             return matrix_tiles(self.points, self.partition.order)
         points = self.points
         if self.metric in EUCLIDEAN and issparse(points):
@@ -235,7 +231,7 @@ class Samples:
             self.tiles,
             starts,
             n,
-            sums=sums and in_table and self.has_points,
+            sums=sums and in_table and self.metric != "precomputed",
             extremes=extremes,
             by_pair=by_pair,
             nearest=Nearest(partition.cluster, n_neighbors, self.zero) if keeps else None,

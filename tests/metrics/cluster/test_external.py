@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pandas as pd
@@ -80,14 +79,15 @@ def quiet(function, *args, **kwargs):
 
 def test_worked_example_digit_for_digit():
     result = external_indices(TRUE, PRED)
-    assert f"{result.purity:.6f}" == "0.705882"
-    assert result.purity == 12 / 17
-    assert (result.pairs.both, result.pairs.pred_only) == (20, 20)
-    assert (result.pairs.true_only, result.pairs.neither) == (24, 72)
-    assert result.rand == 92 / 136
-    assert f"{result.rand:.6f}" == "0.676471"
-    assert f"{result.adjusted_rand:.6f}" == "0.242915"
-    assert f"{result.pair_f1:.6f}" == "0.476190"
+    assert f"{result['purity']:.6f}" == "0.705882"
+    assert result["purity"] == 12 / 17
+    pairs = pair_counts(TRUE, PRED)
+    assert (pairs["both"], pairs["pred_only"]) == (20, 20)
+    assert (pairs["true_only"], pairs["neither"]) == (24, 72)
+    assert result["rand"] == 92 / 136
+    assert f"{result['rand']:.6f}" == "0.676471"
+    assert f"{result['adjusted_rand']:.6f}" == "0.242915"
+    assert f"{result['pair_f1']:.6f}" == "0.476190"
 
 
 @settings(deadline=None)
@@ -117,7 +117,6 @@ def test_whole_weights_repeat_samples(data):
     result = quiet(external_indices, true, pred, sample_weight=weight)
     expected = quiet(external_indices, *repeated)
     assert result.to_dict() == pytest.approx(expected.to_dict(), abs=1e-12)
-    assert result.pairs == expected.pairs
     for name, function in SINGLE.items():
         value = quiet(function, true, pred, sample_weight=weight)
         assert value == pytest.approx(quiet(function, *repeated), abs=1e-12), name
@@ -163,16 +162,14 @@ def test_names_and_order_of_samples_do_not_matter(pair, random):
 def test_scikit_learn_agrees(pair):
     result = quiet(external_indices, *pair)
     matrix = sklearn.metrics.cluster.pair_confusion_matrix(*pair)
-    pairs = result.pairs
-    assert [[2 * pairs.neither, 2 * pairs.pred_only], [2 * pairs.true_only, 2 * pairs.both]] == (
-        matrix.tolist()
-    )
-    assert result.rand == pytest.approx(sklearn.metrics.rand_score(*pair), abs=1e-12)
-    assert result.adjusted_rand == pytest.approx(
+    ss, sd, ds, dd = pair_counts(*pair).values()
+    assert [[2 * dd, 2 * ds], [2 * sd, 2 * ss]] == matrix.tolist()
+    assert result["rand"] == pytest.approx(sklearn.metrics.rand_score(*pair), abs=1e-12)
+    assert result["adjusted_rand"] == pytest.approx(
         sklearn.metrics.adjusted_rand_score(*pair), abs=1e-12
     )
-    if not pairs.identical:
-        assert result.fowlkes_mallows == pytest.approx(
+    if sd or ds:
+        assert result["fowlkes_mallows"] == pytest.approx(
             sklearn.metrics.fowlkes_mallows_score(*pair), abs=1e-12
         )
 
@@ -203,17 +200,17 @@ def test_one_cluster_against_singletons(n):
     one, each = [0] * n, list(range(n))
     with pytest.warns(UndefinedMetricWarning, match="Pair precision is undefined"):
         result = external_indices(one, each)
-    assert result.pairs == cluster.PairCounts(0, n * (n - 1) // 2, 0, 0)
-    assert (result.pair_precision, result.pair_recall, result.pair_f1) == (0.0, 0.0, 0.0)
-    assert (result.rand, result.adjusted_rand, result.fowlkes_mallows) == (0.0, 0.0, 0.0)
-    assert result.minkowski == 1.0
+    assert list(pair_counts(one, each).values()) == [0, n * (n - 1) // 2, 0, 0]
+    assert (result["pair_precision"], result["pair_recall"], result["pair_f1"]) == (0.0, 0.0, 0.0)
+    assert (result["rand"], result["adjusted_rand"], result["fowlkes_mallows"]) == (0.0, 0.0, 0.0)
+    assert result["minkowski"] == 1.0
     assert minkowski_score(each, one) == math.inf
     with pytest.warns(UndefinedMetricWarning, match="Pair recall is undefined .* labels_true"):
         pair_precision_recall_fscore(each, one)
 
 
 def test_adjusted_rand_is_negative_below_chance():
-    assert external_indices([0, 0, 1, 1], [0, 1, 0, 1]).adjusted_rand == -0.5
+    assert external_indices([0, 0, 1, 1], [0, 1, 0, 1])["adjusted_rand"] == -0.5
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 2.0])
@@ -235,9 +232,10 @@ def test_counts_of_a_million_samples_do_not_overflow(weight):
     labels = np.zeros(10**6, dtype=np.int8)
     other = np.arange(10**6, dtype=np.int32) % 2
     result = external_indices(labels, other, sample_weight=weight)
-    assert result.pairs.total == 10**6 * (10**6 - 1) // 2
-    assert result.pairs.both == 2 * (500_000 * 499_999 // 2)
-    assert result.pair_recall == result.pairs.both / result.pairs.total
+    pairs = pair_counts(labels, other, sample_weight=weight)
+    assert sum(pairs.values()) == 10**6 * (10**6 - 1) // 2
+    assert pairs["both"] == 2 * (500_000 * 499_999 // 2)
+    assert result["pair_recall"] == pairs["both"] / sum(pairs.values())
 
 
 def test_counts_are_exact_beyond_int64():
@@ -280,7 +278,8 @@ def test_kinds_of_labels(kind):
 
 
 def test_bool_labels():
-    assert pair_counts([True, True, False], [False, False, True]).identical
+    pairs = pair_counts([True, True, False], [False, False, True])
+    assert pairs["true_only"] == pairs["pred_only"] == 0
 
 
 def test_many_clusters_on_both_sides():
@@ -288,7 +287,7 @@ def test_many_clusters_on_both_sides():
     true, pred = rng.integers(0, 700, 2000), rng.integers(0, 900, 2000)
     matrix = sklearn.metrics.cluster.pair_confusion_matrix(true, pred)
     pairs = pair_counts(true, pred)
-    assert [pairs.neither, pairs.both] == (matrix.diagonal() // 2).tolist()
+    assert [pairs["neither"], pairs["both"]] == (matrix.diagonal() // 2).tolist()
     table = sklearn.metrics.cluster.contingency_matrix(true, pred)
     assert purity_score(true, pred) == table.max(axis=0).sum() / 2000
     assert inverse_purity_score(true, pred) == table.max(axis=1).sum() / 2000
@@ -327,15 +326,12 @@ def test_scores_are_python_floats(name):
     assert {type(value) for value in external_indices(TRUE, PRED).to_dict().values()} == {float}
 
 
-def test_results_are_frozen_printable_frames():
+def test_results_are_printable_frames():
     result = external_indices(TRUE, PRED)
     frame = result.to_frame()
-    assert frame.loc["rand", "value"] == result.rand
-    assert frame.loc["minkowski", "best"] == 0.0
-    assert len(str(result).splitlines()) == len(frame) + 1
-    assert "together in both       20" in str(result.pairs)
-    with pytest.raises(FrozenInstanceError):
-        result.rand = 1.0
+    assert frame.loc["rand", "value"] == result["rand"]
+    assert len(str(result).splitlines()) == len(frame) == len(result)
+    assert f"rand             {result['rand']:.4f}" in str(result)
 
 
 @pytest.mark.parametrize(
@@ -401,15 +397,16 @@ def test_light_samples_count_beside_a_heavy_one(small):
     weight = [1.0, small, small, small]
     alone = external_indices(true[1:], pred[1:])
     for name in ("pair_jaccard", "pair_f1", "fowlkes_mallows", "minkowski"):
-        expected = getattr(alone, name)
+        expected = alone[name]
         assert SINGLE[name](true, pred, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
 def test_pair_counts_that_no_float_holds_are_refused(scale):
-    for function in (pair_counts, external_indices):
-        with pytest.raises(ValueError, match=r"sample_weight must be .* about 2\*\*"):
-            function(TRUE, PRED, sample_weight=np.full(17, scale))
+    weight = np.full(17, scale)
+    with pytest.raises(ValueError, match=r"sample_weight must be .* about 2\*\*"):
+        pair_counts(TRUE, PRED, sample_weight=weight)
+    assert np.isfinite(list(external_indices(TRUE, PRED, sample_weight=weight).values())).all()
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ ONE_CLUSTER_WILL_DO = [
     sk.connectivity_score,
     sk.mst_compactness,
     sk.within_cluster_distances,
-    sk.within_cluster_sse,
-    sk.within_cluster_variance,
 ]
 TWO_NEEDED = [
     sk.between_cluster_distances,
@@ -119,7 +117,7 @@ def test_unknown_noise_policy(function):
         function(X, Y, noise="ignore", **arguments(function))
 
 
-@by_name([f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)])
+@by_name(ALL)
 def test_unknown_metric(function):
     with pytest.raises(ValueError, match=r"'metric' parameter .*Got 'euclid'"):
         function(X, Y, metric="euclid", **arguments(function))
@@ -188,10 +186,9 @@ NO_DISTANCES = {
     "callable negative": (lambda a, b: -float(a @ b), X),
     "one pair": (lambda a, b: np.nan if {a[0], b[0]} == {X[1, 0], X[4, 0]} else 1.0, X),
 }
-BY_METRIC = [f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)]
 
 
-@by_name(BY_METRIC)
+@by_name(ALL)
 @pytest.mark.parametrize("kind", NO_DISTANCES)
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 4, 1, 3, 2]])
 def test_what_is_no_distance_is_never_best(function, kind, order):
@@ -225,7 +222,7 @@ def test_the_rows_without_a_distance_are_named_as_the_caller_numbers_them():
         sk.compactness_score(X, Y, metric=lambda a, b: np.nan if X[2, 0] in (a[0], b[0]) else 1.0)
 
 
-@by_name([f for f in ALL if f not in (sk.within_cluster_sse, sk.within_cluster_variance)])
+@by_name(ALL)
 def test_features_that_mahalanobis_cannot_scale(function):
     for data in (np.column_stack([X, X[:, 0]]), np.column_stack([X, np.ones(6)])):
         with pytest.raises(ValueError, match="metric='mahalanobis' needs"):
