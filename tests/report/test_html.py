@@ -87,10 +87,9 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert "always the same answer" in document.text
     assert f"Made on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
-        assert (
-            f"95 % interval {part.interval.low:.4f} to {part.interval.high:.4f} ({part.interval.method})"
-            in document.text
-        )
+        ends = part.interval
+        told = f"95 % interval {ends.low:.4f} to {ends.high:.4f} ({ends.method})"
+        assert told in document.text
 
 
 def test_ids_are_unique_and_found(html, document):
