@@ -187,7 +187,7 @@ def test_verdict(nasty_report):
         f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
     )
     guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"
-    assert not nasty_report.selection_bias.low > 0  # so that nothing is said of it
+    assert not nasty_report.selection_bias.interval.low > 0  # so that nothing is said of it
     told = " Better than chance: it beats that guess on the same samples"
     assert test.pvalue == 0.05
     assert nasty_report.verdict == (
