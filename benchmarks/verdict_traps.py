@@ -181,10 +181,9 @@ def main() -> None:
                     ESTIMATORS[estimator],
                     X,
                     y,
+                    include=["holdout", "bootstrap", "permutation", "selection"],
                     n_bootstraps=10,
                     n_permutations=0 if settled else options.permutations,
-                    n_resamples=0,
-                    leave_one_out=False,
                     random_state=seed,
                 )
                 text = read_first_sentences(report)

@@ -24,7 +24,7 @@ X_study, _, y_study, _ = train_test_split(X, y, train_size=60, stratify=y, rando
 model = DecisionTreeClassifier(random_state=0)
 
 report = skeval.evaluate(
-    model, X_study, y_study, n_bootstraps=100, n_permutations=20, random_state=0
+    model, X_study, y_study, include="all", n_bootstraps=100, n_permutations=20, random_state=0
 )
 print(report)
 

@@ -1,7 +1,6 @@
 """``skeval evaluate``: the error of a classifier or regressor in every way.
 
-Its options, the estimators that it knows by name or imports, and how long an evaluation will take
-and what it does without to keep within a time.
+Its options, the estimators that it knows by name or imports, and how long the answer will take.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import argparse
 import importlib
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +27,13 @@ from skeval._commands._shared import (
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-__all__ = ["CLASSIFIERS", "Workload", "add_evaluate", "fit_to_budget", "time_fits"]
+__all__ = ["CLASSIFIERS", "add_evaluate"]
 
-SIZES: dict[str, Any] = {"n_bootstraps": 200, "n_permutations": 200, "n_resamples": 500}
-QUICK: dict[str, Any] = {"n_bootstraps": 50, "n_permutations": 50, "n_resamples": 100}
 QUICK_BUDGET = 10.0
-LEAVE_ONE_OUT_LIMIT, FOLDS = 1000, 10
+FOLDS, N_FITS = 10, 112
+"""Of an answer: folds, and fits with those that every report needs beside it."""
 WORTH_TELLING = 10.0
 MOST_CLASSES = 20
-REPEATS = 10
 
 
 def add_evaluate(commands: Any) -> None:
@@ -92,11 +88,25 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         help="folds of the cross-validation (default: 10; with --time so many that the first "
         "trains on two classes)",
     )
-    add("--bootstraps", type=parse_whole_number_from(1), help="bootstrap resamples (default: 200)")
+    add(
+        "--include",
+        metavar="NAMES",
+        default="auto",
+        help="what to run beside the answer: auto, what costs little (default); all; or, with "
+        "commas between them, some of holdout, leave_one_out, bootstrap, perturbation, "
+        "permutation, selection",
+    )
+    add(
+        "--bootstraps",
+        type=parse_whole_number_from(1),
+        default=200,
+        help="bootstrap resamples (default: 200)",
+    )
     add(
         "--permutations",
         type=parse_whole_number_from(0),
-        help="label permutations for the P-value (default: 200)",
+        default=200,
+        help="label permutations for the P-value, at most (default: 200)",
     )
     add(
         "--confidence-level",
@@ -104,13 +114,13 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         default=0.95,
         help="of the intervals (default: 0.95)",
     )
-    add("--budget", type=_parse_budget, metavar="SECONDS", help="leave out what would take longer")
     add(
-        "--quick",
-        action="store_true",
-        help="fewer resamples and permutations, no leave-one-out, and less still where that would "
-        f"take more than {QUICK_BUDGET:g} s",
+        "--budget",
+        type=_parse_budget,
+        metavar="SECONDS",
+        help="begin nothing after so long: fewer repeats of the folds, fewer estimates",
     )
+    add("--quick", action="store_true", help=f"the same as --budget {QUICK_BUDGET:g}")
 
 
 def _parse_level(text: str) -> float:
@@ -141,7 +151,9 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         table = table._replace(y=table.y.astype(float))
     _check_selected(table, options.select)
     estimator, procedure = _make_estimator(table, options, numbers)
-    sizes, told = _choose_sizes(estimator, table, options)
+    budget = options.budget or (QUICK_BUDGET if options.quick else None)
+    if budget is None and options.time is None:
+        _tell_seconds(estimator, table, options.jobs)
     from skeval.report import evaluate
 
     report, found = collect_notes(
@@ -153,7 +165,10 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         groups=table.groups,
         scoring=options.scoring,
         by=_find_subgroups(table, options.by),
-        **sizes,
+        include=_parse_include(options.include),
+        budget=budget,
+        n_bootstraps=options.bootstraps,
+        n_permutations=options.permutations,
         confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
@@ -162,7 +177,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         verbose=progress_level(),
         memory=options.memory,
     )
-    deliver(report, options, table, procedure, [*notes, *told, *found], numbers=numbers)
+    deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
@@ -251,166 +266,33 @@ def _make_estimator(
     return estimator, f"{name}{selected}{describe_preparation(table)}, seed {options.seed}"
 
 
-def _choose_sizes(
-    estimator: Any, table: ColumnTable, options: argparse.Namespace
-) -> tuple[dict[str, Any], list[str]]:
-    """Return how much is repeated, and what is left out to keep within a time."""
-    from joblib import effective_n_jobs
-
-    n = len(table.y)
-    asked = {"n_bootstraps": options.bootstraps, "n_permutations": options.permutations}
-    given = {name: value for name, value in asked.items() if value is not None}
-    sizes = (QUICK if options.quick else SIZES) | given
-    sizes["leave_one_out"] = not options.quick and n <= LEAVE_ONE_OUT_LIMIT
-    if options.time is not None:  # nothing is repeated in another order
-        return sizes, []
-    try:
-        fit, shuffled = time_fits(estimator, table.X, table.y, abs(options.seed))
-    except Exception:  # evaluate says it better
-        return sizes, []
-    final = estimator[-1] if hasattr(estimator, "steps") else estimator
-    linear = getattr(final, "kernel", None) == "linear" and table.y.dtype.kind != "f"
-    perturbed = linear and table.groups is None and len(set(table.y.tolist())) == 2
-    work = Workload(
-        n_samples=n,
-        n_folds=min(options.cv or FOLDS, n),
-        **sizes,
-        perturbed=perturbed,
-        n_others=REPEATS * min(options.cv or FOLDS, n),
-        fit=fit,
-        shuffled=shuffled,
-    )
-    workers = effective_n_jobs(options.jobs)
-    budget = options.budget or (QUICK_BUDGET if options.quick else None)
-    told: list[str] = []
-    if budget is not None:
-        work, told = fit_to_budget(work, budget * workers, frozenset(given))
-    seconds = work.seconds / workers
-    _tell_seconds(seconds, fit, budget)
-    if budget is not None and told:
-        aim = "keep within" if seconds <= budget else "come nearer to"
-        told = [f"note: left out to {aim} {budget:g} s: {', '.join(told)}."]
-    return {name: getattr(work, name) for name in sizes}, told
+def _parse_include(text: str) -> str | list[str]:
+    """Return what `include` of `evaluate` takes."""
+    return text if text in ("auto", "all") else [name.strip() for name in text.split(",")]
 
 
-def _tell_seconds(seconds: float, fit: float, budget: float | None) -> None:
-    """Say how long all fits will take, where that is long, and what can be done about it."""
-    if seconds <= WORTH_TELLING:
-        return
-    advice = "--budget SECONDS does with fewer"
-    if budget is not None and seconds > budget:
-        advice = f"{budget:g} s are too few, for fewer fits would tell too little"
-    print(
-        f"skeval: a fit takes {fit:.2g} s, so all will take about {seconds:.0f} s, less where a "
-        f"solver does many fits at once; {advice}.",
-        file=sys.stderr,
-    )
-
-
-FEWEST_RESAMPLES = 20
-SMALLEST_TEST = 19
-"""Permutations with which P can be .05."""
-
-
-WISHES: list[tuple[str, Any, str]] = [
-    ("leave_one_out", False, "leave-one-out"),
-    ("n_permutations", SMALLEST_TEST, "permutations"),
-    ("n_resamples", FEWEST_RESAMPLES, "perturbations"),
-    ("n_bootstraps", FEWEST_RESAMPLES, "bootstrap resamples"),
-    ("n_resamples", 0, "perturbations"),
-    ("n_permutations", 0, "permutations"),
-]
-"""What is lowered, how far, and what it is called; what says least comes first."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The sizes of an evaluation, and what a fit to true and to shuffled labels takes.
-
-    `seconds` is what the fits take on one core; a solver that does many at once takes less.
-    """
-
-    n_samples: int
-    n_folds: int
-    n_bootstraps: int
-    n_permutations: int
-    n_resamples: int
-    leave_one_out: bool
-    perturbed: bool
-    n_others: int
-    fit: float
-    shuffled: float
-
-    @property
-    def n_fits(self) -> int:
-        """The number of fits to true labels."""
-        loo = self.n_samples if self.leave_one_out else 0
-        perturbations = self.n_resamples * (1 + self.n_folds) if self.perturbed else 0
-        return 2 + self.n_others + self.n_folds + loo + self.n_bootstraps + perturbations
-
-    @property
-    def seconds(self) -> float:
-        """What all fits take, one after another."""
-        return self.n_fits * self.fit + self.n_permutations * self.n_folds * self.shuffled
-
-
-def time_fits(estimator: Any, X: Any, y: Any, seed: int) -> tuple[float, float]:
-    """Return the seconds of a fit and prediction, with true and with shuffled labels.
+def _tell_seconds(estimator: Any, table: ColumnTable, n_jobs: int | None) -> None:
+    """Say how long the answer will take, where that is long, and what can be done about it.
 
     What other programs take of the machine meanwhile does not count.
     """
-    import numpy as np
+    from joblib import effective_n_jobs
     from sklearn.base import clone
 
-    seconds = []
-    for labels in (y, np.random.default_rng(seed).permutation(y)):
-        start = perf_counter(), process_time()
-        model = clone(estimator).fit(X, labels)
-        model.predict(X)
-        if hasattr(model, "predict_proba"):  # which an evaluation asks for, too
-            model.predict_proba(X)
-        seconds.append(min(perf_counter() - start[0], process_time() - start[1]))
-    return seconds[0], seconds[1]
-
-
-def fit_to_budget(
-    work: Workload, budget: float, fixed: frozenset[str]
-) -> tuple[Workload, list[str]]:
-    """Return a workload within so many seconds, and what was left out for it.
-
-    It goes by `WISHES`; what is `fixed` stays.
-    """
-    asked, names = work, dict[str, str]()
-    for field, least, words in WISHES:
-        if work.seconds <= budget or field in fixed or getattr(work, field) <= least:
-            continue
-        share = _find_share(work, field, least, budget)
-        if _resize(work, field, share).seconds < work.seconds:
-            work, names[field] = _resize(work, field, share), words
-    told = []
-    for field, words in names.items():
-        now = getattr(work, field)
-        told.append(f"{now} {words} instead of {getattr(asked, field)}" if now else f"no {words}")
-    return work, told
-
-
-def _find_share(work: Workload, field: str, least: int, budget: float) -> int:
-    """Return how much of something fits in, at least `least`; nothing where that is 0.
-
-    What is left at last would be too little to tell anything, as a single permutation is.
-    """
-    now, without = getattr(work, field), _resize(work, field, 0)
-    if isinstance(now, bool) or least == 0:
-        return 0
-    each = (work.seconds - without.seconds) / now
-    room = int((budget - without.seconds) / each) if each > 0 else now
-    return min(now, max(least, room))
-
-
-def _resize(work: Workload, field: str, size: Any) -> Workload:
-    """Return a workload with another size of one of its fields."""
-    changes: dict[str, Any] = {field: size}
-    return replace(work, **changes)
+    start = perf_counter(), process_time()
+    try:
+        model = clone(estimator).fit(table.X, table.y)
+        model.predict(table.X)
+    except Exception:  # evaluate says it better
+        return
+    fit = min(perf_counter() - start[0], process_time() - start[1])
+    seconds = N_FITS * fit / effective_n_jobs(n_jobs)
+    if seconds > WORTH_TELLING:
+        print(
+            f"skeval: a fit takes {fit:.2g} s, so the answer will take about {seconds:.0f} s, less "
+            "where a solver does many fits at once; --budget SECONDS does with fewer.",
+            file=sys.stderr,
+        )
 
 
 CLASSIFIERS = ("linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest")

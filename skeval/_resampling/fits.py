@@ -40,6 +40,7 @@ __all__ = [
     "Scores",
     "find_adapter",
     "fit_plan",
+    "is_served",
     "mean_scores",
     "score_plan",
 ]
@@ -108,6 +109,12 @@ def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adap
         return None
     tell(f"{plan.n_fits} fits by a solver, many at once")
     return found
+
+
+def is_served(task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any = None) -> bool:
+    """Whether a solver does a plan, of which predictions are asked for, or scores."""
+    questions = Questions() if scorer is None else Questions((), scorer, scoring)
+    return find_adapter(task.under(verbose=0), plan, questions) is not None
 
 
 def tell_path(what: str) -> None:

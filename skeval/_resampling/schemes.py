@@ -6,8 +6,8 @@ repeated and nested folds, subsamples, halves, replacements, and bootstraps with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 
@@ -148,14 +148,38 @@ class RepeatedScheme(Scheme):
     ----------
     n_folds : int
         Number of fits of a repeat.
+    is_cut : bool
+        Whether repeats were left out for want of time.
     """
 
     n_folds: int
+    is_cut: bool = field(default=False, kw_only=True)
 
     @property
     def n_repeats(self) -> int:
         """Number of repeats."""
         return self.plan.n_fits // self.n_folds
+
+    def parts(self) -> Iterator[RepeatedScheme]:
+        """Yield each repeat as a scheme of its own."""
+        for start in range(0, self.plan.n_fits, self.n_folds):
+            yield self._take(start, self.n_folds)
+
+    def cut_to(self, n_repeats: int) -> RepeatedScheme:
+        """Return the first repeats."""
+        if n_repeats == self.n_repeats:
+            return self
+        return replace(self._take(0, n_repeats * self.n_folds), is_cut=True)
+
+    def _take(self, start: int, n_fits: int) -> RepeatedScheme:
+        """Return some of the fits, from one on."""
+        plan = self.plan
+
+        def draw(fit: int) -> PlanBlock:
+            return plan.draw(start + fit)
+
+        taken = ResamplingPlan(plan.n_samples, n_fits, draw, weighted=plan.weighted)
+        return RepeatedScheme(taken, lambda fit: self.describe(start + fit), self.n_folds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -372,7 +372,7 @@ class SortedNeighbours:
             if size == self.n_samples:
                 break
             left, size = left[~known], 4 * size
-        sure_fits: np.ndarray = certain.reshape(shape).all(axis=1)
+        sure_fits = np.asarray(certain.reshape(shape).all(axis=1))
         return Votes(counts.reshape(-1, *shape), sure_fits)
 
     def _count(

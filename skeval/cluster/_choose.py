@@ -771,7 +771,7 @@ def gap_statistic(
     check_sizes(X, candidates)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     trial = read_trial(
-        clusterer, X, param_name, reference, n_references, np.nan, random_state, **options
+        clusterer, X, param_name, reference, n_references, 0.0, random_state, **options
     )
     return _choose_by_gap(trial, candidates, metric)
 

@@ -49,7 +49,8 @@ class Difference(Estimate):
     Attributes
     ----------
     a, b : str
-        The names of the two; the difference is the score of `a` minus that of `b`.
+        The names of the two; the difference is the score of `a` minus that of `b`. Over data sets
+        it is the median of the averages of two data sets, whose `standard_error` is nan.
     statistic : float
         Of the test: t, z, the smaller number of discordant samples, chi-squared, the difference
         over its error, or the difference itself where predictions are exchanged.
@@ -145,7 +146,8 @@ class Difference(Estimate):
 
     def _lines(self) -> list[tuple[str, str]]:
         tested = "P-value" if self.alternative == "two-sided" else f"P-value ({self.alternative})"
-        return [*super()._lines(), (tested, write_pvalue(self.pvalue))]
+        value, error, interval, *rest = super()._lines()
+        return [value, error, interval, (tested, write_pvalue(self.pvalue)), *rest]
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{fill_text(self.conclusion)}"

@@ -13,7 +13,6 @@ from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
-from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike
 from skeval._resampling.task import read_task
 from skeval._resampling.weights import Params, check_takes_weights
@@ -40,11 +39,11 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
-    "answer_with_predictions",
     "check_sample_weight",
     "error_interval",
     "error_of_some",
     "plan_answer",
+    "read_answers",
 ]
 
 
@@ -398,12 +397,11 @@ def make_error_interval(
     )
 
 
-def answer_with_predictions(
-    design: Design, questions: Questions, confidence_level: float
+def read_answers(
+    design: Design, answers: list[FitOutput | None], confidence_level: float
 ) -> tuple[Estimate, OutOfFold]:
-    """Return what `error_interval` finds, and the predictions that it was made of."""
+    """Return what the answers of a design say of the error, and the predictions in them."""
     p, scheme = design.procedure, design.scheme
-    answers = list(p.answers(scheme, questions))
     found = collect_answers(p, answers, scheme, find_inflation(p.method, scheme))
     return find_answer(design, answers, confidence_level), found
 

@@ -595,9 +595,10 @@ def outcome_of_repeats(
 def find_inflation(method: str, scheme: RepeatedScheme) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
-    A single test set has independent losses, as far as one can know.
+    A single test set has independent losses, as far as one can know. Repeats of random folds that
+    a limit of time has cut off count as folds that are given.
     """
-    if method != GIVEN_FOLDS:
+    if method != GIVEN_FOLDS and not scheme.is_cut:
         return INFLATION
     if scheme.plan.n_fits == 1:
         return 1.0

@@ -43,6 +43,8 @@ from skeval.utils._compat import RoutedScorer
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
+    "draw_orders",
+    "make_permutation_plan",
     "make_permutation_scorer",
     "permutation_result",
     "permutation_test",

@@ -34,7 +34,7 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import write_number
 
-__all__ = ["perturb", "perturbation_interval"]
+__all__ = ["make_weighted_plan", "perturb", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 

@@ -131,8 +131,13 @@ def run_over_datasets(
     check_named("estimators", estimators, 1)
     check_named("datasets", datasets, 1)
     check_estimators("estimators", estimators, "corrected_t", None)
-    by_dataset = {"sample_weight": sample_weight or {}, "params": params or {}}
+    by_dataset = {
+        "sample_weight": {} if sample_weight is None else sample_weight,
+        "params": {} if params is None else params,
+    }
     for name, given in by_dataset.items():
+        if not isinstance(given, Mapping):
+            raise TypeError(f"{name} must be a dict of data sets, got {given!r}.")
         for dataset in given:
             check_option(name, dataset, datasets)
     if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):

@@ -80,7 +80,7 @@ class EvaluationComparison(Report, Mapping):
         )
         if self.comparison is not None:
             told = self.comparison.conclusion
-        grave = forbid_quoting(self.warnings)
+        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
@@ -111,7 +111,7 @@ class EvaluationComparison(Report, Mapping):
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
         quoted = {name: report.quoted for name, report in self.items()}
-        level = self._first.level
+        level, guess = self._first.level, self._first.guess
         rows = []
         for name, report in self.items():
             found, interval = report.main_metrics, quoted[name].interval
@@ -124,7 +124,7 @@ class EvaluationComparison(Report, Mapping):
             high=np.array([each.interval.high for each in quoted.values()]),
             confidence_level=self._first.confidence_level,
             loss=self._first.quoted.details["loss"],
-            guess=self._first.guess and self._first.guess.error,
+            guess=None if guess is None else guess.error,
         )
         figure = Figure(
             display.plot,

@@ -7,7 +7,8 @@ in their own fit, and what the steps find, as the fields of a report.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -17,7 +18,6 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
-from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
@@ -37,6 +37,8 @@ from skeval.report._predictions import (
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._sentences import (
+    ALPHA,
+    Guess,
     RareClass,
     find_guess,
     find_rare_class,
@@ -50,17 +52,17 @@ from skeval.report._source import (
     describe_run,
     write_estimator,
 )
-from skeval.report._steps import Selection, Steps, ends_in_linear_svc
+from skeval.report._steps import Clock, Selection, Steps
 from skeval.report._warnings import Caution, write_warnings
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
-    check_flag,
     check_jobs,
     check_methods,
 )
 from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
+from skeval.utils._text import count
 
 __all__ = ["evaluate", "make_announcer"]
 
@@ -85,10 +87,11 @@ def evaluate(
     y: Any,
     *,
     cv: Any = None,
+    include: str | Iterable[str] = "auto",
+    budget: float | None = None,
     n_bootstraps: int = 200,
     n_permutations: int = 200,
-    n_resamples: int = 500,
-    leave_one_out: bool | None = None,
+    n_perturbations: int = 500,
     confidence_level: float = 0.95,
     loss: LossLike = None,
     scoring: Any = None,
@@ -107,14 +110,15 @@ def evaluate(
 
     Of several estimators, given as a dict, it evaluates each on the same folds and compares them.
 
-    `report.answer` is what `error_interval` returns: the number to quote. Beside it stand
-    resubstitution, hold-out (a third of the samples), cross-validation, leave-one-out and the
-    bootstrap (out-of-bag, .632, .632+), each with its standard error and confidence interval; for
-    a linear support vector machine the perturbation intervals around its cross-validated error;
-    the permutation P-value of the whole procedure; where a pipeline selects features, what
-    selecting them outside the loop would have claimed, and how stable the selection is; and
-    warnings in plain words where a number should not be taken at its face. Errors are mean
-    losses: fractions in [0, 1] for 0-1 loss, 0 is best.
+    `report.answer` is what `error_interval` returns: the number to quote. Every metric of the same
+    predictions is read off its fits. Beside it stand resubstitution and cross-validation and, as
+    far as `include` goes, hold-out (a third of the samples), leave-one-out and the bootstrap
+    (out-of-bag, .632, .632+), each with its standard error and confidence interval; for a linear
+    support vector machine the perturbation intervals around its cross-validated error; the
+    permutation P-value of the whole procedure; where a pipeline selects features, what selecting
+    them outside the loop would have claimed, and how stable the selection is; and warnings in
+    plain words where a number should not be taken at its face. Errors are mean losses: fractions
+    in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
     ----------
@@ -132,14 +136,24 @@ def evaluate(
         samples or groups. Where folds test only what comes after all that they train on, as those
         of ``TimeSeriesSplit`` do, what would mix early and late samples is left out, and a warning
         says so.
+    include : "auto", "all" or names, default="auto"
+        What is run beside the answer, resubstitution and cross-validation: any of "holdout",
+        "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
+        what a solver serves, and of the rest what costs, all together, at most half of the fits of
+        the answer; the permutation test only where the interval of the answer does not show that
+        the rule is better than one constant answer, and no longer than until P is known to be
+        above 0.05 [1]_. The report says what it left out.
+    budget : float, default=None
+        Seconds after which nothing more is begun: the answer has as many repeats of its folds as
+        fit in, one at least, with a larger variance where there are fewer than ten, and what would
+        take longer than what is left is left out. The numbers then depend on how fast the machine
+        is. None does not look at the clock.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
-        Number of permutations of the labels for the P-value; 0 does without it.
-    n_resamples : int, default=500
+        Number of permutations of the labels for the P-value, at most; 0 does without it.
+    n_perturbations : int, default=500
         Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
-    leave_one_out : bool, default=None
-        Whether to run leave-one-out; None does up to 1,000 samples.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     loss : {"zero_one", "squared", "absolute"} or callable, default=None
@@ -193,6 +207,11 @@ def evaluate(
     skeval.model_selection.cross_val_error : Cross-validation alone.
     skeval.model_selection.bootstrap_error : The bootstrap alone.
 
+    References
+    ----------
+    .. [1] Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. Biometrika 78,
+       301-304. :doi:`10.1093/biomet/78.2.301`
+
     Examples
     --------
     >>> import skeval
@@ -200,7 +219,7 @@ def evaluate(
     >>> from sklearn.svm import SVC
     >>> X, y = load_iris(return_X_y=True)
     >>> model = SVC(kernel="linear")
-    >>> report = skeval.evaluate(model, X, y, n_bootstraps=50, n_permutations=50, random_state=0)
+    >>> report = skeval.evaluate(model, X, y, include=["leave_one_out"], random_state=0)
     >>> round(report.answer.value, 4)
     0.0193
     >>> round(report["leave_one_out"].value, 4)
@@ -210,7 +229,8 @@ def evaluate(
     if isinstance(estimator, Mapping):
         return _evaluate_each(**arguments)
     check_confidence_level(confidence_level)
-    counts = check_counts(n_bootstraps, n_permutations, n_resamples)
+    counts = check_counts(n_bootstraps, n_permutations, n_perturbations)
+    include, clock = check_include(include), Clock(check_budget(budget))
     table = X
     if isinstance(groups, str):
         X, groups = take_column(X, groups)
@@ -226,7 +246,6 @@ def evaluate(
         error_score=error_score,
     )
     X, target = task.X, task.target
-    leave_out = choose_leave_one_out(leave_one_out, len(target))
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
     questions = add_search_question(resolve_scorers(scoring), estimator)
@@ -239,10 +258,11 @@ def evaluate(
     steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
-        counts = counts._replace(permutations=0, perturbations=0)
+        counts = counts._replace(permutation=0, perturbation=0)
         notes.append(Caution("ordered", ORDERED))
+    run = Run(steps, counts, include, clock, say, notes)
     with tallied_warnings():
-        findings = find_all(steps, counts, leave_out, questions, names, by, columns, notes, say)
+        findings = run.find_all(questions, names, by, columns)
     return EvaluationReport(
         **findings,
         n_features=count_columns(X),
@@ -286,17 +306,22 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     return say
 
 
-LEAVE_ONE_OUT_LIMIT = 1000
+OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
+"""What may be left out, in the order in which it is granted its fits."""
+ALWAYS = ("resubstitution", "cross_validation")
+SHARE = 0.5
+"""Of the fits of the answer, what all that no solver serves may cost."""
 
 
 class Options(TypedDict, total=False):
     """The keywords of `evaluate`, for the types of its two forms."""
 
     cv: Any
+    include: str | Iterable[str]
+    budget: float | None
     n_bootstraps: int
     n_permutations: int
-    n_resamples: int
-    leave_one_out: bool | None
+    n_perturbations: int
     confidence_level: float
     loss: LossLike
     scoring: Any
@@ -315,17 +340,17 @@ class Options(TypedDict, total=False):
 class Counts(NamedTuple):
     """How many resamples of each kind there are."""
 
-    bootstraps: int
-    permutations: int
-    perturbations: int
+    bootstrap: int
+    permutation: int
+    perturbation: int
 
 
-def check_counts(n_bootstraps: Any, n_permutations: Any, n_resamples: Any) -> Counts:
+def check_counts(n_bootstraps: Any, n_permutations: Any, n_perturbations: Any) -> Counts:
     """Return the numbers of resamples; 0 does without permutations and perturbations."""
     return Counts(
         check_count("n_bootstraps", n_bootstraps),
         check_count("n_permutations", n_permutations, 0),
-        check_count("n_resamples", n_resamples, 0),
+        check_count("n_perturbations", n_perturbations, 0),
     )
 
 
@@ -347,12 +372,25 @@ def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
     return columns
 
 
-def choose_leave_one_out(asked: bool | None, n_samples: int) -> bool:
-    """Return whether to leave each sample out in turn: as asked, or where samples are few."""
-    if asked is None:
-        return n_samples <= LEAVE_ONE_OUT_LIMIT
-    check_flag("leave_one_out", asked)
-    return asked
+def check_include(include: Any) -> frozenset[str] | str:
+    """Return "auto", "all", or the names of what is to be run."""
+    if isinstance(include, str) and include in ("auto", "all"):
+        return include
+    names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
+    for name in names:
+        if name not in (*ALWAYS, *OPTIONAL):
+            known = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
+            raise ValueError(f"include must be 'auto', 'all' or some of {known}, got {name!r}.")
+    return frozenset(names)
+
+
+def check_budget(budget: Any) -> float | None:
+    """Return a limit of time in seconds, or None."""
+    if budget is None:
+        return None
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
+        raise ValueError(f"budget must be None or a number of seconds above 0, got {budget!r}.")
+    return float(budget)
 
 
 def choose_splitter(cv: Any, target: Target, groups: Any, seed: int) -> tuple[Any, list[Caution]]:
@@ -389,167 +427,165 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
-def find_all(
-    steps: Steps,
-    counts: Counts,
-    leave_one_out: bool,
-    questions: Questions,
-    names: tuple[str, ...] | None,
-    by: Any,
-    left_out: Mapping[str, Any],
-    notes: list[Caution],
-    say: Callable[[str], None],
-) -> dict[str, Any]:
-    """Return the fields of a report that resampling finds."""
-    estimates = tuple(_estimate_all(steps, counts.bootstraps, leave_one_out, say, notes))
-    say("error interval")
-    answer, found = steps.answer(questions)
-    about = name_rows(steps.task.X), by, steps.confidence_level
-    summary = summarize_predictions(steps.counted, answer, found, questions, *about)
-    if not steps.ordered:
-        where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
-        notes += warn_of_order(*where, found, steps.groups, steps.folds)
-    notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
-    weighed = count_classes(steps.target, steps.task.weight)
-    rare = find_rare_class(weighed, summary.metrics, estimates[0].details["loss"])
-    if steps.counted.cases.name == "folds":
-        notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
-        counts = counts._replace(permutations=0)
-    tests = _run_tests(steps, counts, rare, names, say, notes)
-    return {
-        "answer": answer,
-        "estimates": estimates,
-        "rare": rare,
-        "unanswered": find_unanswered(found),
-        **summary._asdict(),
-        **tests,
-        **_describe_findings(steps, found, estimates, names, left_out, notes),
-    }
+@dataclass(eq=False)
+class Run:
+    """The steps of an evaluation that are run, one after another, and what is noted meanwhile."""
 
+    steps: Steps
+    counts: Counts
+    include: frozenset[str] | str
+    clock: Clock
+    say: Callable[[str], None]
+    notes: list[Caution]
+    omitted: dict[str, str] = field(default_factory=dict)
 
-def _run_tests(
-    steps: Steps,
-    counts: Counts,
-    rare: RareClass | None,
-    names: tuple[str, ...] | None,
-    say: Callable[[str], None],
-    notes: list[Caution],
-) -> dict[str, Any]:
-    """Return the fields of a report that resampling beyond the estimates finds."""
-    return {
-        "perturbation": _run_perturbation(steps, counts.perturbations, say),
-        **_run_selection(steps, names, notes)._asdict(),
-        "permutation": _run_permutation(steps, counts.permutations, rare, say, notes),
-        "feature_names": names,
-    }
+    def find_all(
+        self,
+        questions: Questions,
+        names: tuple[str, ...] | None,
+        by: Any,
+        left_out: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Return the fields of a report that resampling finds: the answer, then all the rest."""
+        steps, notes = self.steps, self.notes
+        self.say("error interval")
+        answer, found = steps.answer(questions, self.clock)
+        about = name_rows(steps.task.X), by, steps.confidence_level
+        summary = summarize_predictions(steps.counted, answer, found, questions, *about)
+        weighed = count_classes(steps.target, steps.task.weight)
+        loss = steps.task.loss.name
+        rare = find_rare_class(weighed, summary.metrics, loss)
+        guess = find_guess(found, loss, ordered=steps.ordered)
+        if steps.counted.cases.name == "folds":
+            notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
+            self.counts = self.counts._replace(permutation=0)
+        granted = self.grant(found.n_fits, guess, rare)
+        estimates = tuple(self._estimate_all(granted))
+        if not steps.ordered:
+            where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
+            notes += warn_of_order(*where, found, steps.groups, steps.folds)
+        notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+        tests = {
+            "perturbation": self._perturb() if "perturbation" in granted else None,
+            **(self._select(names) if "selection" in granted else NOTHING_SELECTED)._asdict(),
+            "permutation": self._permute(rare) if "permutation" in granted else None,
+        }
+        data = write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out)
+        warnings = [*data, *notes, *write_warnings(estimates)]
+        if guess and not guess.better and not steps.ordered:
+            warnings.append(Caution("guess", write_guess(guess, loss)))
+        return {
+            "answer": answer,
+            "estimates": estimates,
+            "rare": rare,
+            "unanswered": find_unanswered(found),
+            **summary._asdict(),
+            **tests,
+            "feature_names": names,
+            "confidence_level": float(steps.confidence_level),
+            "n_samples": len(steps.target),
+            "class_sizes": count_classes(steps.target),
+            "guess": guess,
+            "omitted": self.omitted,
+            "warnings": tuple(warnings),
+        }
 
+    def grant(self, n_answer: int, guess: Guess | None, rare: RareClass | None) -> set[str]:
+        """Return the parts that are run, and note why others are not, as far as they apply."""
+        steps, granted = self.steps, set()
+        n_left = SHARE * n_answer - steps.n_needed
+        n_begun = steps.n_needed
+        better = rare.better if rare is not None else guess is not None and guess.better
+        for part in OPTIONAL:
+            size = getattr(self.counts, part, 1)
+            if not size or not steps.applies(part):
+                continue
+            if self.include not in ("auto", "all"):
+                if part not in self.include:
+                    continue
+            elif self.include == "auto" and part == "permutation" and better:
+                self.omitted[part] = "the interval of the answer settles it"
+                continue
+            plan = steps.plan(part, size)
+            n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
+            late = self.clock.seconds_of(n_begun + n_fits) > self.clock.left
+            metric = None if rare is None else rare.metric
+            served = plan is not None and steps.serves(part, plan, metric)
+            costly = self.include == "auto" and n_fits > n_left and not served
+            if late or costly:
+                self.omitted[part] = f"{count(n_fits, 'fit')}{', more than the time' * late}"
+                continue
+            granted.add(part)
+            n_begun += n_fits
+            n_left -= 0 if served else n_fits
+        return granted
 
-def _describe_findings(
-    steps: Steps,
-    found: OutOfFold,
-    estimates: Sequence[Estimate],
-    names: tuple[str, ...] | None,
-    left_out: Mapping[str, Any],
-    notes: list[Caution],
-) -> dict[str, Any]:
-    """Return the fields of a report that say what to make of its estimates."""
-    guess = find_guess(found, estimates[0].details["loss"], ordered=steps.ordered)
-    warnings = [
-        *write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out),
-        *notes,
-        *write_warnings(estimates),
-    ]
-    if guess and not guess.better and not steps.ordered:
-        warnings.append(Caution("guess", write_guess(guess, estimates[0].details["loss"])))
-    return {
-        "confidence_level": float(steps.confidence_level),
-        "n_samples": len(steps.target),
-        "class_sizes": count_classes(steps.target),
-        "guess": guess,
-        "warnings": tuple(warnings),
-    }
-
-
-def _estimate_all(
-    steps: Steps,
-    n_bootstraps: int,
-    leave_one_out: bool,
-    say: Callable[[str], None],
-    notes: list[Caution],
-) -> Iterator[Estimate]:
-    """Yield every estimate, from the most optimistic to the most careful."""
-    estimators = {
-        "resubstitution": steps.estimate_resubstitution,
-        "holdout": steps.estimate_hold_out,
-        "cross_validation": steps.estimate_cross_validation,
-        "leave_one_out": steps.estimate_leave_one_out,
-    }
-    left_out = {"holdout", "leave_one_out"} if steps.ordered else set()
-    for name, estimate in estimators.items():
-        if name in left_out or (name == "leave_one_out" and not leave_one_out):
-            continue
-        say(name)
+    def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
+        """Yield every estimate, from the most optimistic to the most careful."""
+        steps = self.steps
+        estimators = {
+            "resubstitution": steps.estimate_resubstitution,
+            "holdout": steps.estimate_hold_out,
+            "cross_validation": steps.estimate_cross_validation,
+            "leave_one_out": steps.estimate_leave_one_out,
+        }
+        for name, estimate in estimators.items():
+            if name not in granted and name not in ALWAYS:
+                continue
+            self.say(name)
+            try:
+                yield estimate()
+            except NoFitLeftError as error:
+                if name in ALWAYS:
+                    raise
+                self.notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
+        if "bootstrap" not in granted:
+            return
         try:
-            yield estimate()
-        except NoFitLeftError as error:
-            if name not in ("holdout", "leave_one_out"):
-                raise
-            notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
-    if steps.ordered:
-        return
-    try:
-        check_class_sizes(steps.target.classes, steps.target.codes)
-    except ValueError as error:
-        notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
-        return
-    say("bootstrap")
-    yield from steps.estimate_bootstrap(n_bootstraps)
+            check_class_sizes(steps.target.classes, steps.target.codes)
+        except ValueError as error:
+            self.notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
+            return
+        self.say("bootstrap")
+        yield from steps.estimate_bootstrap(self.counts.bootstrap)
+
+    def _perturb(self) -> tuple[Estimate, ...]:
+        """Return the perturbation intervals."""
+        self.say("perturbation")
+        return self.steps.perturb(self.counts.perturbation)
+
+    def _permute(self, rare: RareClass | None) -> Test | None:
+        """Return the permutation test; a note where a fit of it fails.
+
+        Unless it was asked for, it ends with the exceedance after which P cannot be 0.05 or less.
+        """
+        self.say("permutation")
+        n, stop = self.counts.permutation, None
+        if self.include == "auto":
+            stop = max(1, int(ALPHA * (1 + n)))
+        try:
+            return self.steps.permute(n, None if rare is None else rare.metric, stop)
+        except Exception as error:
+            self._note_failure("permutation test", error)
+            return None
+
+    def _select(self, names: tuple[str, ...] | None) -> Selection:
+        """Return what is known of the selection of features; a note where a fit of it fails."""
+        try:
+            return self.steps.select(names)
+        except Exception as error:
+            self._note_failure("account of the selected features", error)
+            return NOTHING_SELECTED
+
+    def _note_failure(self, what: str, error: Exception) -> None:
+        """Note what a failing fit has cost, or raise where failing fits are to raise."""
+        if self.steps.task.error_score == "raise":
+            raise error
+        text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+        self.notes.append(Caution("failed", text))
 
 
-def _run_perturbation(
-    steps: Steps, n_resamples: int, say: Callable[[str], None]
-) -> tuple[Estimate, ...] | None:
-    """Return the perturbation intervals where they are wanted and have a meaning."""
-    served = steps.groups is None and ends_in_linear_svc(steps.estimator, steps.target)
-    if not n_resamples or not served:
-        return None
-    say("perturbation")
-    return steps.perturb(n_resamples)
-
-
-def _run_permutation(
-    steps: Steps,
-    n_permutations: int,
-    rare: RareClass | None,
-    say: Callable[[str], None],
-    notes: list[Caution],
-) -> Test | None:
-    """Return the permutation test if it is wanted; a note where a fit of it fails."""
-    if not n_permutations:
-        return None
-    say("permutation")
-    try:
-        return steps.permute(n_permutations, None if rare is None else rare.metric)
-    except Exception as error:
-        _note_failure(steps, "permutation test", error, notes)
-        return None
-
-
-def _run_selection(steps: Steps, names: tuple[str, ...] | None, notes: list[Caution]) -> Selection:
-    """Return what is known of the selection of features; a note where a fit of it fails."""
-    try:
-        return steps.select(names)
-    except Exception as error:
-        _note_failure(steps, "account of the selected features", error, notes)
-        return Selection(None, None, None)
-
-
-def _note_failure(steps: Steps, what: str, error: Exception, notes: list[Caution]) -> None:
-    """Note what a failing fit has cost, or raise where failing fits are to raise."""
-    if steps.task.error_score == "raise":
-        raise error
-    text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
-    notes.append(Caution("failed", text))
+NOTHING_SELECTED = Selection(None, None, None)
 
 
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:

@@ -31,6 +31,7 @@ from skeval.report._sentences import (
     write_coverage,
     write_guess,
     write_hard_samples,
+    write_omitted,
     write_permutation,
     write_perturbation,
     write_selection,
@@ -111,6 +112,8 @@ class EvaluationReport(Report):
     guess : Guess or None
         The best answer that is always the same, the largest class or the mean, and the difference
         to its error on the same samples; None for a loss of one's own.
+    omitted : dict of str to str
+        What `include` would have run, by name, and why it was left out.
     rare : RareClass or None
         The rarest class, where it is rare, and the statistic that counts there.
     unanswered : tuple of str
@@ -143,6 +146,7 @@ class EvaluationReport(Report):
     selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
     guess: Guess | None
+    omitted: dict[str, str]
     rare: RareClass | None
     unanswered: tuple[str, ...]
     confidence_level: float
@@ -184,7 +188,7 @@ class EvaluationReport(Report):
             guess=self.guess,
             rare=self.rare,
             unanswered=self.unanswered,
-            explained=explained and explained.value,
+            explained=None if explained is None else explained.value,
             permutation=self.permutation,
             selection_bias=self.selection_bias,
         )
@@ -348,7 +352,7 @@ class EvaluationReport(Report):
     def _show_subgroups(self) -> Section:
         """Show the error in each subgroup."""
         found = self.subgroups
-        results = {"subgroups": found}
+        results = {"subgroups": found, "largest_difference": found and found.largest_difference}
         if found is None:
             return Section("By subgroup", results=results)
         rows = [
@@ -453,15 +457,20 @@ class EvaluationReport(Report):
             muted={"resubstitution"},
             left=(0, 3, 4),
         )
-        better = self.guess is not None and self.guess.better
+        sentences = []
+        if self.guess is not None and self.guess.better:
+            sentences.append(write_guess(self.guess, self.quoted.details["loss"]))
+        if self.omitted:
+            sentences.append(write_omitted(self.omitted))
         return Section(
             "Every estimate",
-            sentences=[write_guess(self.guess, self.quoted.details["loss"])] if better else [],
+            sentences=sentences,
             figures=[figure],
             tables=[table],
             results={
                 "estimates": [each for each in (self.answer, *self.estimates) if each is not None],
                 "guess": self.guess,
+                "omitted": self.omitted,
             },
         )
 

@@ -151,8 +151,9 @@ class Report:
 
     Attributes
     ----------
-    warnings : tuple of Caution
-        What a reader should know before quoting a number, in plain words; each has a `code`.
+    warnings : tuple of str
+        What a reader should know before quoting a number, in plain words; each of an evaluation has
+        a `code`.
     seed : int
         The seed of everything random: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
@@ -165,7 +166,7 @@ class Report:
         The day on which it was made.
     """
 
-    warnings: tuple[Caution, ...]
+    warnings: tuple[Any, ...]
     seed: int
     settings: dict[str, str]
     versions: dict[str, str]
@@ -219,8 +220,8 @@ class Report:
         """Return what to paste, a program or else the command line, the day and the versions."""
         sentence = f"Made on {self.date}. With the same data and versions this gives the same"
         sentence += " numbers"
-        if command is not None:
-            sentence += ", unless a limit of time (--quick, --budget) then leaves out other parts"
+        if self.settings.get("budget", "None") != "None":
+            sentence += ", unless the limit of time (--quick, --budget) then leaves out other parts"
         return Section(
             "How to reproduce",
             sentences=[f"{sentence}:"],

@@ -32,6 +32,7 @@ from skeval.report._warnings import Caution
 from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
 
 __all__ = [
+    "ALPHA",
     "Guess",
     "RareClass",
     "find_guess",
@@ -45,6 +46,7 @@ __all__ = [
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
+    "write_omitted",
     "write_permutation",
     "write_perturbation",
     "write_selection",
@@ -426,6 +428,12 @@ def _list_unmeasured(
         yield "anything but ten folds, repeated ten times"
     if weighted:
         yield "sample weights"
+
+
+def write_omitted(omitted: Mapping[str, str]) -> str:
+    """Say what was left out, why, and how to ask for it."""
+    told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
+    return f"Left out: {told}. include='all', or names of these, runs them, too."
 
 
 def write_permutation(test: Test) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import make_scorer
+from sklearn.metrics import check_scoring, make_scorer
 from sklearn.model_selection import (
     GroupShuffleSplit,
     LeaveOneGroupOut,
@@ -29,13 +30,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._resampling.fits import fit_plan
+from skeval._resampling.fits import fit_plan, is_served
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
+from skeval._resampling.units import bootstrap_plan, drawing_units
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
@@ -44,18 +47,18 @@ from skeval.feature_selection import (
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._error_interval import answer_with_predictions, plan_answer
+from skeval.model_selection._error_interval import plan_answer, read_answers
 from skeval.model_selection._estimates import (
     estimate_over_folds,
     estimate_resubstitution,
 )
 from skeval.model_selection._interval_methods import AUTO, Design
-from skeval.model_selection._permutation import permute
-from skeval.model_selection._perturbation import perturb
+from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
+from skeval.model_selection._perturbation import make_weighted_plan, perturb
 from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 
-__all__ = ["Selected", "Selection", "Steps", "align_selections", "ends_in_linear_svc"]
+__all__ = ["Clock", "Selected", "Selection", "Steps", "align_selections"]
 
 SCORINGS = {
     "zero_one": "accuracy",
@@ -85,6 +88,34 @@ RARE_SCORERS = {
     "balanced_accuracy": make_scorer(score_recalls),
 }
 """What counts where a class is rare, defined in every test set."""
+
+
+class Clock:
+    """How long an evaluation has taken, what a fit takes, and how much time is left.
+
+    Parameters
+    ----------
+    budget : float or None
+        Seconds that it may take; None does not limit it.
+    """
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget, self.start, self.each = budget, monotonic(), 0.0
+        self._n_fits = 0
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
+
+    def count(self, n_fits: int) -> None:
+        """Note that so many fits, the first of all, were done by now."""
+        self._n_fits += n_fits
+        self.each = (monotonic() - self.start) / self._n_fits
+
+    def seconds_of(self, n_fits: int) -> float:
+        """Return what fits will take, by those that were counted."""
+        return n_fits * self.each
 
 
 class Selection(NamedTuple):
@@ -155,17 +186,78 @@ class Steps:
         """The procedure whose error is asked for."""
         return Procedure(AUTO, self.task, self.task.units, (self.task.loss,))
 
-    def answer(self, questions: Questions) -> tuple[Estimate | None, OutOfFold]:
+    def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate | None, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
 
         Where samples keep their order there is no such interval; predictions are then those of
-        the folds.
+        the folds. Where time is limited, there are as many repeats of the folds as fit in, one at
+        least.
         """
+        p, scheme = self.procedure, given_scheme(len(self.target), self.folds, 1)
         if not self.ordered:
-            return answer_with_predictions(self.design, questions, self.confidence_level)
-        scheme = given_scheme(len(self.target), self.folds, 1)
-        answers = list(self.procedure.answers(scheme, questions))
-        return None, collect_answers(self.procedure, answers, scheme, 1.0)
+            p, scheme = self.design.procedure, self.design.scheme
+        if clock.budget is None:
+            answers = list(p.answers(scheme, questions))
+            clock.count(len(answers))
+        else:
+            answers = []
+            for part in scheme.parts():
+                answers += p.answers(part, questions)
+                clock.count(part.n_folds)
+                if clock.seconds_of(part.n_folds + self.n_needed) > clock.left:
+                    break
+            scheme = scheme.cut_to(len(answers) // scheme.n_folds)
+        if self.ordered:
+            return None, collect_answers(p, answers, scheme, 1.0)
+        settings = self.design.settings | {"n_repeats": scheme.n_repeats}
+        if scheme is self.design.scheme:
+            settings = self.design.settings
+        design = self.design._replace(scheme=scheme, settings=settings)
+        return read_answers(design, answers, self.confidence_level)
+
+    @property
+    def n_needed(self) -> int:
+        """The fits that every report needs beside the answer: training errors, one set of folds."""
+        return 1 + len(self.folds)
+
+    def plan(self, part: str, size: int) -> ResamplingPlan | None:
+        """Return the fits of a part of the report that does its own; None where there are none."""
+        target, n = self.target, len(self.target)
+        root = root_seed(self.seed)
+        if part == "leave_one_out":
+            cv = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
+            return fold_plan(n, resolve_folds(cv, self.task.X, target, self.groups, self.seed))
+        if part == "bootstrap":
+            units = drawing_units(n, None, self.groups)
+            codes = None if target.classes is None else target.codes
+            return bootstrap_plan(units, size, self.seed, target.classes, codes)
+        if part == "permutation":
+            with warnings.catch_warnings():  # the test itself warns
+                warnings.simplefilter("ignore", UserWarning)
+                orders = draw_orders(target.y, self.groups, root)
+            return make_permutation_plan(self.splitter, self.task, orders, size)
+        if part == "perturbation":
+            plain = np.ones(n)
+            return make_weighted_plan(fold_plan(n, self.folds), size, lambda _: plain, plain)
+        return None
+
+    def applies(self, part: str) -> bool:
+        """Whether a part of the report has a meaning for these samples and this estimator."""
+        if part == "selection":
+            return self.selects
+        if part == "perturbation":
+            return self.groups is None and ends_in_linear_svc(self.estimator, self.target)
+        return not self.ordered
+
+    def n_fits_of(self, part: str) -> int:
+        """Return the fits of a part that has no plan of its own."""
+        return 1 if part == "holdout" else 1 + 3 * len(self.folds)
+
+    def serves(self, part: str, plan: ResamplingPlan, metric: str | None) -> bool:
+        """Whether a solver does the fits of a part."""
+        scoring = None if part != "permutation" else self._find_scoring(metric)
+        scorer = None if scoring is None else check_scoring(self.estimator, scoring)
+        return is_served(self.task, plan, scorer, scoring)
 
     def estimate_resubstitution(self) -> Estimate:
         """Return the error on the training samples."""
@@ -217,23 +309,33 @@ class Steps:
                 for statistic in PERTURBED
             )
 
-    def permute(self, n_permutations: int, metric: str | None) -> Test:
-        """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
-        loss = self.task.loss
-        scoring: Any = SCORINGS.get(loss.name)
+    def _find_scoring(self, metric: str | None) -> Any:
+        """Return what scores a metric of `RARE_SCORERS`, or the cross-validated loss."""
         if metric is not None:
-            scoring = RARE_SCORERS[metric]
-        elif scoring is None:
-            scoring = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
+            return RARE_SCORERS[metric]
+        loss = self.task.loss
+        scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
+        return SCORINGS.get(loss.name, scorer)
+
+    def permute(self, n_permutations: int, metric: str | None, max_exceedances: int | None) -> Test:
+        """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
+        scoring = self._find_scoring(metric)
         found: Any = permute(  # one metric, so one result
             self._strict,
             self.splitter,
             scoring,
             n_permutations=n_permutations,
+            max_exceedances=max_exceedances,
             confidence_level=self.confidence_level,
             random_state=self.seed,
         )
         return found if metric is None else replace(found, name=metric)
+
+    @property
+    def selects(self) -> bool:
+        """Whether the estimator selects features, and classifies."""
+        found = _split_at_selector(self.estimator, self.task.X)
+        return found is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> Selection:
         """Return the bias of selecting outside the loop and the stability of the selection.

@@ -18,7 +18,8 @@ import skeval
 from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
-QUICK = ["--quick", "--bootstraps", "5", "--cv", "3", "--permutations", "5"]
+PARTS = ["holdout", "bootstrap", "permutation", "selection"]
+QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
 
 
 def draw_people(n=80):
@@ -64,10 +65,9 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         X,
         frame.Survived.to_numpy(dtype=str),
         cv=3,
+        include=PARTS,
         n_bootstraps=5,
         n_permutations=5,
-        n_resamples=10,
-        leave_one_out=False,
         feature_names=["Sex", "Age", "Port"],
         random_state=0,
     )
@@ -147,9 +147,9 @@ def test_the_error_by_a_column(tmp_path, capsys):
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["evaluate", str(tmp_path / "t.csv"), "--estimator", "lda", *QUICK]
     assert main([*words, "--by", "site", "--json", str(tmp_path / "t.json")]) == 0
-    found = json.loads((tmp_path / "t.json").read_text())["subgroups"]["subgroups"]
-    assert {row["subgroup"] for row in found} == {"missing", "north", "south"}
-    assert sum(row["n_samples"] for row in found) == 60
+    found = json.loads((tmp_path / "t.json").read_text())["subgroups"]
+    assert set(found) == {"missing", "north", "south"}
+    assert sum(row["n_samples"] for row in found.values()) == 60
     assert "The largest difference is that of" in capsys.readouterr().out
     assert main([*words, "--by", "nowhere"]) == 2
     assert "--by must be one of the columns a, b, site" in capsys.readouterr().err
@@ -164,7 +164,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     X, y, names = skeval.datasets.load_table("iris")
-    options = {"cv": 3, "n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False}
+    options = {"cv": 3, "include": PARTS, "n_bootstraps": 5, "n_permutations": 5}
     report = skeval.evaluate(
         LogisticRegression(C=0.1), X, y, feature_names=names, random_state=0, **options
     )

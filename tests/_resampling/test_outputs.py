@@ -178,9 +178,7 @@ def test_a_rule_with_a_slope_ranks_all(C):
 
 
 def area(estimator, X, y):
-    report = skeval.evaluate(
-        estimator, X, y, random_state=0, n_permutations=0, n_bootstraps=2, leave_one_out=False
-    )
+    report = skeval.evaluate(estimator, X, y, random_state=0, n_permutations=0, n_bootstraps=2)
     return report.metrics["roc_auc"], [each.code for each in report.warnings]
 
 

@@ -67,7 +67,8 @@ def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):
     check_task, ask_steps = tasks.check_task, tasks.ask_steps
     monkeypatch.setattr(tasks, "check_task", lambda *a: read.append(a) or check_task(*a))
     monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
-    skeval.evaluate(model, X, Y, n_bootstraps=10, n_permutations=10, n_resamples=50, random_state=0)
+    options = {"n_bootstraps": 10, "n_permutations": 10, "n_perturbations": 50}
+    skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
     assert len(asked) == 1
 

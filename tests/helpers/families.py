@@ -254,8 +254,7 @@ SUPERVISED = {
         cv=3,
         n_bootstraps=4,
         n_permutations=4,
-        n_resamples=4,
-        leave_one_out=False,
+        n_perturbations=4,
         random_state=0,
     ),
     "CV2FeatureSelectionPipeline": fitted(
@@ -271,13 +270,6 @@ KMEANS = KMeans(2, n_init=1, max_iter=20)
 # (X,): points to be clustered; the clusterer is bound
 UNSUPERVISED = {
     "predictive_power": partial(cluster.predictive_power, KMEANS, n_repeats=2, random_state=0),
-    "prediction_strength": partial(
-        cluster.predictive_power,
-        KMEANS,
-        agreement="prediction_strength",
-        n_repeats=2,
-        random_state=0,
-    ),
     "choose_n_clusters": partial(
         cluster.choose_n_clusters, KMEANS, n_clusters=[2, 3], n_repeats=2, random_state=0
     ),

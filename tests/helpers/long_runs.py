@@ -111,7 +111,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 
 
 def evaluated(**options):
-    sizes = {"n_bootstraps": 20, "n_permutations": 20, "leave_one_out": False}
+    sizes = {"include": "all", "n_bootstraps": 20, "n_permutations": 20}
     report = evaluate(Logged(), X, y, cv=5, random_state=0, **sizes, **options)
     errors = [(estimate.value, estimate.standard_error) for estimate in report.estimates]
     return [*np.ravel(errors), *report.permutation.null_distribution]

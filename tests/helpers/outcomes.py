@@ -14,6 +14,8 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.estimate import Estimate
+
 
 def without_progress(text):
     """Return what a command wrote on standard error, less how far it has come on a slow machine."""
@@ -107,10 +109,16 @@ def assert_value_or_error(function, *data, theirs=False, **options):
 
 
 def without_diagonals(result):
-    """Return the numbers of a table between clusters without those of a cluster to itself.
+    """Return the numbers of a result without those that are documented to be nan.
 
-    They are documented to be nan.
+    They are, between clusters, those of a cluster to itself; over data sets the standard errors of
+    differences, which medians of averages have none of.
     """
+    if isinstance(result, Estimate) and not result.limits:  # it has no interval
+        return [result.value, result.standard_error, result.replicates]
+    if type(result).__name__ == "Comparison" and "datasets" in result.details:
+        pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
+        return [result.values, result.details, pairs]
     if not isinstance(result, dict):
         return result
     return [

@@ -353,7 +353,7 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count(n_jobs):
     assert told.filename == jobs.__file__
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        sizes = {"n_bootstraps": 5, "n_permutations": 4, "leave_one_out": False}
+        sizes = {"n_bootstraps": 5, "n_permutations": 4}
         evaluate(jobs.Complaining(), X, Y, **sizes, **options)
     told = [each for each in caught if each.category is ConvergenceWarning]
     assert [str(each.message).partition(" in")[0] for each in told] == ["168 times"]
@@ -369,7 +369,7 @@ def test_a_warning_that_is_an_error_stops_the_fits():
 def test_the_column_of_groups_is_no_feature():
     frame, units = pd.DataFrame(X, columns=["a", "b", "c"]), np.arange(30) // 3
     named = frame.assign(patient=units)
-    sizes = {"n_bootstraps": 3, "n_permutations": 3, "leave_one_out": False, "random_state": 0}
+    sizes = {"n_bootstraps": 3, "n_permutations": 3, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         by_name = evaluate(GaussianNB(), named, Y, groups="patient", by="patient", **sizes)
@@ -385,7 +385,7 @@ def test_the_column_of_groups_is_no_feature():
 
 def test_decision_values_of_pairs_are_told():
     data, y = load_iris(return_X_y=True)
-    sizes = {"n_bootstraps": 3, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    sizes = {"n_bootstraps": 3, "n_permutations": 0, "random_state": 0}
     pairs, rest = (
         evaluate(SVC(decision_function_shape=shape), data, y, **sizes) for shape in ("ovo", "ovr")
     )
@@ -397,7 +397,7 @@ def test_decision_values_of_pairs_are_told():
 
 def test_the_one_member_of_a_class_costs_the_bootstrap_alone():
     y = np.r_[Y[:-1], 2]
-    sizes = {"n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    sizes = {"n_permutations": 0, "random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the folds without it
         report = evaluate(GaussianNB(), X, y, n_bootstraps=3, **sizes)

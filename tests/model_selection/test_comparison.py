@@ -259,3 +259,76 @@ def test_estimators_come_in_a_dict_or_a_list():
         compare_classifiers(THREE, X, Y, alternative="less")
     with pytest.raises(ValueError, match="rope must be a number >= 0, got -1"):
         compare_classifiers(THREE, X, Y, rope=-1)
+
+
+TRUE = np.array([0.0, 0.0, 1.2, 2.4])
+
+
+def cover_ranks(n_data_sets):
+    """Count the data sets in which the intervals of all ranks hold the true ones.
+
+    Where two are truly equal, either may come first: both places have to be held.
+    """
+    least = 1 + (TRUE[:, None] < TRUE).sum(axis=1)
+    most = len(TRUE) - (TRUE[:, None] > TRUE).sum(axis=1)
+    rng, covered, sure = np.random.default_rng(0), 0, 0
+    for _ in range(n_data_sets):
+        scores = dict(zip("abcd", TRUE[:, None] + rng.normal(size=(4, 15)), strict=True))
+        ranks = compare_scores(scores, test_train_ratio=1e-9).ranks
+        ends = np.array([[each.interval.low, each.interval.high] for each in ranks.values()])
+        covered += bool((ends[:, 0] <= least).all() and (most <= ends[:, 1]).all())
+        sure += bool(ends[3, 0] == 4 or ends[3, 1] == 1)
+    return covered, sure
+
+
+def test_intervals_of_ranks_hold_the_true_ranks_together():
+    covered, sure = cover_ranks(120)
+    assert stats.binom.cdf(covered, 120, 0.95) > 0.001
+    assert sure > 30
+
+
+@pytest.mark.slow
+def test_intervals_of_ranks_hold_the_true_ranks_together_long():
+    covered, _ = cover_ranks(2000)
+    print(f"intervals of ranks hold all true ranks in {covered / 2000:.4f}")
+    assert stats.binom.cdf(covered, 2000, 0.95) > 0.001
+
+
+def test_ranks_are_counted_from_the_differences():
+    rng = np.random.default_rng(1)
+    scores = {name: rng.normal(at / 2, 1, 12) for at, name in enumerate("abcde")}
+    found = compare_scores(scores, test_train_ratio=0.01)
+    for level in (0.5, 0.9, 0.999):
+        for name, rank in found.ranks.items():
+            ends = []
+            for other in set(scores) - {name}:
+                pair = (name, other) if (name, other) in found.differences else (other, name)
+                interval = found[pair].confidence_interval(level)
+                sign = 1 if pair[0] == name else -1
+                ends.append(sorted([sign * interval.low, sign * interval.high]))
+            expected = 1 + sum(high < 0 for _, high in ends), 5 - sum(low > 0 for low, _ in ends)
+            interval = rank.confidence_interval(level)
+            assert (interval.low, interval.high) == expected
+            assert interval.low <= rank.value <= interval.high
+    turned = compare_scores({name: scores[name] for name in "edcba"}, test_train_ratio=0.01)
+    for name, rank in found.ranks.items():
+        assert turned.ranks[name].value == rank.value
+        assert turned.ranks[name].interval == rank.interval
+
+
+def test_what_is_tied_is_found_different_nowhere():
+    rng = np.random.default_rng(2)
+    scores = {name: rng.normal(at, 1, 12) for at, name in enumerate("abcdef")}
+    found = compare_scores(scores, test_train_ratio=0.01)
+    assert found.best == (found.names[int(found.values.argmax())],)
+    assert found.tied
+    order = [found.names[place] for place in found.order]
+    for group in found.tied:
+        start = order.index(group[0])
+        assert tuple(order[start : start + len(group)]) == group
+        pairs = [pair for pair in found.differences if set(pair) <= set(group)]
+        assert min(found[pair].pvalue for pair in pairs) > found.level
+    assert str(pickle.loads(pickle.dumps(found)).ranks["a"]) == str(found.ranks["a"])
+    words = found.to_dict()
+    assert words["ranks"]["f"]["low"] == found.ranks["f"].interval.low
+    assert words["differences"][0]["pvalue"] == found["a", "b"].pvalue

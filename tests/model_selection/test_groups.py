@@ -171,7 +171,7 @@ def test_tests_of_independent_samples_refuse_groups():
 
 
 def test_reports_of_groups():
-    options = {"n_bootstraps": 20, "n_permutations": 9, "n_resamples": 0, "cv": 4}
+    options = {"include": "all", "n_bootstraps": 20, "n_permutations": 9, "cv": 4}
     with pytest.warns(UserWarning, match="7 of 12 groups hold one label"):
         report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
     for name in ("resubstitution", "cross_validation", "leave_one_out"):
@@ -187,7 +187,7 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
 # a sample tells its group and its weight, so that a fit can see whether it is given its own
 TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
 FEW = {"cv": 3, "random_state": 0}
-QUICK = {"n_bootstraps": 2, "n_permutations": 2, "n_resamples": 0, "leave_one_out": False}
+QUICK = {"include": "all", "n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
 
 
 def fit_all(estimator, **given):

@@ -85,6 +85,8 @@ def test_weights_and_failures():
         ValueError, match="sample_weight must be one of 'iris', 'wine'; got 'other'"
     ):
         run_over_datasets(TWO, DATA, sample_weight={"other": weights})
+    with pytest.raises(TypeError, match="params must be a dict of data sets, got False"):
+        run_over_datasets(TWO, DATA, params=False)
     near = TWO | {"near": KNeighborsClassifier()}
     with pytest.raises(TypeError, match="KNeighborsClassifier"):
         run_over_datasets(near, DATA, **options)

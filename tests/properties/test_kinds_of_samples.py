@@ -84,7 +84,7 @@ def test_samples_of_any_kind(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_reports_of_samples_of_any_kind(kind):
     estimator, X = KINDS[kind]
-    counts = {"n_bootstraps": 5, "n_permutations": 4, "n_resamples": 4, "leave_one_out": False}
+    counts = {"include": "all", "n_bootstraps": 5, "n_permutations": 4, "n_perturbations": 4}
     report = evaluate(estimator, X, Y, cv=3, random_state=0, **counts)
     known = np.shape(X)[1:2]
     assert report.n_features == (known[0] if known else None)

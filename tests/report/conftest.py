@@ -41,8 +41,8 @@ def nasty_report():
             cv=4,
             n_bootstraps=10,
             n_permutations=19,
-            n_resamples=20,
-            leave_one_out=False,
+            n_perturbations=20,
+            include=["holdout", "bootstrap", "perturbation", "permutation", "selection"],
             random_state=0,
         )
 

@@ -13,7 +13,7 @@ import skeval
 from skeval._resampling.target import Target, check_task
 from skeval.report._data_checks import write_data_warnings
 
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
 
 
 def warnings_of(X, y, groups=None, names=None):

@@ -31,8 +31,8 @@ from skeval.svm import PerturbationResamplingSVC
 
 
 def evaluate(*arguments, **options):
-    """Evaluate without the permutations, which take most of the time."""
-    return skeval.evaluate(*arguments, **({"n_permutations": 0} | options))
+    """Evaluate all but the permutations, which take most of the time."""
+    return skeval.evaluate(*arguments, **({"include": "all", "n_permutations": 0} | options))
 
 
 METHODS = [
@@ -139,11 +139,11 @@ def test_unknown_estimate_is_named(report):
         report["jackknife"]
 
 
-def test_regression_and_leave_one_out_switch():
+def test_regression_and_names_of_what_is_included():
     X, y = load_diabetes(return_X_y=True)
-    report = evaluate(
-        Ridge(), X[:90], y[:90], n_bootstraps=20, leave_one_out=False, loss="absolute"
-    )
+    include = ["holdout", "bootstrap"]
+    report = evaluate(Ridge(), X[:90], y[:90], include=include, n_bootstraps=20, loss="absolute")
+    assert report.omitted == {}
     assert report.class_sizes is None
     assert "leave_one_out" not in [estimate.method for estimate in report.estimates]
     assert {estimate.details["loss"] for estimate in report.estimates} == {"absolute"}
@@ -202,7 +202,7 @@ def test_no_warning_without_a_reason():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
     X[:, 0] += 2 * y
-    report = evaluate(GaussianNB(), X, y, n_bootstraps=20, leave_one_out=False, random_state=0)
+    report = evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=0)
     assert report.warnings == ()
 
 
@@ -210,6 +210,8 @@ def test_no_warning_without_a_reason():
     ("change", "message"),
     [
         ({"confidence_level": 1}, "confidence_level must fulfil 0 < confidence_level < 1, got 1"),
+        ({"include": ["jackknife"]}, "include must be 'auto', 'all' or some of .*got 'jackknife'"),
+        ({"budget": 0}, "budget must be None or a number of seconds above 0, got 0"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),
         ({"cv": 60}, "cv=60 folds need a class of at least 60 members, the largest has 50"),
         ({"loss": "hinge"}, "loss must be None, a callable or one of .*got 'hinge'"),
@@ -231,11 +233,11 @@ def test_an_ensemble_behind_a_selection():
     )
     for ensemble in ensembles:
         rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=3, random_state=0)
-        report = evaluate(rule, X, y, cv=2, leave_one_out=False, random_state=0, **FEW)
+        report = evaluate(rule, X, y, cv=2, random_state=0, **FEW)
         assert report.selection_bias is not None
 
 
-FEW = {"n_bootstraps": 5, "n_permutations": 2, "n_resamples": 3}
+FEW = {"include": "all", "n_bootstraps": 5, "n_permutations": 2, "n_perturbations": 3}
 
 
 class FailsOn(GaussianNB):
@@ -298,7 +300,7 @@ def two_classes():
 def test_perturbation_of_a_linear_svm(two_classes):
     X, y = two_classes
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
-    report = evaluate(model, X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    report = evaluate(model, X, y, n_bootstraps=10, n_perturbations=40, random_state=0)
     safer, published = report.perturbation
     assert (safer.details["statistic"], published.details["statistic"]) == (
         "cross_validation",
@@ -318,7 +320,9 @@ def test_perturbation_of_a_linear_svm(two_classes):
 def test_text_says_when_perturbed_training_is_too_short():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 80)), np.tile([0, 1], 20)
-    report = evaluate(SVC(kernel="linear"), X, y, n_bootstraps=10, n_resamples=40, random_state=0)
+    report = evaluate(
+        SVC(kernel="linear"), X, y, n_bootstraps=10, n_perturbations=40, random_state=0
+    )
     assert "trust that of perturbed cross-validation: the training error is less" in str(report)
 
 
@@ -360,9 +364,7 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2000)), np.tile([0, 1], 25)
     model = make_pipeline(StandardScaler(), SelectKBest(k=20), SVC(kernel="linear"))
-    report = evaluate(
-        model, X, y, n_bootstraps=5, n_resamples=0, leave_one_out=False, random_state=0
-    )
+    report = evaluate(model, X, y, n_bootstraps=5, n_perturbations=0, random_state=0)
     bias = report.selection_bias
     assert bias.details["cv2_error"] == pytest.approx(report["cross_validation"].value, abs=1e-12)
     assert bias.details["cv1_error"] < 0.2 < 0.3 < bias.details["cv2_error"]
@@ -397,7 +399,7 @@ def test_no_selection(two_classes):
     [
         (SVC(kernel="rbf"), {}),
         (GaussianNB(), {}),
-        (SVC(kernel="linear"), {"n_resamples": 0}),
+        (SVC(kernel="linear"), {"n_perturbations": 0}),
         (SVC(kernel="linear"), {"groups": np.repeat(np.arange(30), 2)}),
     ],
 )
@@ -408,7 +410,7 @@ def test_no_perturbation(two_classes, model, options):
 
 
 def test_verbose_names_each_step(iris, capsys):
-    evaluate(GaussianNB(), *iris, n_bootstraps=5, leave_one_out=False, verbose=1)
+    evaluate(GaussianNB(), *iris, n_bootstraps=5, verbose=1)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "skeval: bootstrap ..." in captured.err
@@ -427,7 +429,7 @@ def test_better_alike_or_worse_than_the_largest_class(separation, share, expecte
     y = np.where(rng.random(200) < share, "rare", "usual")
     X = rng.normal(size=(200, 2)) + separation * (y == "rare")[:, None]
     rule = GaussianNB(priors=[0.5, 0.5])
-    report = evaluate(rule, X, y, n_bootstraps=5, leave_one_out=False, random_state=0)
+    report = evaluate(rule, X, y, n_bootstraps=5, random_state=0)
     told = [text for text in report.warnings if text.code == "guess"]
     if expected is None:
         assert not told
@@ -454,7 +456,7 @@ def test_ordered_samples_are_not_exchanged(cv):
     rng = np.random.default_rng(0)
     X, walk = (np.cumsum(rng.normal(size=shape), axis=0) for shape in ((200, 3), 200))
     rule, y = make_pipeline(StandardScaler(), SVC(kernel="linear")), walk > np.median(walk)
-    report = skeval.evaluate(rule, X, y, cv=cv, leave_one_out=True, random_state=0, **FEW)
+    report = skeval.evaluate(rule, X, y, cv=cv, random_state=0, **FEW)
     assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
@@ -475,9 +477,7 @@ def test_632_is_doubted_where_the_training_error_says_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), np.tile([0, 1], 100)
     X[:, :2] += 2 * y[:, None]
-    report = evaluate(
-        KNeighborsClassifier(1), X, y, n_bootstraps=20, leave_one_out=False, random_state=0
-    )
+    report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=20, random_state=0)
     assert report[".632+"].value < report["cross_validation"].value - 0.02
     assert has(report, "counts in a training error near 0 (0.0000), to which this estimator")
 
@@ -488,7 +488,7 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
 
     monkeypatch.setattr(PerturbationResamplingSVC, "_perturb", perturb)
     X, y = two_classes
-    few = FEW | {"leave_one_out": False, "random_state": 0}
+    few = FEW | {"random_state": 0}
     plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)
     for rule in (
         PerturbationResamplingSVC(),
@@ -521,7 +521,7 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
     model = FailsWithoutTheLargest(np.abs(X[:, 0]).max() - 1e-12)
-    options = {"n_bootstraps": 10, "n_permutations": 3, "leave_one_out": False, "random_state": 0}
+    options = {"n_bootstraps": 10, "n_permutations": 3, "random_state": 0}
     report = evaluate(model, X, y, error_score=np.nan, **options)
     assert report.permutation is None
     assert has(report, "There is no permutation test, since it cannot do without a fit that failed")
@@ -534,3 +534,75 @@ def test_leaving_groups_out_is_not_said_to_be_repeated(iris):
     report = evaluate(GaussianNB(), X, y, groups=np.arange(150) % 5, n_bootstraps=5, cv=5)
     assert report.answer.details["n_fits"] == 5
     assert "(repeated_cv: 5-fold cross-validation)." in str(report)
+
+
+class Counted(GaussianNB):
+    """Counts the fits of all of its kind."""
+
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Counted.n_fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def count_fits(X, y, **options):
+    Counted.n_fits = 0
+    return skeval.evaluate(Counted(), X, y, random_state=0, **options), Counted.n_fits
+
+
+def test_the_rest_costs_half_of_the_answer_at_most(iris):
+    report, n_fits = count_fits(*iris)
+    assert n_fits == 100 + 1 + 1 + 10
+    assert list(report.omitted) == ["permutation", "leave_one_out", "bootstrap"]
+    assert report.omitted["permutation"] == "the interval of the answer settles it"
+    assert "Left out: permutation (the interval of" in str(report)
+    assert report.to_dict()["omitted"]["leave_one_out"] == "150 fits"
+    report, n_fits = count_fits(*iris, n_bootstraps=20)
+    assert n_fits == 112 + 20 + 1
+    assert ".632+" in [estimate.method for estimate in report.estimates]
+
+
+def test_all_is_all_and_names_are_names(iris):
+    report, n_fits = count_fits(*iris, include="all", n_bootstraps=20, n_permutations=5)
+    assert n_fits == 112 + 150 + 21 + 60
+    assert report.omitted == {}
+    report, n_fits = count_fits(*iris, include="permutation", n_permutations=5)
+    assert n_fits == 100 + 1 + 10 + 60
+    assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
+
+
+def test_permutations_are_spent_where_the_interval_does_not_settle_it():
+    """The permutations of a served estimator end where P cannot be 0.05 or less any more."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
+    model = SVC(kernel="linear")
+    noise = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
+    test = noise.permutation
+    assert test.details["n_exceedances"] == 10
+    assert test.n_resamples < 200
+    assert test.pvalue == 10 / test.n_resamples > 0.05
+    assert noise.verdict.endswith(
+        f"and shuffled labels do as well (P = {test.pvalue:.2g} from {test.n_resamples} "
+        "permutations)."
+    )
+    X[:, 0] += 3 * y
+    signal = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
+    assert signal.permutation is None
+    assert signal.verdict.endswith("Better than chance: it beats that guess on the same samples.")
+
+
+def test_a_budget_leaves_one_repeat_at_least(iris, monkeypatch):
+    clock = iter(np.arange(0.0, 1e6))
+    monkeypatch.setattr("skeval.report._steps.monotonic", lambda: float(next(clock)))
+    whole, cut = count_fits(*iris, budget=1e9)[0], count_fits(*iris, budget=1e-3)[0]
+    plain = count_fits(*iris)[0]
+    assert whole.answer.to_dict() == plain.answer.to_dict()
+    assert cut.answer.details["n_fits"] == 10
+    assert cut.answer.details["parameters"] == {"n_folds": 10, "n_repeats": 1}
+    assert cut.answer.replicates[0] == plain.answer.replicates[0]
+    assert cut.answer.details["effective_n_samples"] == pytest.approx(150 / 2)
+    assert cut.omitted["holdout"] == "1 fit, more than the time"
+    some = count_fits(*iris, budget=10.0)[0]
+    assert 10 < some.answer.details["n_fits"] < 100
+    assert "unless the limit of time" in some.to_html()

@@ -27,8 +27,8 @@ def test_report_is_drawn_row_by_row():
         y[50:],
         n_bootstraps=10,
         n_permutations=0,
-        n_resamples=20,
-        leave_one_out=False,
+        n_perturbations=20,
+        include=["holdout", "bootstrap", "perturbation"],
         confidence_level=0.8,
         random_state=0,
     )

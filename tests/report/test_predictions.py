@@ -28,7 +28,7 @@ from tests.reference.out_of_fold import area_within_fits, largest_difference, wi
 
 def evaluate(*arguments, **options):
     """Evaluate with little of what is not looked at here."""
-    few = {"n_permutations": 0, "n_bootstraps": 5, "leave_one_out": False, "random_state": 0}
+    few = {"n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
     return skeval.evaluate(*arguments, **(few | options))
 
 
@@ -196,9 +196,9 @@ def test_a_solver_and_a_loop_answer_alike(iris):
     X, y = iris
     keep = y != "a"
     X, y = X[keep] + 0.1 * np.random.default_rng(0).normal(size=(100, 2)), y[keep]  # no ties
-    by_solver = evaluate(SVC(kernel="linear"), X, y, n_resamples=0)
+    by_solver = evaluate(SVC(kernel="linear"), X, y, n_perturbations=0)
     alone = type("Alone", (SVC,), {})(kernel="linear", tol=1e-8)  # which no solver knows
-    by_loop = evaluate(alone, X, y, n_resamples=0)
+    by_loop = evaluate(alone, X, y, n_perturbations=0)
     for ours, theirs in zip(by_solver.metrics.values(), by_loop.metrics.values(), strict=True):
         assert ours.name == theirs.name
         assert ours.value == pytest.approx(theirs.value, abs=1e-6)
@@ -594,7 +594,7 @@ def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
 
 
 def hard_sentences(X, y, model=None, **options):
-    few = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    few = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
     report = evaluate(model or KNeighborsClassifier(), X, y, **few, **options)
     return report.hard_samples, [
         line for line in str(report).splitlines() if "wrong in every repeat" in line

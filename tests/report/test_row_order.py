@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import skeval
 from skeval.report._data_checks import are_alike
 
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
 CODES = {"time-order", "runs", "autocorrelation"}
 
 

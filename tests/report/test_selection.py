@@ -22,7 +22,7 @@ import skeval
 from skeval.model_selection import PermutationDisplay
 from skeval.report._steps import Selected, align_selections
 
-FEW = {"n_bootstraps": 5, "n_permutations": 5, "leave_one_out": False, "random_state": 0, "cv": 3}
+FEW = {"include": "all", "n_bootstraps": 5, "n_permutations": 5, "random_state": 0, "cv": 3}
 
 
 @pytest.fixture(scope="module")
@@ -129,5 +129,5 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     assert report._repr_html_().startswith('<div class="skeval">')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        monkeypatch.setattr("skeval.report._page.make_page", fail)
+        monkeypatch.setattr("skeval.report._sections.load_template", fail)
         assert report._repr_html_() == f"<pre>{report}</pre>".replace("<- ", "&lt;- ")

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import skeval
 from skeval.report import EvaluationComparison
 
-FEW = {"n_permutations": 0, "n_bootstraps": 5, "leave_one_out": False, "random_state": 0}
+FEW = {"n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
 
 
 @pytest.fixture(scope="module")

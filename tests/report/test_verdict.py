@@ -43,7 +43,7 @@ from skeval.report._sentences import (
 from skeval.report._warnings import Caution
 
 NEAREST = KNeighborsClassifier(1)
-FEW = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
 
 
 def draw_groups(seed, n_groups=20, size=10):
@@ -239,7 +239,7 @@ def draw_rare(n=300, n_cases=12, seed=0):
 
 def test_a_rule_that_never_finds_a_case():
     X, y = draw_rare()
-    options = FEW | {"n_permutations": 79}
+    options = FEW | {"include": "permutation", "n_permutations": 79}
     report = skeval.evaluate(LogisticRegression(C=0.01), X, y, **options)
     head, tail = report.verdict.split(". ", 1)
     assert head.endswith("; always answering none has 4.0 %, and it never answers case")

@@ -67,7 +67,6 @@ def count_alarms(rule, n, separation, n_sets):
             *draw(rule, n, separation, rng),
             n_bootstraps=20,
             n_permutations=0,
-            leave_one_out=False,
             left_out={
                 "date": np.datetime64("2024-01-01") + np.arange(n),
                 "city": draw_city(n, rng),
