@@ -17,7 +17,6 @@ from skeval._adapters.svc_problems import (
     ColumnSteps,
     are_certain,
     is_served_scaler,
-    take_block,
 )
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
@@ -87,8 +86,22 @@ class SelectedSVCAdapter:
         solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
         values = np.full(block.train.shape, np.nan)
         if solved.any():
-            values[solved] = self._solve(take_block(block, solved), positive[solved])
+            values[solved] = self._solve(block.take(solved), positive[solved])
+        return self.answer(block, values, solved)
+
+    def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
+        """Return what fits answer whose decision values (n_fits, n_samples) are solved."""
         return FitOutput.of_decisions(block, values, solved & are_certain(values, block.test))
+
+    def solve_columns(
+        self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray
+    ) -> np.ndarray:
+        """Return decision values (B, n) on columns (B, n, k), nan where nothing is settled."""
+        solve = solve_feature_svms if uses_features(*columns.shape[1:]) else solve_training_svms
+        solution = solve(columns, np.where(positive, 1.0, -1.0), box)
+        values: np.ndarray = solution.decision
+        values[~self.boxes.settles(box, solution.alpha)] = np.nan
+        return values
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""
@@ -118,17 +131,12 @@ class SelectedSVCAdapter:
         if len(self.pipeline) > 2:
             scales = np.take_along_axis(self._scaling.maps(block).scale, features, axis=1)
         n, k = train.shape[1], features.shape[1]
-        few = uses_features(n, k)
-        solve = solve_feature_svms if few else solve_training_svms
         values = np.empty(train.shape)
-        size = max(1, BLOCK_ELEMENTS // (n * (k if few else n + k)))
+        size = max(1, BLOCK_ELEMENTS // (n * (k if uses_features(n, k) else n + k)))
         for start in range(0, len(train), size):
             part = slice(start, start + size)
             columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
             if scales is not None:
                 columns = columns / scales[part][:, None, :]
-            signs = np.where(positive[part], 1.0, -1.0)
-            solution = solve(columns, signs, box[part])
-            values[part] = solution.decision
-            values[part][~self.boxes.settles(box[part], solution.alpha)] = np.nan
+            values[part] = self.solve_columns(columns, positive[part], box[part])
         return values

@@ -41,6 +41,9 @@ __all__ = ["SVCAdapter"]
 MOST_SAMPLES = 4096
 """Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
 
+INDEFINITE = "the kernel is not positive semi-definite"
+"""Such a problem has no unique optimum, and where SVC ends depends on its steps."""
+
 
 @adapter_for.register
 def svc_adapter(
@@ -53,7 +56,7 @@ def svc_adapter(
         return Unserved("max_iter may end a fit before the optimum")
     if estimator.probability is True:  # Newer versions have the default "deprecated".
         return Unserved("probability=True cross-validates every fit")
-    boxes = make_boxes(estimator, target)
+    boxes = make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return Unserved("class_weight does not give every class a positive weight")
     pipeline = make_pipeline(*transformers, estimator)
@@ -81,7 +84,7 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
         K = compute_gram(estimator, X)
         if isinstance(K, str):
             return K
-        return GramPairSolver(K) if is_positive(K) else "the kernel is not positive semi-definite"
+        return GramPairSolver(K) if is_positive(K) else INDEFINITE
     if issparse(X):
         if transformers or not few:
             return "sparse samples are served without transformers" if few else too_many
@@ -113,10 +116,11 @@ def takes_columns(X: Any) -> bool:
     return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
-def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver:
-    """Return what solves the problems of a kernel that scikit-learn has."""
+def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
+    """Return what solves the problems of a kernel that scikit-learn has, or why nothing does."""
     form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
-    return KernelPairSolver(X, steps, form, estimator.gamma)
+    solver = KernelPairSolver(X, steps, form, estimator.gamma)
+    return solver if form.positive or is_positive(solver.gram()) else INDEFINITE
 
 
 def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
@@ -204,6 +208,8 @@ class SVCAdapter:
             pair_box = np.where(member, box, 0.0)[:, rows]
             of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
             solved &= settled
+            if not solved.any():
+                return FitOutput(block.test, ~solved)
             values.append(of_pair[block.test])
             noise += off
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]

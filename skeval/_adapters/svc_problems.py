@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._resampling.plan import PlanBlock, whole_plan
@@ -35,6 +34,7 @@ from skeval._solvers.kernel_svm import (
 from skeval._solvers.linear_svm import LinearSVMBatch
 
 __all__ = [
+    "TIED",
     "Boxes",
     "ColumnSteps",
     "GramPairSolver",
@@ -46,7 +46,6 @@ __all__ = [
     "is_served_scaler",
     "make_boxes",
     "make_column_steps",
-    "take_block",
 ]
 
 FITS_OF_KERNEL = 4
@@ -61,29 +60,34 @@ TIED = 1e-8
 EPSILON = float(np.finfo(np.float64).eps)
 
 
-def make_boxes(classifier: SVC, target: Target) -> Boxes | None:
+def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
     """Return the boxes of a classifier, None where its `class_weight` leaves a class no room."""
-    if classifier.class_weight == "balanced":
-        return Boxes(classifier, target, None)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return Boxes(C, target, None)
     try:
-        of_class = compute_class_weight(classifier.class_weight, classes=target.classes, y=target.y)
-    except (TypeError, ValueError):  # SVC itself will raise it, too.
+        of_class = compute_class_weight(class_weight, classes=target.classes, y=target.y)
+    except (TypeError, ValueError):  # The classifier itself will raise it, too.
         return None
     room = np.all(np.isfinite(of_class) & (of_class > 0))
-    return Boxes(classifier, target, of_class) if room else None
+    return Boxes(C, target, of_class) if room else None
 
 
 class Boxes:
     """The boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
 
-    "balanced" weighs a class by the training samples of a fit, as scikit-learn does it: a sample
-    that is repeated counts as often, one that is weighted counts once.
+    "balanced" weighs a class by the training samples of a fit, as an SVC does it: a sample that is
+    repeated counts as often, one that is weighted counts once. In a logistic regression they are
+    the weights of the samples.
     """
 
-    def __init__(self, classifier: SVC, target: Target, of_class: np.ndarray | None) -> None:
-        self._C = float(classifier.C)
+    def __init__(self, C: float, target: Target, of_class: np.ndarray | None) -> None:
+        self._C = float(C)
         self._codes, self._n_classes = target.codes, int(target.codes.max()) + 1
         self._of_class = of_class  # (n_classes,), or None where class weights depend on the fit.
+
+    def serves_logistic(self, block: PlanBlock) -> bool:
+        """Whether a LogisticRegression weighs classes so: versions differ in weighted samples."""
+        return self._of_class is not None or block.train.dtype.kind in "iu"
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """Return the fits (n_fits,) of which libsvm finds the same intercept.
@@ -305,7 +309,7 @@ class GramPairSolver:
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
-        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K))
+        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K), patient=False)
         return Solutions(solutions.decision, solutions.alpha[:, rows])
 
 
@@ -348,10 +352,14 @@ class KernelPairSolver:
     @cached_property
     def _near(self) -> GramPairSolver:
         """Return what solves near the Gram matrix of the fit to all samples."""
+        return GramPairSolver(self.gram())
+
+    def gram(self) -> np.ndarray:
+        """Return the Gram matrix (n, n) of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
         maps = None if self._steps is None else self._steps.maps(block)
         kernels = self._kernels(self._gammas(block, maps), maps)
-        return GramPairSolver(kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0])
+        return kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0]
 
     def _kernels(self, gamma: np.ndarray, maps: ColumnMaps | None) -> Kernels:
         """Return the kernels of some fits."""
@@ -455,11 +463,6 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
     block, rows, signs, box = problems
-    part = take_block(block, fits)
-    return PairProblems(part, rows, signs if signs.ndim == 1 else signs[fits], box[fits])
-
-
-def take_block(block: PlanBlock, fits: np.ndarray) -> PlanBlock:
-    """Return some fits of a block."""
-    order = None if block.order is None else block.order[fits]
-    return PlanBlock(block.train[fits], block.test[fits], order)
+    return PairProblems(
+        block.take(fits), rows, signs if signs.ndim == 1 else signs[fits], box[fits]
+    )

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 
 from skeval._resampling.adapters import (
     Adapter,
+    CostedAdapter,
     PlannedAdapter,
     Unserved,
     adapter_of_steps,
@@ -53,6 +54,10 @@ Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 
 Scores = float | dict[str, float]
 
+N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
+"""So many fits are tried of a block that has so many times as many, and the solver is given the
+block unless it leaves more than this share of them to the estimator."""
+
 
 def fit_plan(
     task: Task,
@@ -87,17 +92,20 @@ def fit_plan(
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
         found = send_fits(adapter, fitter, plan, first_block, options)
-    n_failed = n_done = 0
+    n_failed = n_done = n_solved = 0
     for block, output in found:
         n_failed += int(output.failed.sum())
         n_done += len(output)
+        n_solved += output.n_solved
         yield block, output
+    if adapter is not None and tells(task, plan):
+        tell_solved(n_solved, n_done)
     report_failures(n_failed, n_done)
 
 
 def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
     """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
-    tell = tell_path if task.verbose and plan.n_fits > 1 else str
+    tell = tell_path if tells(task, plan) else str
     if task.params_under(plan) or not questions.need_no_model(task):
         tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
         return None
@@ -107,8 +115,12 @@ def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adap
     if isinstance(found, Unserved):
         tell(f"{plan.n_fits} fits one by one: {found.why}")
         return None
-    tell(f"{plan.n_fits} fits by a solver, many at once")
     return found
+
+
+def tells(task: Task, plan: ResamplingPlan) -> bool:
+    """Whether the user is told how the fits of a plan are done."""
+    return bool(task.verbose) and plan.n_fits > 1
 
 
 def is_served(task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any = None) -> bool:
@@ -120,6 +132,12 @@ def is_served(task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any
 def tell_path(what: str) -> None:
     """Say on standard error how the fits are done."""
     print(f"skeval does {what}", file=sys.stderr)
+
+
+def tell_solved(n_solved: int, n_fits: int) -> None:
+    """Say on standard error how many fits a solver did."""
+    rest = "" if n_solved == n_fits else f", {n_fits - n_solved} one by one"
+    print(f"skeval did {n_solved} fits by a solver, many at once{rest}", file=sys.stderr)
 
 
 def send_fits(
@@ -278,8 +296,16 @@ class Solver:
         return complete(self.fitter, self.solve(block), block)
 
     def solve(self, block: PlanBlock) -> FitOutput:
-        """Return what the adapter answers of what is asked for."""
-        fitter, output = self.fitter, solve_block(self.adapter, block)
+        """Return what the adapter answers of what is asked for.
+
+        A few fits are tried first where the loop may be faster: if the adapter leaves many of them
+        to the estimator, it is given no others.
+        """
+        fitter, adapter = self.fitter, self.adapter
+        if isinstance(adapter, CostedAdapter) and len(block) >= FEWEST_TRIED * N_PILOTS:
+            output = solve_after_pilots(adapter, block)
+        else:
+            output = solve_block(adapter, block)
         if output.failed.all():
             return FitOutput(block.test, output.failed)
         return fitter.questions.keep(output, block, fitter.estimator, fitter.target)
@@ -292,16 +318,30 @@ def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
     return adapter(block)
 
 
+def solve_after_pilots(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers, which solves no other fits unless it solves most of a few."""
+    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
+    first = solve_block(adapter, block.take(pilots))
+    if np.mean(first.failed) > MOST_LEFT:
+        return FitOutput(block.test, np.ones(len(block), dtype=bool))
+    others = np.setdiff1d(np.arange(len(block)), pilots)
+    rest = solve_block(adapter, block.take(others))
+    numbers = np.concatenate([pilots, others]).tolist()
+    found = dict(zip(numbers, [*first, *rest], strict=True))
+    return join_outputs([found[number] for number in range(len(block))])
+
+
 def complete(
     fitter: Fitter, output: FitOutput, block: PlanBlock, run: Jobs | None = None
 ) -> FitOutput:
     """Return the output of a block with the fits that a solver left, done one by one."""
     left = np.flatnonzero(output.failed).tolist()
     if not left:
-        return output
+        return replace(output, n_solved=len(output))
     fits = [block[r] for r in left]
     fitted = dict(zip(left, map(fitter, fits) if run is None else run(fits), strict=True))
-    return join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+    joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+    return replace(joined, n_solved=len(output) - len(left))
 
 
 def score_plan(

@@ -60,6 +60,8 @@ class FitOutput:
         What was read off each model beside its answers.
     noise : ndarray of shape (n_fits,) or None
         How large the rounding errors of decision values are, where a solver knows it.
+    n_solved : int
+        How many of the fits a solver did.
     """
 
     test: np.ndarray
@@ -70,6 +72,7 @@ class FitOutput:
     scores: list[Any] | None = None
     notes: list[Any] | None = None
     noise: Any = None
+    n_solved: int = 0
 
     @classmethod
     def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
@@ -113,7 +116,8 @@ class FitOutput:
 
     def __reduce__(self) -> tuple:
         parts = self.failed, self.predicted, self.decision, self.probability
-        return unpack_output, (squeeze(self.test), *parts, self.scores, self.notes, self.noise)
+        rest = self.scores, self.notes, self.noise, self.n_solved
+        return unpack_output, (squeeze(self.test), *parts, *rest)
 
     @cached_property
     def answered(self) -> np.ndarray:

@@ -86,6 +86,11 @@ class PlanBlock:
         order = None if self.order is None else self.order[fit]
         return Fit(self.train[fit], self.test[fit], order)
 
+    def take(self, fits: np.ndarray) -> PlanBlock:
+        """Return some of the fits."""
+        order = None if self.order is None else self.order[fits]
+        return PlanBlock(self.train[fits], self.test[fits], order)
+
     def __reduce__(self) -> tuple:
         order = None if self.order is None else squeeze_rows(self.order)
         return unpack_block, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)

@@ -120,6 +120,9 @@ class NewtonSystem(Protocol):
     def coef(self, beta: np.ndarray) -> np.ndarray:
         """Return the coefficients (B, q) that belong to beta (B, n)."""
 
+    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Return what is 0 where coefficients v (B, q) belong to beta (B, n), which is balanced."""
+
     def scores(self, v: np.ndarray) -> np.ndarray:
         """Return the decision values (B, n) without intercept."""
 
@@ -186,6 +189,11 @@ class FeatureSystem:
     def coef(self, beta: np.ndarray) -> np.ndarray:
         return self.moments(beta)[:, :-1] / self.ridge  # (2), right
 
+    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
+        right = self.moments(beta)
+        right[:, :-1] -= self.ridge * v
+        return right
+
     def scores(self, v: np.ndarray) -> np.ndarray:
         return v @ self.Z[:, :-1].T
 
@@ -200,7 +208,7 @@ class FeatureSystem:
         return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)  # (6)
 
     def factor(self, D: np.ndarray) -> StepFunction:
-        M = self._weighted_products(D)  # (B, q + 1, q + 1), the matrix of (3)
+        M = self.weighted_products(D)  # (B, q + 1, q + 1), the matrix of (3)
         diagonal = np.arange(M.shape[1] - 1)
         # Exact copies of a column would make the matrix singular where the ridge rounds away.
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
@@ -208,7 +216,8 @@ class FeatureSystem:
         corner[corner == 0] = 1.0  # Without a free sample the intercept is found elsewhere.
         return partial(self._step, factor_each(M), D)
 
-    def _weighted_products(self, D: np.ndarray) -> np.ndarray:
+    def weighted_products(self, D: np.ndarray) -> np.ndarray:
+        """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n) (4)."""
         if self._products is not None:
             return np.take(D @ self._products, self._unpack, axis=1)  # (4)
         M = np.empty((len(D), *self._unpack.shape))
@@ -223,8 +232,7 @@ class FeatureSystem:
     def _step(
         self, solve: Solve, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
     ) -> NewtonStep:
-        right = self.moments(beta + D * e)  # (B, q + 1), the right side of (3)
-        right[:, :-1] -= self.ridge * v
+        right = self.gradient(beta + D * e, v)  # (B, q + 1), the right side of (3)
         d = solve(right[:, :, None])[:, :, 0]
         df = self._changes(d)
         return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # (1)
@@ -251,7 +259,7 @@ class SelectedFeatures(FeatureSystem):
     def kernel_scale(self) -> np.ndarray:
         return np.sum(np.mean(self.Z[:, :, :-1] ** 2, axis=1) / self.ridge, axis=-1)
 
-    def _weighted_products(self, D: np.ndarray) -> np.ndarray:
+    def weighted_products(self, D: np.ndarray) -> np.ndarray:
         return np.matmul(self.Z.transpose(0, 2, 1) * D[:, None, :], self.Z)
 
     def _changes(self, d: np.ndarray) -> np.ndarray:
@@ -280,6 +288,9 @@ class GramSystem:
 
     def coef(self, beta: np.ndarray) -> np.ndarray:
         return beta
+
+    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.column_stack([beta - v, self.moments(beta)])
 
     def scores(self, v: np.ndarray) -> np.ndarray:
         if self.K.ndim == 2:

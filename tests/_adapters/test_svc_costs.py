@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._resampling.fits import find_adapter
+from skeval._resampling.fits import find_adapter, fit_plan, solve_after_pilots
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import check_task
@@ -109,3 +111,63 @@ def test_a_pilot_that_fails_leaves_the_fits_to_the_loop():
     with pytest.raises(ValueError, match="No feature in X meets"):
         pipeline.fit(X[::4], y[::4] + [0, 1] * 50)
     assert not batch_pays(pipeline, X, y, FitShape(400, 1, 1, scaled=True, grams=True), 2)
+
+
+class Leaves:
+    """An adapter that leaves some fits to the estimator, and says how many it was given."""
+
+    def __init__(self, share):
+        self.share, self.given = share, []
+
+    def __call__(self, block):
+        self.given.append(len(block))
+        first = block.train[:, 0]  # marks the fits that it would solve
+        failed = first > self.share
+        kept = block.test & ~failed[:, None]
+        return FitOutput(block.test, failed, np.repeat(first, kept.sum(axis=1)))
+
+
+def marked_block(n_fits):
+    """Fits that the weight of the first sample tells apart, tested on all samples."""
+    train = np.ones((n_fits, 6))
+    train[:, 0] = np.arange(1, n_fits + 1) / n_fits
+    return PlanBlock(train, np.ones(train.shape, dtype=bool))
+
+
+def test_a_solver_that_leaves_most_of_a_few_fits_is_given_no_others():
+    block = marked_block(100)
+    adapter = Leaves(0.3)
+    output = solve_after_pilots(adapter, block)
+    assert output.failed.all()
+    assert adapter.given == [8]
+
+
+def test_fits_that_are_tried_are_not_done_again():
+    block = marked_block(100)
+    adapter = Leaves(0.9)
+    output = solve_after_pilots(adapter, block)
+    assert adapter.given == [8, 92]
+    expected = block.train[:, 0] <= 0.9
+    np.testing.assert_array_equal(~output.failed, expected)
+    np.testing.assert_array_equal(output.predicted, np.repeat(block.train[expected, 0], 6))
+
+
+def test_verbose_says_how_many_fits_were_solved(capsys):
+    """A kernel that hardly varies settles few fits, and the loop does all: it says so."""
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    labels = np.array([rng.permutation(len(y)) for _ in range(64)])
+    trained = np.arange(len(y)) % 3 > 0
+
+    def draw(r):
+        return PlanBlock(trained[None].astype(int), ~trained[None], labels[[r]])
+
+    given, target, _ = check_task(SVC(), X, y)
+    task = Task(SVC(), given, target, verbose=1)
+    plan = ResamplingPlan(len(y), 64, draw)
+    outputs = [output for _, output in fit_plan(task, plan)]
+    n_solved = sum(output.n_solved for output in outputs)
+    said = capsys.readouterr().err
+    if n_solved < 64:
+        assert f"did {n_solved} fits by a solver, many at once, {64 - n_solved} one by one" in said
+    assert not any(output.failed.any() for output in outputs)

@@ -20,7 +20,6 @@ from skeval._adapters.svc_problems import (
     is_served_scaler,
     make_boxes,
     make_column_steps,
-    take_block,
 )
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
@@ -80,7 +79,7 @@ def test_boxes_are_c_times_both_weights(class_weight):
     X, y, block = some_data()
     svc = SVC(C=3.0, class_weight=class_weight)
     _, target, _ = check_task(svc, X, y)
-    boxes = make_boxes(svc, target)(block)
+    boxes = make_boxes(svc.C, svc.class_weight, target)(block)
     for box, counts, order in zip(boxes, block.train, block.order, strict=True):
         labels = y[order]
         drawn = np.repeat(labels, counts)
@@ -92,7 +91,7 @@ def test_a_class_without_room_has_no_boxes():
     X, y, _ = some_data()
     for class_weight in ({"a": 0.0}, {"c": 1.0}):
         svc = SVC(class_weight=class_weight)
-        assert make_boxes(svc, check_task(svc, X, y)[1]) is None
+        assert make_boxes(svc.C, svc.class_weight, check_task(svc, X, y)[1]) is None
 
 
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.2])
@@ -134,7 +133,7 @@ def test_a_fit_that_keeps_no_column_has_no_solution():
 
 def test_some_fits_of_a_block():
     _, _, block = some_data()
-    part = take_block(block, np.array([2, 0]))
+    part = block.take(np.array([2, 0]))
     for name in ("train", "test", "order"):
         np.testing.assert_array_equal(getattr(part, name), getattr(block, name)[[2, 0]])
 

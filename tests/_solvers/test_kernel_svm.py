@@ -110,3 +110,25 @@ def test_a_matrix_may_be_positive_on_vectors_that_sum_to_zero():
     assert is_positive(rbf_kernel(X))
     assert is_positive(-euclidean_distances(X, squared=True))
     assert not is_positive(np.tanh(2.0 * X @ X.T - 1.0))
+
+
+@pytest.mark.parametrize("degree", range(8))
+def test_powers_are_repeated_products(degree):
+    values = np.random.default_rng(0).normal(size=(5, 4))
+    found = KernelForm("poly", degree, 0.3).apply(values, 0.7)
+    np.testing.assert_allclose(found, (0.7 * values + 0.3) ** degree, rtol=1e-13)
+
+
+def test_without_patience_many_problems_that_do_not_settle_soon_are_given_up():
+    """What is solved is the same; a kernel that hardly varies settles few at the first attempt."""
+    rng, X, y = overlapping(0)
+    K, everyone = rbf_kernel(X, gamma=1e-3), np.arange(60)
+    box = rng.multinomial(60, np.full(60, 1 / 60), size=10)
+    signs = rng.permuted(np.tile(y, (10, 1)), axis=1)
+    batch = KernelSVMBatch(K, everyone)
+    patient = batch.solve(fixed(K, 10), signs, box, 60)
+    soon = batch.solve(fixed(K, 10), signs, box, 60, patient=False)
+    assert 0 < soon.converged.sum() < 6 <= patient.converged.sum()
+    assert not np.any(soon.converged & ~patient.converged)
+    done = soon.converged
+    np.testing.assert_allclose(soon.decision[done], patient.decision[done], rtol=1e-9)
