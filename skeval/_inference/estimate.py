@@ -31,7 +31,6 @@ __all__ = [
     "Curve",
     "Details",
     "Estimate",
-    "IntervalResult",
     "Limits",
     "LimitsByMethod",
     "Result",
@@ -72,68 +71,6 @@ class ConfidenceInterval(ShownAsText):
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
-
-
-@dataclass(frozen=True, eq=False)
-class IntervalResult(ShownAsText):
-    """A result with an interval, whose numbers make one at any confidence level.
-
-    A subclass says by which methods, and computes the limits. Where nothing varies and the interval
-    would have no width, it is nan, with a warning.
-    """
-
-    interval: ConfidenceInterval = field(init=False)
-    confidence_level: float = field(default=0.95, kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", self.confidence_interval())
-
-    @property
-    def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
-        raise NotImplementedError
-
-    def confidence_interval(
-        self, confidence_level: float | None = None, method: str | None = None
-    ) -> ConfidenceInterval:
-        """Read an interval off the numbers of the result, without computing them again.
-
-        Where nothing varies and the interval would have no width, it is nan, with a warning.
-
-        Parameters
-        ----------
-        confidence_level : float, default=None
-            Nominal coverage, between 0 and 1; None keeps that of the result.
-        method : str, default=None
-            One of `interval_methods`; None takes the first.
-
-        Returns
-        -------
-        ConfidenceInterval
-        """
-        level = self.confidence_level if confidence_level is None else confidence_level
-        check_confidence_level(level)
-        methods = self.interval_methods
-        method = check_option("method", methods[0] if method is None else method, methods)
-        low, high = require_width(self._limits_at(level, method))
-        return ConfidenceInterval(low, high, float(level), method)
-
-    def _limits_at(self, confidence_level: float, method: str) -> Limits:
-        raise NotImplementedError
-
-    def _interval_items(self) -> dict[str, Any]:
-        """Return what `to_dict` of a result says of its interval."""
-        return {
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "confidence_level": self.interval.confidence_level,
-            "interval": self.interval.method,
-        }
-
-    def _interval_row(self) -> tuple[str, str]:
-        """Return the level and the ends as a line of the printed result."""
-        ends = write_ends(self.interval.low, self.interval.high)
-        return f"{100 * self.confidence_level:g} % interval", ends
 
 
 class Result(ShownAsText):

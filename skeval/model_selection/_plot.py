@@ -320,6 +320,9 @@ class DifferencesDisplay(Display):
         return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
 
 
+Estimates = Estimate | Sequence[Estimate] | dict[str, Any]
+
+
 @dataclass(kw_only=True, eq=False)
 class ErrorIntervalDisplay(Display):
     """Estimates of an error, or of scores, with their confidence intervals, a row for each.
@@ -370,9 +373,7 @@ class ErrorIntervalDisplay(Display):
     xlabel: str
 
     @classmethod
-    def from_results(
-        cls, results: Estimate | Sequence[Estimate] | dict[str, Any], *, ax: Any = None
-    ) -> ErrorIntervalDisplay:
+    def from_results(cls, results: Estimates, *, ax: Any = None) -> ErrorIntervalDisplay:
         """Draw results of `error_interval` or `score_interval`.
 
         Parameters
