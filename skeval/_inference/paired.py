@@ -173,8 +173,8 @@ def corrected_t(
     n = len(differences)
     mean = float(differences.mean())
     if np.ptp(differences) <= EQUAL * np.abs(differences).max():
-        none = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
-        return PairedTest(0.0, *none, partial(normal_interval, mean, np.nan))
+        statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
+        return PairedTest(0.0, statistic, pvalue, partial(normal_interval, mean, np.nan))
     return student_test(mean, corrected_error(differences, test_train_ratio), n, alternative)
 
 
@@ -275,7 +275,7 @@ def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
     error = float(np.sqrt(_variances(differences).mean()))
     first = float(differences[0, 0])
     if error == 0:
-        return PairedTest(0.0, *_of_no_variance(differences), partial(_nothing))
+        return _of_no_variance(differences)
     statistic = first / error
     pvalue = tail_probability(stats.t(5), statistic, alternative)
     return PairedTest(error, statistic, pvalue, partial(_t_limits, first, error))
@@ -286,7 +286,7 @@ def five_by_two_f(differences: Floats) -> PairedTest:
     total = float(_variances(differences).sum())
     error = float(np.sqrt(total / 5))
     if total == 0:
-        return PairedTest(0.0, *_of_no_variance(differences), partial(_nothing))
+        return _of_no_variance(differences)
     statistic = float(np.sum(differences**2)) / (2 * total)
     limits = partial(_f_limits, differences, total)
     return PairedTest(error, statistic, float(stats.f.sf(statistic, 10, 5)), limits)
@@ -298,9 +298,10 @@ def _variances(differences: Floats) -> Floats:
     return variances
 
 
-def _of_no_variance(differences: Floats) -> tuple[float, float]:
-    """Return statistic and P-value where the two differences of each repeat are equal."""
-    return (np.nan, np.nan) if differences.any() else (0.0, 1.0)
+def _of_no_variance(differences: Floats) -> PairedTest:
+    """Return the test where the two differences of each repeat are equal."""
+    statistic, pvalue = (np.nan, np.nan) if differences.any() else (0.0, 1.0)
+    return PairedTest(0.0, statistic, pvalue, partial(_nothing))
 
 
 def _nothing(confidence_level: float) -> Limits:

@@ -42,7 +42,7 @@ ALPHA, BETA = (1.0, 2.0), (0.01, 0.1)
 def largest_fractions(draws: Floats) -> RegionProbabilities:
     """Return the fraction of draws in which each of the three regions is the most probable."""
     largest = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
-    return RegionProbabilities(*largest.tolist())
+    return RegionProbabilities._make(largest.tolist())
 
 
 def dirichlet_weights(n: int, n_draws: int, rng: Generator) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -115,9 +115,8 @@ class FitOutput:
             start += size
 
     def __reduce__(self) -> tuple:
-        parts = self.failed, self.predicted, self.decision, self.probability
-        rest = self.scores, self.notes, self.noise, self.n_solved
-        return unpack_output, (squeeze(self.test), *parts, *rest)
+        others = {name: value for name, value in vars(self).items() if name in PACKED}
+        return unpack_output, (squeeze(self.test), others)
 
     @cached_property
     def answered(self) -> np.ndarray:
@@ -176,9 +175,13 @@ class FitOutput:
         )
 
 
-def unpack_output(test: Squeezed, *parts: Any) -> FitOutput:
+PACKED = {each.name for each in fields(FitOutput)} - {"test"}
+"""The fields that are sent as they are."""
+
+
+def unpack_output(test: Squeezed, others: dict[str, Any]) -> FitOutput:
     """Return an output as it was before it was sent."""
-    return FitOutput(test.unpack(), *parts)
+    return FitOutput(test.unpack(), **others)
 
 
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:

@@ -164,8 +164,8 @@ def unpack_block(
     train: Squeezed, test: Squeezed, order: Squeezed | None, n_redrawn: int
 ) -> PlanBlock:
     """Return a block as it was before it was sent."""
-    arrays = train.unpack(), test.unpack(), None if order is None else order.unpack()
-    return PlanBlock(*arrays, n_redrawn)
+    whose = None if order is None else order.unpack()
+    return PlanBlock(train.unpack(), test.unpack(), whose, n_redrawn)
 
 
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:

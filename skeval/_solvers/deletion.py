@@ -148,7 +148,7 @@ class PenalisedSquares:
             solve(targets, of_fit[part], Parts(parts.weights[part], parts.tested[part]))
             for part in slices
         ]
-        return PartSolutions(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        return PartSolutions._make(map(np.concatenate, zip(*found, strict=True)))
 
     def _delete(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
         """Solve for the samples that are left out, who are those that are tested."""

@@ -181,8 +181,11 @@ class Point(ProblemRows):
 
     def moved(self, step: Point, length: np.ndarray) -> Point:
         """Return the point after some share (B,) of a step."""
-        pairs = zip(vars(self).values(), vars(step).values(), strict=True)
-        return Point(*(x + length.reshape(-1, *[1] * (x.ndim - 1)) * dx for x, dx in pairs))
+
+        def move(start: np.ndarray, change: np.ndarray) -> np.ndarray:
+            return start + length.reshape(-1, *[1] * (start.ndim - 1)) * change
+
+        return Point(move(self.v, step.v), move(self.b, step.b), move(self.f, step.f))
 
 
 class LogisticProblems(Protocol):

@@ -86,9 +86,11 @@ def check_events(
     else:
         if labels is not None:
             raise ValueError("labels must be None where y_proba has one column, got some.")
-        checked = check_binary_scores(y_true, given, pos_label, sample_weight, "y_proba")
+        happened, probability, weight = check_binary_scores(
+            y_true, given, pos_label, sample_weight, "y_proba"
+        )
         classes = np.unique(check_y("y_true", y_true)).tolist()
-        found = Events(*checked, positive_label(classes, pos_label))
+        found = Events(happened, probability, weight, positive_label(classes, pos_label))
     probability = found.probability
     if probability.min() < 0 or probability.max() > 1:
         outside = probability[(probability < 0) | (probability > 1)][0]

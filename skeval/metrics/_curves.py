@@ -133,9 +133,9 @@ class CurveSample:
         """
         quantile = float(np.quantile(distances, self.confidence_level))
         low, high = limits(self.z, False)
-        whole = Band(*limits(max(quantile * self.widening, self.z), True))
+        band_low, band_high = limits(max(quantile * self.widening, self.z), True)
         known = {"confidence_level": self.confidence_level, "method": "score"}
-        return {"low": low, "high": high, "band": whole, **known}
+        return {"low": low, "high": high, "band": Band(band_low, band_high), **known}
 
 
 def check_curve_sample(

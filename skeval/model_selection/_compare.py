@@ -425,7 +425,8 @@ class Fits:
         positive = self.target.y == classes[1]
         if min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
-        return Areas(*delong(positive, np.array([each.positive_score() for each in replayed])))
+        values, covariance = delong(positive, np.array([r.positive_score() for r in replayed]))
+        return Areas(values, covariance)
 
     def draws(self) -> Draws:
         """Score all on the same resamples of their out-of-fold responses."""
@@ -718,7 +719,8 @@ class Predictions:
         vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
         if self._paired:
             positive = _find_positive("y_true", self.truths[0])
-            return Areas(*_find_areas(positive, np.array(vectors), self.max_fpr))
+            values, covariance = _find_areas(positive, np.array(vectors), self.max_fpr)
+            return Areas(values, covariance)
         areas, covariance = np.empty(2), np.zeros((2, 2))
         for place, name in enumerate(("y_true", "y_true_b")):
             positive = _find_positive(name, self.truths[place])

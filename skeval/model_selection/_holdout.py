@@ -309,8 +309,8 @@ def holdout_size(
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
-    planned = _size_selective_sample(errors, half_width, z, prior, allocation)
-    return HoldoutSize(*planned, confidence_level, "normal")
+    n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
+    return HoldoutSize(n, per_class, reached, confidence_level, "normal")
 
 
 def _size_random_sample(

@@ -709,21 +709,24 @@ def read_samples(
 def run_location_shifted(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
     """Shift the in-bag errors by what the resubstitution error lacks."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
-    ((plus, apparent, in_bag),), *fits = read_samples(p, [n_resamples], root)
+    ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(p, [n_resamples], root)
     draws = in_bag + (plus - apparent)
     (loss,) = p.losses
-    return Outcome([find(loss, plus, spread_of(draws), draws, untested_losses(p))], *fits)
+    found = find(loss, plus, spread_of(draws), draws, untested_losses(p))
+    return Outcome([found], n_fits, n_failed)
 
 
 def run_two_stage(p: Procedure, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate again in resamples of the data, by resamples of them."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     n_inner = check_count("n_inner_resamples", settings["n_inner_resamples"])
-    found, *fits = read_samples(p, [n_resamples] + [n_inner] * n_resamples, root)
-    draws = np.array([each.plus for each in found[1:]])
+    sizes = [n_resamples] + [n_inner] * n_resamples
+    (whole, *again), n_fits, n_failed = read_samples(p, sizes, root)
+    draws = np.array([each.plus for each in again])
     check_enough(p, draws, 2)
     (loss,) = p.losses
-    return Outcome([find(loss, found[0].plus, spread_of(draws), draws, untested_losses(p))], *fits)
+    found = find(loss, whole.plus, spread_of(draws), draws, untested_losses(p))
+    return Outcome([found], n_fits, n_failed)
 
 
 def spread_of(draws: np.ndarray) -> float:

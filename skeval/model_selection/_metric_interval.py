@@ -363,7 +363,7 @@ class Data(NamedTuple):
 
     def select(self, rows: NDArray[np.intp]) -> Data:
         """Return the rows of all that there is."""
-        return Data(*(None if each is None else safe_indexing(each, rows) for each in self))
+        return Data._make(None if each is None else safe_indexing(each, rows) for each in self)
 
 
 def _estimate_metric(

@@ -265,7 +265,8 @@ def score_means(p: Procedure, scores: Scores, rule: MeansRule) -> Outcome:
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         if label not in PER_SAMPLE:
-            findings.append(Finding(*rule.estimate(values), student))
+            value, standard_error, kept = rule.estimate(values)
+            findings.append(Finding(value, standard_error, kept, student))
             continue
         loss, best = resolve_loss(PER_SAMPLE[label].loss, p.target), PER_SAMPLE[label].best
         estimate, tested = rule.estimate(best - values), untested_losses(p, rule.tested_share)

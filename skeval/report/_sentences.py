@@ -182,8 +182,8 @@ def find_rare_class(
         if name in metrics and np.isfinite(metrics[name].value):
             one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
-            ends = interval.low, interval.high
-            return RareClass(str(label), share, name, one.value, *ends, chance)
+            low, high = interval.low, interval.high
+            return RareClass(str(label), share, name, one.value, low, high, chance)
     return None
 
 
