@@ -96,7 +96,7 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text
     assert "Choice: 3 clusters" in text
-    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +yes  <- chosen", text)
+    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +yes  chosen", text)
     assert "Rand with" not in text
 
 
@@ -113,7 +113,7 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
     bare = printed(capsys, tmp_path / "bare.csv", *QUICK).splitlines()
     assert bare[0] == "bare.csv: 150 samples, 4 features, no labels"
     assert all(
-        long.startswith(short.removesuffix("<- chosen"))
+        long.startswith(short.removesuffix("chosen"))
         for short, long in zip(bare[9:12], bundled[9:12], strict=True)
     )
 

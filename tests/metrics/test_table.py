@@ -77,7 +77,7 @@ def test_every_metric_has_one_row_and_ours_are_scorers():
 
 
 def test_a_report_shows_what_rows_report():
-    few = {"n_bootstraps": 2, "n_permutations": 0, "leave_one_out": False, "random_state": 0}
+    few = {"include": [], "random_state": 0}
     X = np.column_stack([CLASS + RNG.normal(size=60), RNG.normal(size=60)])
     of_classes = skeval.evaluate(GaussianNB(), X, CLASS, **few).metrics
     of_numbers = skeval.evaluate(Ridge(), X, NUMBER, **few).metrics
