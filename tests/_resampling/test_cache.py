@@ -299,7 +299,7 @@ y = np.arange(20) // 10
 
 def measure():
     options = {"random_state": 0, "memory": sys.argv[1]}
-    error = bootstrap_error(A(), X, y, n_resamples=20, **options).error
+    error = bootstrap_error(A(), X, y, n_resamples=20, **options).value
     scoring = make_scorer(rate)
     test = permutation_test(A(), X, y, cv=2, scoring=scoring, n_permutations=3, **options)
     return f"{error:.6f} {test.statistic:.6f}"

@@ -41,11 +41,12 @@ class Stopped(ClassifierMixin, BaseEstimator):
 
 
 STEPS = [
+    "error interval",
     "resubstitution",
     "holdout",
     "cross_validation",
+    "leave_one_out",
     "bootstrap",
-    "error interval",
     "permutation",
 ]
 
@@ -127,7 +128,7 @@ def test_a_sequential_test_stops_with_its_bar(capsys):
     labels = np.random.default_rng(0).permutation(y)
     result = permutation_test(Logged(), X, labels, cv=3, verbose=1, **options)
     ((done, total),) = last_counts(capsys.readouterr().err)
-    assert 3 * result.n_permutations < done < total == 3 * 501  # blocks may overshoot
+    assert 3 * result.n_resamples < done < total == 3 * 501  # blocks may overshoot
 
 
 @pytest.mark.parametrize("verbose", [0, 1, 2])
@@ -141,7 +142,7 @@ def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
         bootstrap_error(Stopped(error), X, y, n_resamples=9, verbose=verbose)
     # a test that needs no more fits closes the rest
     options = {"n_permutations": 99, "max_exceedances": 2, "random_state": 0, "verbose": verbose}
-    assert permutation_test(Stopped(), X, y, cv=3, **options).stopped
+    assert permutation_test(Stopped(), X, y, cv=3, **options).details["stopped"]
 
 
 def test_the_clock_of_progress_starts_with_the_first_fit(capsys, monkeypatch):

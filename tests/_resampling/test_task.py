@@ -88,17 +88,21 @@ def test_weights_are_those_among_the_arguments_of_fit():
     """Where only fits are weighted, there are two ways to say it."""
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
     given = {"sample_weight": W}
-    for function, options, field in (
-        (ms.permutation_test, {"n_permutations": 9, "random_state": 0}, "null_distribution"),
-        (ms.tuning_optimism, {}, "nested_scores"),
+    for function, options, read in (
+        (
+            ms.permutation_test,
+            {"n_permutations": 9, "random_state": 0},
+            lambda test: test.null_distribution,
+        ),
+        (ms.tuning_optimism, {}, lambda found: found.details["nested_scores"]),
     ):
         search = function is ms.tuning_optimism
         model = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1]}) if search else GaussianNB()
         one = function(model, X, Y, cv=cv, sample_weight=W, **options)
         other = function(model, X, Y, cv=cv, params=given, **options)
         plain = function(model, X, Y, cv=cv, **options)
-        assert_array_equal(getattr(one, field), getattr(other, field))
-        assert not np.array_equal(getattr(one, field), getattr(plain, field))
+        assert_array_equal(read(one), read(other))
+        assert not np.array_equal(read(one), read(plain))
 
 
 @pytest.mark.parametrize("method", ["corrected_t", "mcnemar", "bootstrap", "delong"])

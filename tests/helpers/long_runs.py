@@ -135,7 +135,8 @@ def biased(**options):
     result = selection_bias(
         SelectKBest(k=1), Logged(), WEAK, y, cv=5, n_repeats=2, random_state=0, **options
     )
-    return [result.details["cv1_error"], result.details["cv2_error"], result.low, result.high]
+    ends = result.interval.low, result.interval.high
+    return [result.details["cv1_error"], result.details["cv2_error"], *ends]
 
 
 # Each returns numbers that depend on every fit.
@@ -195,9 +196,13 @@ RUNS = {
             silhouette_score, X, LoggedClusterer(), n_resamples=20, random_state=0, **options
         ).replicates
     ),
-    "gap_statistic": lambda **options: gap_statistic(
-        LoggedClusterer(), X, n_clusters=[2], n_references=19, random_state=0, **options
-    ).reference_log_dispersions.ravel(),
+    "gap_statistic": lambda **options: (
+        gap_statistic(
+            LoggedClusterer(), X, n_clusters=[2], n_references=19, random_state=0, **options
+        )
+        .details["reference_log_dispersions"]
+        .ravel()
+    ),
     "evaluate": evaluated,
     "evaluate_clusterer": lambda **options: (
         evaluate_clusterer(
