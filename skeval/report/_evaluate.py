@@ -66,6 +66,9 @@ from skeval.utils._text import count
 
 __all__ = ["evaluate", "make_announcer"]
 
+Parts = str | Iterable[str]
+"""What to run: "auto", "all" or names."""
+
 ORDERED = (
     "The folds test only what comes after all that they train on, so the order of the samples "
     "counts. Hold-out, leave-one-out, bootstrap, perturbation and permutation test mix early and "
@@ -87,7 +90,7 @@ def evaluate(
     y: Any,
     *,
     cv: Any = None,
-    include: str | Iterable[str] = "auto",
+    include: Parts = "auto",
     budget: float | None = None,
     n_bootstraps: int = 200,
     n_permutations: int = 200,
@@ -317,7 +320,7 @@ class Options(TypedDict, total=False):
     """The keywords of `evaluate`, for the types of its two forms."""
 
     cv: Any
-    include: str | Iterable[str]
+    include: Parts
     budget: float | None
     n_bootstraps: int
     n_permutations: int

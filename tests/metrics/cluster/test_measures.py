@@ -82,7 +82,7 @@ def test_threads_do_not_change_a_digit(metric):
         assert function(X, Y, metric=metric) == function(X, Y, metric=metric, n_jobs=2)
     for table in (sk.within_cluster_distances, sk.mst_compactness):
         one, two = table(X, Y, metric=metric), table(X, Y, metric=metric, n_jobs=2)
-        np.testing.assert_array_equal(one.mean, two.mean)
+        np.testing.assert_array_equal(one["mean"], two["mean"])
 
 
 @pytest.mark.filterwarnings("ignore:Undefined for this metric")
