@@ -306,9 +306,12 @@ def calibration_curve(
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
     >>> p = [0.1, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.8]
     >>> print(calibration_curve(y, p, n_bins=2))
-    predicted  observed  95 % interval     if calibrated     samples
-       0.1750    0.2500  [0.0063, 0.8059]  [0.0000, 0.5000]        4
-       0.7250    0.7500  [0.1941, 0.9937]  [0.2500, 1.0000]        4
+    calibration curve
+    strategy quantile
+    pos label 1
+    mean predicted  observed  95 % interval      above   up to  count  calibrated low ...
+            0.1750    0.2500  [0.0063, 0.8059]  0.1000  0.4500      4          0.0000 ...
+            0.7250    0.7500  [0.1941, 0.9937]  0.4500  0.8000      4          0.2500 ...
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     bins = bin_events(events, n_bins, strategy)
@@ -469,7 +472,7 @@ def expected_calibration_error(
       corrected       0.0000
       by chance       0.0682
       bins            10
-      pos label       True
+      pos label       1
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
     found = bin_events(events, n_bins, strategy)

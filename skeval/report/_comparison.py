@@ -80,7 +80,7 @@ class EvaluationComparison(Report, Mapping):
         )
         if self.comparison is not None:
             told = self.comparison.conclusion
-        grave = forbid_quoting([text for report in self.values() for text in report.warnings])
+        grave = forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
