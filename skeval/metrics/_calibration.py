@@ -403,10 +403,11 @@ def expected_calibration_error(
     Returns
     -------
     Estimate
-        With the error as its `value`, and the `interval` of the true distance. `details` hold the
-        distance that has this error as its expected value, ``corrected`` (0 where chance makes a
-        larger error), what the error would be on average if the model were calibrated,
-        ``by_chance``, the number of bins that hold samples, ``n_bins``, and ``pos_label``.
+        With the error as its `value`, and the `interval` of the true distance; the standard error
+        is nan. `details` hold the distance that has this error as its expected value, ``corrected``
+        (0 where chance makes a larger error), what the error would be on average if the model were
+        calibrated, ``by_chance``, the number of bins that hold samples, ``n_bins``, and
+        ``pos_label``.
 
     Raises
     ------

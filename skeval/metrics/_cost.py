@@ -217,11 +217,12 @@ def cost_curve(
     Returns
     -------
     curve : Curve
-        With the vertices of the envelope, `x` from 0 to 1, and the `area`; `at` finds its height
-        at any x. A score of ``thresholds[i]`` or more is called positive between the vertices i
-        and i + 1; inf calls nothing positive. ``details["lines"]`` of shape (n_cuts, 2) holds the
-        false-positive rate (the cost at x = 0) and the false-negative rate (at x = 1) of every
-        cut of the score, the two trivial ones included.
+        With the vertices of the envelope, `x` from 0 to 1, and the `area`, which has no interval
+        and no standard error (they are nan); `at` finds the height of the curve at any x. A score
+        of ``thresholds[i]`` or more is called positive between the vertices i and i + 1; inf calls
+        nothing positive. ``details["lines"]`` of shape (n_cuts, 2) holds the false-positive rate
+        (the cost at x = 0) and the false-negative rate (at x = 1) of every cut of the score, the
+        two trivial ones included.
 
     Raises
     ------

@@ -37,7 +37,7 @@ from skeval._inference.proportions import (
 from skeval._inference.tables import ConfusionTable, score_form
 from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._ranking import SCORE_CONSTRAINTS, break_even_point, cumulative_counts
-from skeval.utils._checks import check_data, check_groups
+from skeval.utils._checks import check_data, check_groups, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -114,6 +114,11 @@ class CurveSample:
         steps, _ = self.steps()
         area = float(auc(steps.x, steps.y))
         form, error = self.area_form(area)
+        if np.isnan(error):
+            warn_undefined(
+                "The standard error of the area is undefined, nan: a class of y_true has one "
+                "sample, or one that counts."
+            )
         return Estimate(
             name="area under the ROC curve",
             value=area,
@@ -238,6 +243,11 @@ def roc_curve_band(
     ValueError
         If a class is absent, there are more than two, a score is not finite, or there is but one
         group.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a class has one sample, or one that counts: the standard error of the area is then nan.
 
     Notes
     -----
@@ -366,10 +376,11 @@ def precision_recall_curve_band(
     -------
     curve : Curve
         With the recalls `x`, evenly from above 0 to 1, the precisions `y`, `low` and `high`, the
-        `band`, and as `area` the average precision. `details` hold the ``prevalence``, the
-        ``break_even_point``, and recall and precision at every cut of the score that predicts a
-        positive, to all, as ``points`` of shape (n_cuts, 2), of which `thresholds` are those;
-        ``distances`` are how far each simulated curve lies from the true one.
+        `band`, and as `area` the average precision, whose standard error is nan. `details` hold
+        the ``prevalence``, the ``break_even_point``, and recall and precision at every cut of the
+        score that predicts a positive, to all, as ``points`` of shape (n_cuts, 2), of which
+        `thresholds` are those; ``distances`` are how far each simulated curve lies from the true
+        one.
 
     Raises
     ------

@@ -83,8 +83,9 @@ def expected_loss(
     -------
     result : Estimate
         With `value`, in the unit of the loss, and ``details["error"]``: in one dimension an
-        estimate, from the disagreement of two rules (there is no interval, for nothing is drawn);
-        beyond, the half-width of the 95 % interval by Student's t over 16 `replicates`.
+        estimate, from the disagreement of two rules (there is no interval and no standard error,
+        they are nan, for nothing is drawn); beyond, the half-width of the 95 % interval by
+        Student's t over 16 `replicates`.
 
     Raises
     ------

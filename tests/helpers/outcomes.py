@@ -14,7 +14,16 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Curve, Estimate
+
+# The estimates, by name and method, whose docstring says that they have no standard error.
+NO_STANDARD_ERROR = {
+    ("area under the cost curve", "cost_curve"),
+    ("average precision", "exact"),
+    ("expected calibration error", "quantile"),
+    ("expected calibration error", "uniform"),
+    ("expected loss", "quadrature"),
+}
 
 
 def without_progress(text):
@@ -104,26 +113,42 @@ def assert_value_or_error(function, *data, theirs=False, **options):
     assert not accidents, f"arithmetic went wrong: {accidents[0].message}"
     told = any(issubclass(w.category, UndefinedMetricWarning) for w in caught)
     told |= any(getattr(w, "code", "") == "undefined" for w in getattr(result, "warnings", ()))
-    assert told or not np.isnan(numbers(without_diagonals(result))).any(), f"silent nan: {result}"
+    assert told or not np.isnan(numbers(without_documented(result))).any(), f"silent nan: {result}"
     return result
 
 
-def without_diagonals(result):
+def without_documented(result):
     """Return the numbers of a result without those that are documented to be nan.
 
     They are, between clusters, those of a cluster to itself; over data sets the standard errors of
-    differences, which medians of averages have none of.
+    differences, which medians of averages have none of; of an estimate, also of one within another
+    result, the ends of its interval where it has none, and the standard errors listed above.
     """
-    if isinstance(result, Estimate) and not result.limits:  # it has no interval
-        return [result.value, result.standard_error, result.replicates]
+    if isinstance(result, Estimate):
+        left_out = {"interval"} if not result.limits else set()
+        if (result.name, result.method) in NO_STANDARD_ERROR:
+            assert np.isnan(result.standard_error), f"documented to be nan: {result}"
+            left_out.add("standard_error")
+        return [
+            getattr(result, field.name) for field in fields(result) if field.name not in left_out
+        ]
     if type(result).__name__ == "Comparison" and "datasets" in result.details:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         return [result.values, result.details, pairs]
+    if isinstance(result, Curve):
+        others = [getattr(result, field.name) for field in fields(result) if field.name != "area"]
+        return [*others, without_documented(result.area)]
     if not isinstance(result, dict):
         return result
-    return [
-        each[~np.eye(len(each), dtype=bool)] if np.ndim(each) == 2 else each
+    entries = [
+        without_documented(each) if isinstance(each, Estimate | Curve) else each
         for each in result.values()
+    ]
+    return [
+        each[~np.eye(len(each), dtype=bool)]
+        if isinstance(each, np.ndarray) and each.ndim == 2
+        else each
+        for each in entries
     ]
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import curves as reference
 from scipy.stats import binom, norm
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 
 from skeval.metrics import precision_recall_curve_band, roc_auc_score, roc_curve_band
@@ -77,6 +78,16 @@ def test_the_interval_of_the_area_is_that_of_metric_interval():
     found = roc_curve_band(y, score, n_resamples=2).area.interval
     expected = metric_interval(roc_auc_score, y, score).interval
     assert_allclose((found.low, found.high), (expected.low, expected.high))
+
+
+@pytest.mark.parametrize("weight", [None, [1, 1, 1, 1, 1e-9]])
+def test_the_area_of_one_positive_has_an_interval_and_no_standard_error(weight):
+    y, score = [0, 0, 0, 1, 1], [0.1, 0.3, 0.5, 0.4, 0.6]
+    kept = slice(None) if weight else slice(-1)
+    with pytest.warns(UndefinedMetricWarning, match="standard error of the area is undefined"):
+        area = roc_curve_band(y[kept], score[kept], sample_weight=weight, n_resamples=2).area
+    assert np.isnan(area.standard_error)
+    assert 0 < area.interval.low < area.value < area.interval.high < 1
 
 
 @pytest.mark.parametrize("band", BANDS)
@@ -217,6 +228,10 @@ def covered(n, rate, area, n_sets, n_resamples, seed=0):
     return points, whole
 
 
+RARE = pytest.mark.filterwarnings("ignore:The standard error of the area")
+
+
+@RARE
 @pytest.mark.parametrize(("n", "rate", "area"), [(50, 0.1, 0.9), (100, 0.5, 0.98)])
 def test_they_cover_in_93_of_100_data_sets_at_least(n, rate, area):
     points, whole = covered(n, rate, area, n_sets=30, n_resamples=40)
@@ -224,6 +239,7 @@ def test_they_cover_in_93_of_100_data_sets_at_least(n, rate, area):
     assert binom.cdf(whole, 30, 0.93).min() > 0.005
 
 
+@RARE
 @pytest.mark.slow
 @pytest.mark.parametrize("area", [0.6, 0.9, 0.98])
 @pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])

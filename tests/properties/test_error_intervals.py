@@ -109,7 +109,9 @@ def test_no_error_with_weights_counts_effective_samples():
         SVM, APART, CLASSES, sample_weight=weight, n_resamples=30, random_state=0
     )
     effective = weight.sum() ** 2 / np.sum(weight**2)
-    assert (result.low, result.high) == pytest.approx(wilson_interval(0, effective, 0.95))
+    assert (result.interval.low, result.interval.high) == pytest.approx(
+        wilson_interval(0, effective, 0.95)
+    )
 
 
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])

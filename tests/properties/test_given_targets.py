@@ -145,7 +145,7 @@ def test_reports(model, monkeypatch):
     y = pd.Series(CODES, index=INDEX)
     monkeypatch.setattr(Witness, "given", y)
     monkeypatch.setattr(Witness, "shuffled", True)
-    counts = {"n_bootstraps": 5, "n_permutations": 4, "n_resamples": 4, "random_state": 0}
+    counts = {"n_bootstraps": 5, "n_permutations": 4, "n_perturbations": 4, "random_state": 0}
     report = evaluate(model, X, y, **counts)
     plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
     assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
