@@ -78,7 +78,7 @@ def test_residuals_are_those_of_least_squares(kind):
     for fit, weights in enumerate(parts.weights):
         root = np.sqrt(weights)
         columns = np.column_stack([np.ones(N), X]) * root[:, None]
-        expected = np.linalg.lstsq(columns, root * targets[0, 0])[1]
+        expected = np.linalg.lstsq(columns, root * targets[0, 0], rcond=None)[1]
         assert_allclose(found.residual[fit], expected, rtol=1e-9)
 
 
