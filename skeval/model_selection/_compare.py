@@ -30,12 +30,14 @@ from skeval._resampling.task import Task, read_task
 from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan
 from skeval._resampling.weights import Params, check_takes_weights
 from skeval.metrics._scorers import range_of
+from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
     Areas,
     Draws,
+    InTime,
     Question,
     Splits,
     Table,
@@ -57,6 +59,7 @@ from skeval.model_selection._run_over_datasets import (
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
+    check_count,
     check_option,
     check_rope,
     check_same_length,
@@ -70,6 +73,7 @@ from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
 __all__ = [
+    "GivenInTime",
     "GivenSplits",
     "compare_classifiers",
     "compare_predictions",
@@ -505,6 +509,7 @@ def compare_predictions(
     y_true_b: ArrayLike | None = None,
     max_fpr: float | None = None,
     groups: ArrayLike | None = None,
+    horizon: int | None = None,
     sample_weight: ArrayLike | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -528,13 +533,18 @@ def compare_predictions(
         ``metric(y_true, prediction)`` of "permutation" and "bootstrap"; None is the accuracy. Of
         `bleu_score`, also with options fixed by `functools.partial`, the counts of words are
         resampled, and no text is read twice.
-    method : {"permutation", "bootstrap", "mcnemar", "cochran_q", "delong"}, default="permutation"
+    method : {"permutation", "bootstrap", "mcnemar", "cochran_q", "delong", "time_blocks", \
+            "diebold_mariano"}, default="permutation"
         "permutation": the predictions of each sample are exchanged or not, at random; the P-value
         is exact for the hypothesis that it does not matter which is which, and the interval is that
         of the bootstrap. "bootstrap": the samples are resampled. "mcnemar" counts the samples that
         one alone predicts right; "cochran_q" does so after the test that all are right equally
         often. "delong" compares areas under ROC curves, of two classes, the second in sorted order
-        the positive one.
+        the positive one. Of samples in the order of time, where neighbours err together, the two
+        others compare the accuracy, or a `metric` that is a mean of losses of samples, as
+        `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of consecutive samples, as
+        long as neighbours are alike; "diebold_mariano" for forecasts `horizon` steps ahead [6]_
+        with the correction of [7]_.
     y_true_b : array-like of shape (n_samples_b,), default=None
         What the second of two is to predict where its samples are others than those of the first:
         unpaired ("delong").
@@ -543,6 +553,8 @@ def compare_predictions(
         `sklearn.metrics.roc_auc_score` ("delong").
     groups : array-like of shape (n_samples,), default=None
         Whole groups are exchanged, or drawn ("permutation", "bootstrap").
+    horizon : int, default=None
+        How many samples before its time a forecast is made ("diebold_mariano"); None is 1.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, which the metric takes ("permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -606,6 +618,12 @@ def compare_predictions(
     .. [5] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
        significance testing for MT. ACL Workshop on Intrinsic and Extrinsic Evaluation Measures,
        57-64.
+    .. [6] Diebold, F. X. and Mariano, R. S. (1995). Comparing predictive accuracy. Journal of
+       Business and Economic Statistics 13, 253-263.
+       https://doi.org/10.1080/07350015.1995.10524599
+    .. [7] Harvey, D., Leybourne, S. and Newbold, P. (1997). Testing the equality of prediction
+       mean squared errors. International Journal of Forecasting 13, 281-291.
+       https://doi.org/10.1016/S0169-2070(96)00719-4
 
     Examples
     --------
@@ -632,7 +650,9 @@ def compare_predictions(
     named = name_listed("predictions", predictions, count_up("prediction"))
     check_method(Predictions, method, alternative, len(named))
     given = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
-    _refuse_unused(method, **given, groups=groups, sample_weight=sample_weight)
+    _refuse_unused(method, **given, groups=groups, horizon=horizon, sample_weight=sample_weight)
+    if horizon is not None:
+        check_count("horizon", horizon)
     places = named if isinstance(predictions, Mapping) else range(len(named))
     words = [f"predictions[{place!r}]" for place in places]
     source = Predictions(
@@ -643,6 +663,7 @@ def compare_predictions(
         metric=metric,
         max_fpr=1.0 if max_fpr is None else max_fpr,
         groups=groups,
+        horizon=1 if horizon is None else horizon,
         weight=sample_weight,
         scoring=_name_score(method, metric, max_fpr),
         n_resamples=n_resamples,
@@ -670,6 +691,7 @@ _USED = {
     "exchanges": {"metric", "groups", "sample_weight"},
     "draws": {"metric", "groups", "sample_weight"},
     "areas": {"y_true_b", "max_fpr"},
+    "in_time": {"metric", "horizon"},
 }
 
 
@@ -695,6 +717,7 @@ class Predictions:
     metric: Callable[..., float] | None
     max_fpr: float
     groups: Any
+    horizon: int
     weight: Any
     scoring: str
     n_resamples: int
@@ -757,6 +780,24 @@ class Predictions:
 
         return self._draw(vectors)._replace(exchange=exchange)
 
+    def in_time(self) -> InTime:
+        """Return the loss of each sample, or whether it is predicted right, in the order given."""
+        n = self.n_samples
+        if 2 * self.horizon >= n:
+            raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
+        if self.metric is None:
+            return InTime(self.right().astype(float), self.horizon)
+        function, arguments = unwrap(self.metric)
+        row = find_row(function)
+        if row is None or row.per_sample is None or not _is_mean(row):
+            known = ", ".join(each.function.__name__ for each in METRICS if _is_mean(each))
+            raise ValueError(
+                f"metric must be None or a mean of losses of samples, in time, that is {known}; "
+                f"got {self.scoring}."
+            )
+        losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]
+        return InTime(np.array(losses, dtype=float), self.horizon)
+
     def _draw(self, vectors: list[np.ndarray]) -> Draws:
         units = drawing_units(len(self.truths[0]), None, self.groups)
         scores = [partial(self._score, vector) for vector in vectors]
@@ -786,6 +827,11 @@ class Predictions:
             check_comparable(self.truths[0], word, labels)
             read.append(labels)
         return read
+
+
+def _is_mean(row: Metric) -> bool:
+    """Whether a metric is a mean of losses of predictions, one for each sample."""
+    return row.per_sample is not None and not row.root and row.response == "predict"
 
 
 class ExchangedUnits(DrawingUnits):
@@ -1106,6 +1152,24 @@ class GivenSplits:
         if len(self.scores) != 10:
             raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {len(self.scores)}.")
         return self.scores
+
+
+@dataclass(frozen=True)
+class GivenInTime:
+    """Scores of samples in the order of time, of shape (n_names, n_samples)."""
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    scoring: str
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.scores.shape[1]
+
+    def in_time(self) -> InTime:
+        """Return the scores."""
+        return InTime(self.scores)
 
 
 def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> GivenSplits:

@@ -20,6 +20,7 @@ from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Details, Limits, Test
+from skeval._inference.ordered import blocks_test, diebold_mariano
 from skeval._inference.paired import (
     PairedTest,
     adjust_pvalues,
@@ -42,6 +43,7 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
+from skeval._inference.proportions import normal_interval
 from skeval._inference.ranks import (
     critical_difference,
     friedman,
@@ -60,6 +62,7 @@ __all__ = [
     "Areas",
     "ComparisonMethod",
     "Draws",
+    "InTime",
     "Question",
     "Source",
     "Splits",
@@ -114,6 +117,16 @@ class Draws(NamedTuple):
     values: np.ndarray
     resampled: np.ndarray
     exchange: Callable[[int, int], np.ndarray] | None = None
+
+
+class InTime(NamedTuple):
+    """Losses or gains of all in the order of time, (n_names, n_samples).
+
+    A forecast is made `horizon` samples before.
+    """
+
+    values: np.ndarray
+    horizon: int = 1
 
 
 class Table(NamedTuple):
@@ -428,6 +441,35 @@ def judge_exchanges(draws: Draws, question: Question) -> Findings:
     return found._replace(judge=judge)
 
 
+def judge_in_time(in_time: InTime, question: Question, *, method: str) -> Findings:
+    """The tests of samples in the order of time: by blocks, or of Diebold and Mariano."""
+    values, horizon = in_time
+
+    def judge(a: int, b: int) -> Pair:
+        differences = differences_of(values[[a, b]].T)
+        alternative, details = question.alternative, {"horizon": horizon}
+        if not differences.any():
+            test = PairedTest(0.0, 0.0, 1.0, partial(normal_interval, 0.0, np.nan))
+        elif method == "diebold_mariano":
+            test = diebold_mariano(differences, horizon, alternative)
+        else:
+            found = blocks_test(differences, alternative)
+            if found is None:
+                warn_undefined(
+                    "The differences of neighbours in time are so much alike that the samples are "
+                    "worth fewer than three independent blocks of time: the test is undefined."
+                )
+            undefined = partial(normal_interval, np.nan, np.nan)
+            test, details = found or PairedTest(np.nan, np.nan, np.nan, undefined), {}
+        if np.isnan(test.pvalue) and method == "diebold_mariano":
+            warn_undefined(
+                f"The variance over horizon={horizon} is not above 0: the test is undefined."
+            )
+        return Pair(float(differences.mean()), test, method, details)
+
+    return Findings(values.mean(axis=1), judge)
+
+
 def judge_datasets(
     table: Table,
     question: Question,
@@ -523,6 +565,22 @@ ROWS = (
         judge_areas,
         scoring="roc_auc",
         of_classes=True,
+        independent=True,
+        scope=RULES,
+    ),
+    ComparisonMethod(
+        "time_blocks",
+        "blocks of time",
+        "in_time",
+        partial(judge_in_time, method="time_blocks"),
+        independent=True,
+        scope=RULES,
+    ),
+    ComparisonMethod(
+        "diebold_mariano",
+        "Diebold and Mariano's test",
+        "in_time",
+        partial(judge_in_time, method="diebold_mariano"),
         independent=True,
         scope=RULES,
     ),

@@ -22,6 +22,7 @@ from skeval.model_selection._interval_methods import (
     ERROR_METHODS,
     Design,
     completed,
+    count_in_time,
     find_inflation,
     find_method,
     find_repeated,
@@ -345,7 +346,8 @@ def find_answer(
     design: Design, answers: list[FitOutput | None], confidence_level: float
 ) -> Estimate:
     """Return what the answers of the fits of a design say of the error."""
-    p, scheme, settings, _ = design
+    design = count_in_time(design, answers)
+    p, scheme, settings = design.procedure, design.scheme, design.settings
     outcome = outcome_of_repeats(p, scheme, answers)
     (found,) = outcome.findings
     n_tested = len(np.unique(np.concatenate([answer.rows for answer in completed(answers)])))
@@ -401,8 +403,9 @@ def read_answers(
     design: Design, answers: list[FitOutput | None], confidence_level: float
 ) -> tuple[Estimate, OutOfFold]:
     """Return what the answers of a design say of the error, and the predictions in them."""
+    design = count_in_time(design, answers)
     p, scheme = design.procedure, design.scheme
-    found = collect_answers(p, answers, scheme, find_inflation(p.method, scheme))
+    found = collect_answers(p, answers, scheme, find_inflation(p, scheme))
     return find_answer(design, answers, confidence_level), found
 
 
@@ -415,7 +418,7 @@ def error_of_some(p: Procedure, found: OutOfFold, chosen: np.ndarray, whole: Est
         rows = found.row[part]
         if len(rows):
             repeats.append(p.tested(loss, rows, found.predicted[part]))
-    kept = np.flatnonzero(chosen)
+    kept = np.unique(found.row[chosen[found.row]])
     weight = None if p.weight is None else p.weight[kept]
     stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
     told = whole.details

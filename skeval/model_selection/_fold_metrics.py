@@ -60,10 +60,9 @@ samples of 10 features, of which none or one matters.
 """
 
 
-def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool = False) -> Results:
+def measure_metrics(found: OutOfFold, confidence_level: float) -> Results:
     """Return the metrics of predictions by name, those of all samples before those of the classes.
 
-    Where the samples are `ordered` in time, they are not independent, and there is no interval.
     Their `details` are the `metric`, by the name that it has in scikit-learn where it has one, the
     `label` of the class that it is of, None where it is of all, and whether it is
     `greater_is_better`. The number of samples is that which the metric is of: of a metric of a
@@ -90,18 +89,19 @@ def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool 
         known = {each.name for each in made}
         made += [each for each in measure_scorers(found) if each.name not in known]
         n_classes = None if found.target.classes is None else len(found.target.classes)
+        n_units = found.cases.n_units
         return Results(
-            {each.name: settle(each, n_classes, confidence_level, ordered) for each in made}
+            {each.name: settle(each, n_classes, n_units, confidence_level) for each in made}
         )
 
 
 def settle(
-    each: Measured, n_classes: int | None, confidence_level: float, ordered: bool
+    each: Measured, n_classes: int | None, n_units: int, confidence_level: float
 ) -> Estimate:
     """Return a metric that was measured, with its interval."""
     method, limits, error = each.form
-    if ordered:
-        method, limits = "none", give_no_limits
+    if n_units == 1:  # a single unit does not say how others vary
+        method, limits, error = "none", give_no_limits, np.nan
     return Estimate(
         name=each.name,
         value=each.value,
@@ -258,7 +258,7 @@ def measure_ranking(
     unit = found.cases.unit
     moved = np.bincount(unit, influence)
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
-    factor = 1.0 if found.cases.n_groups is None else len(moved) / (len(moved) - 1)
+    factor = 1.0 if found.cases.n_groups is None else len(moved) / max(1, len(moved) - 1)
     variance = float(factor * np.sum(moved**2))
     areas = [
         within_fold_area(

@@ -40,11 +40,13 @@ from skeval._inference.errors import (
     within_fold_error,
     worth,
 )
+from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, bounds_of, effective_number
 from skeval._resampling.folds import (
     deals_at_random,
     draws_anew,
     fold_indices,
+    keeps_order,
     number_kept_together,
     part_repeats,
     resolve_splitter,
@@ -83,6 +85,7 @@ __all__ = [
     "Outcome",
     "Settings",
     "completed",
+    "count_in_time",
     "find",
     "find_inflation",
     "find_method",
@@ -496,12 +499,15 @@ class Design(NamedTuple):
         The parameters of the method.
     splits : list of (train, test) or None
         The folds of the first repeat, where they were given.
+    ordered : bool
+        Whether the folds keep the order of the samples, which are then counted by blocks of time.
     """
 
     procedure: Procedure
     scheme: RepeatedScheme
     settings: Settings
     splits: list[tuple[np.ndarray, np.ndarray]] | None
+    ordered: bool = False
 
 
 def repeated_scheme(p: Procedure, root: SeedSequence, settings: Settings) -> FoldScheme:
@@ -531,17 +537,42 @@ def read_design(p: Procedure, cv: Any, root: SeedSequence, settings: Settings) -
     tests = [test for _, test in splits]
     repeats = part_repeats(tests, n)
     n_repeats = 1 if repeats is None else len(repeats)
-    scheme = given_scheme(n, splits, n_repeats)
+    scheme, first = given_scheme(n, splits, n_repeats), next(iter(draws.values()))
+    ordered = p.cases.n_groups is None and keeps_order(splitter, first)
+    at_random = ordered or deals_at_random(splitter)
     return Design(
         replace(
             p,
             method=p.method if draws_anew(splitter) else GIVEN_FOLDS,
-            cases=count_units(p, tests, repeats, deals_at_random(splitter)),
+            cases=count_units(p, tests, repeats, at_random),
         ),
         scheme,
         {"n_folds": scheme.n_folds, "n_repeats": n_repeats},
-        next(iter(draws.values())),
+        first,
+        ordered,
     )
+
+
+def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
+    """Return a design whose units are blocks of time, if its folds keep the order of the samples.
+
+    Where neighbours err so much alike that the samples are worth too few blocks, all are one unit,
+    which says nothing of how others vary. Samples that were not tested have no unit of their own.
+    """
+    if not design.ordered:
+        return design
+    p, known = design.procedure, completed(list(answers))
+    rows = np.concatenate([answer.rows for answer in known])
+    (loss,) = p.losses
+    losses = np.concatenate([p.loss_values(loss, each.rows, each.predicted) for each in known])
+    tested, place = np.unique(rows, return_inverse=True)
+    blocks = time_blocks(np.bincount(place, losses) / np.bincount(place))
+    unit = np.zeros(len(p.target), dtype=np.intp)
+    if blocks is not None:
+        unit[tested] = blocks
+    n_blocks = int(unit.max()) + 1
+    cases = Cases(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, "blocks of time")
+    return design._replace(procedure=replace(p, cases=cases))
 
 
 def count_units(
@@ -577,7 +608,7 @@ def outcome_of_repeats(
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
-    inflation = find_inflation(p.method, scheme)
+    inflation = find_inflation(p, scheme)
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
     weight = None if p.weight is None else p.weight[rows]
     unit = None if p.cases.n_groups is None else p.cases.unit[rows]
@@ -592,15 +623,16 @@ def outcome_of_repeats(
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def find_inflation(method: str, scheme: RepeatedScheme) -> float:
+def find_inflation(p: Procedure, scheme: RepeatedScheme) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
     A single test set has independent losses, as far as one can know. Repeats of random folds that
-    a limit of time has cut off count as folds that are given.
+    a limit of time has cut off count as folds that are given. In order of time the error is that
+    of the very models that were fitted, each by what came before.
     """
-    if method != GIVEN_FOLDS and not scheme.is_cut:
+    if p.method != GIVEN_FOLDS and not scheme.is_cut:
         return INFLATION
-    if scheme.plan.n_fits == 1:
+    if scheme.plan.n_fits == 1 or p.cases.name == "blocks of time":
         return 1.0
     return INFLATION + (SINGLE - INFLATION) / scheme.n_repeats
 

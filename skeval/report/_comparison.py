@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import Comparison
-from skeval.model_selection._compare import GivenSplits, default_rope
+from skeval.model_selection._compare import GivenInTime, GivenSplits, default_rope
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
@@ -74,15 +74,12 @@ class EvaluationComparison(Report, Mapping):
     @property
     def verdict(self) -> str:
         """Which estimator is better, as far as can be told, and what is grave."""
-        told = (
-            "Which is better is not tested: the folds keep the order of the samples, or fits "
-            "failed."
-        )
+        told = "Which is better is not tested: fits failed."
         if self.comparison is not None:
             told = self.comparison.conclusion
         grave = forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
-        beaten = f"Not shown to beat one constant answer: {', '.join(poor)}." if poor else ""
+        beaten = f"Not shown to beat the guess: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
 
     @property
@@ -110,7 +107,7 @@ class EvaluationComparison(Report, Mapping):
         """Show errors and metrics, a row for each estimator."""
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
-        quoted = {name: report.quoted for name, report in self.items()}
+        quoted = {name: report.answer for name, report in self.items()}
         level, guess = self._first.level, self._first.guess
         rows = []
         for name, report in self.items():
@@ -123,7 +120,7 @@ class EvaluationComparison(Report, Mapping):
             low=np.array([each.interval.low for each in quoted.values()]),
             high=np.array([each.interval.high for each in quoted.values()]),
             confidence_level=self._first.confidence_level,
-            loss=self._first.quoted.details["loss"],
+            loss=self._first.answer.details["loss"],
             guess=None if guess is None else guess.error,
         )
         figure = Figure(
@@ -156,7 +153,7 @@ class EvaluationComparison(Report, Mapping):
             for (a, b), each in found.differences.items()
         ]
         table = Table(
-            f"Differences of {found.scoring} on the same test sets, by the corrected resampled t; "
+            f"Differences of {found.scoring} on the same test sets, by {found.title}; "
             "the intervals hold together, P-values are corrected by Holm.",
             ["pair", f"difference of {found.scoring}", self._first.level, "P"],
             rows,
@@ -168,7 +165,7 @@ class EvaluationComparison(Report, Mapping):
 
 def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
     """Return what a report says in one row."""
-    quoted = report.quoted
+    quoted = report.answer
     row = {"name": name, "error": quoted.value}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
     return row | {metric: each.value for metric, each in report.main_metrics.items()}
@@ -184,13 +181,13 @@ def collect_cautions(reports: Mapping[str, EvaluationReport]) -> Iterator[Cautio
 def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     """Return the comparison of all pairs by the mean losses of the test sets, if there are any."""
     first = next(iter(reports.values()))
-    if first.answer is None:
-        return None
+    loss, level = first.answer.details["loss"], first.confidence_level
+    scoring = SCORES.get(loss, f"minus the mean {loss} loss")
+    if first.out_of_fold.cases.name == "blocks of time":
+        return _compare_in_time(reports, scoring)
     columns = [_score_test_sets(report) for report in reports.values()]
     if any(np.isnan(column).any() for column in columns):
         return None
-    loss = first.answer.details["loss"]
-    scoring = SCORES.get(loss, f"minus the mean {loss} loss")
     source = GivenSplits(
         tuple(reports),
         np.column_stack(columns),
@@ -198,10 +195,25 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
         scoring,
         first.n_samples,
     )
-    rope, level = default_rope(scoring), first.confidence_level
+    rope = default_rope(scoring)
     with warnings.catch_warnings():  # the table shows what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return compare(source, "corrected_t", Question(rope=rope, confidence_level=level))
+
+
+def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
+    """Return the comparison of all pairs by blocks of time; None where a fit failed."""
+    found = [report.out_of_fold for report in reports.values()]
+    tests = np.array([np.bincount(each.row, minlength=len(each.target)) for each in found])
+    if np.any(tests != tests[0]):
+        return None
+    tested, level = tests[0] > 0, next(iter(reports.values())).confidence_level
+    sums = np.array([np.bincount(each.row, each.loss, len(each.target)) for each in found])
+    scores = (1.0 if scoring == "accuracy" else 0.0) - sums[:, tested] / tests[0][tested]
+    source = GivenInTime(tuple(reports), scores, scoring)
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return compare(source, "time_blocks", Question(confidence_level=level))
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:
@@ -210,4 +222,4 @@ def _score_test_sets(report: EvaluationReport) -> np.ndarray:
     sizes = np.bincount(found.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.bincount(found.fit, found.loss, minlength=n_fits) / sizes
-    return 1 - means if report.answer and report.answer.details["loss"] == "zero_one" else -means
+    return 1 - means if report.answer.details["loss"] == "zero_one" else -means

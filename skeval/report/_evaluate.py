@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -72,9 +72,11 @@ Parts = str | Iterable[str]
 ORDERED = (
     "The folds test only what comes after all that they train on, so the order of the samples "
     "counts. Hold-out, leave-one-out, bootstrap, perturbation and permutation test mix early and "
-    "late samples, which would let the future predict the past: they are left out. The interval "
-    "of cross-validation takes the losses of samples as independent; where neighbours in time err "
-    "together it is too short."
+    "late samples, which would let the future predict the past: they are left out."
+)
+TOO_ALIKE = (
+    " Neighbours in time err so much alike that the samples are worth fewer than three independent "
+    "blocks of time: how well the error is known cannot be told."
 )
 
 
@@ -262,7 +264,6 @@ def evaluate(
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts = counts._replace(permutation=0, perturbation=0)
-        notes.append(Caution("ordered", ORDERED))
     run = Run(steps, counts, include, clock, say, notes)
     with tallied_warnings():
         findings = run.find_all(questions, names, by, columns)
@@ -454,20 +455,23 @@ class Run:
         self.say("error interval")
         answer, found = steps.answer(questions, self.clock)
         about = name_rows(steps.task.X), by, steps.confidence_level
-        summary = summarize_predictions(steps.counted, answer, found, questions, *about)
+        counted = replace(steps.design.procedure, cases=found.cases)
+        summary = summarize_predictions(counted, answer, found, questions, *about)
         weighed = count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
         rare = find_rare_class(weighed, summary.metrics, loss)
-        guess = find_guess(found, loss, ordered=steps.ordered)
-        if steps.counted.cases.name == "folds":
-            notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
+        guess = find_guess(found, loss, steps.lag)
+        if steps.ordered:
+            notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
+        if found.cases.name == "folds":
+            notes.append(Caution("given-folds", write_given_folds(found.cases.n_units)))
             self.counts = self.counts._replace(permutation=0)
         granted = self.grant(found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
             notes += warn_of_order(*where, found, steps.groups, steps.folds)
-        notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+        notes += warn_of_scores(summary, steps.estimator)
         tests = {
             "perturbation": self._perturb() if "perturbation" in granted else None,
             **(self._select(names) if "selection" in granted else NOTHING_SELECTED)._asdict(),
@@ -475,7 +479,7 @@ class Run:
         }
         data = write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out)
         warnings = [*data, *notes, *write_warnings(estimates)]
-        if guess and not guess.better and not steps.ordered:
+        if guess and not guess.better:
             warnings.append(Caution("guess", write_guess(guess, loss)))
         return {
             "answer": answer,

@@ -113,7 +113,7 @@ class ErrorEstimatesDisplay(Display):
         quoted = guess = None
         if isinstance(result, Report):
             report: Any = result  # of an evaluation
-            quoted = None if report.answer is None else 0
+            quoted = 0
             guess = None if report.guess is None else report.guess.error
             rows = report.named_estimates
         else:

@@ -162,7 +162,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 def summarize_predictions(
     p: Procedure,
-    answer: Estimate | None,
+    answer: Estimate,
     found: OutOfFold,
     questions: Questions,
     names: Sequence[Any] | None,
@@ -170,15 +170,15 @@ def summarize_predictions(
     confidence_level: float,
 ) -> PredictionSummary:
     """Return what the predictions tell."""
-    metrics = measure_metrics(found, confidence_level, ordered=answer is None)
-    if answer is not None and answer.details["loss"] == "zero_one":
+    metrics = measure_metrics(found, confidence_level)
+    if answer.details["loss"] == "zero_one":
         metrics["accuracy"] = _mirror(metrics["accuracy"], answer)
     return PredictionSummary(
         found,
         metrics,
-        None if answer is None else measure_confusion(found, confidence_level),
+        measure_confusion(found, confidence_level),
         find_hard_samples(found, names),
-        None if answer is None or by is None else _compare(p, answer, found, by),
+        None if by is None else _compare(p, answer, found, by),
         summarize_found_searches(p, found, confidence_level) if questions.note else None,
     )
 
@@ -208,9 +208,7 @@ def _compare(p: Procedure, answer: Estimate, found: OutOfFold, by: Any) -> Resul
     return compare_subgroups(by, len(p.task.target), measure, answer.confidence_level)
 
 
-def warn_of_scores(
-    summary: PredictionSummary, estimator: Any, by: Any, ordered: bool
-) -> list[Caution]:
+def warn_of_scores(summary: PredictionSummary, estimator: Any) -> list[Caution]:
     """Say which metrics are undefined, and what could not be told."""
     notes, found = [], summary.out_of_fold
     undefined = [each.name for each in summary.metrics.values() if np.isnan(each.value)]
@@ -225,10 +223,7 @@ def warn_of_scores(
         for each in summary.metrics.values()
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
-    if unvaried and ordered:
-        text = "Metrics have no intervals: samples in order are not independent."
-        notes.append(Caution("ordered", text))
-    elif unvaried:
+    if unvaried and found.cases.n_units > 1:
         text = f"{', '.join(unvaried)}: no interval, since nothing varies in these predictions."
         notes.append(Caution("undefined", text))
     method = find_response_method(estimator, found.target)
@@ -254,9 +249,6 @@ def warn_of_scores(
             "there."
         )
         notes.append(Caution("undefined", text))
-    if by is not None and summary.subgroups is None:
-        text = "There are no errors by subgroup: the folds keep the order of the samples."
-        notes.append(Caution("ordered", text))
     return notes
 
 

@@ -78,9 +78,8 @@ class EvaluationReport(Report):
 
     Attributes
     ----------
-    answer : Estimate or None
-        The number to quote: what `error_interval` finds; None where the folds keep the order of
-        the samples, which it would mix.
+    answer : Estimate
+        The number to quote: what `error_interval` finds.
     metrics : dict of str to Estimate
         The usual metrics of out-of-fold predictions, of all samples and of each class, and what
         `scoring` named. Their intervals, too, are for the rule fitted to all samples.
@@ -132,7 +131,7 @@ class EvaluationReport(Report):
         Names of the features, where they are known.
     """
 
-    answer: Estimate | None
+    answer: Estimate
     metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
@@ -168,11 +167,6 @@ class EvaluationReport(Report):
     main_part, row_name = "estimates", "method"
 
     @property
-    def quoted(self) -> Estimate:
-        """The number to quote: the answer, or the cross-validated error where there is none."""
-        return self.answer or self["cross_validation"]
-
-    @property
     def main_metrics(self) -> dict[str, Estimate]:
         """The metrics of all samples, and what was asked for, by name."""
         found = self.metrics.items()
@@ -183,7 +177,7 @@ class EvaluationReport(Report):
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
         explained = self.main_metrics.get("r2")
         return write_verdict(
-            self.quoted,
+            self.answer,
             warnings=self.warnings,
             guess=self.guess,
             rare=self.rare,
@@ -197,7 +191,7 @@ class EvaluationReport(Report):
     def basis(self) -> list[str]:
         """What the interval of the answer is for, how it was made, and how that is known."""
         weighted = bool(np.ptp(self.out_of_fold.weight))
-        return write_coverage(self.answer, self.class_sizes, weighted=weighted)
+        return write_coverage(self.answer, self.class_sizes, self.out_of_fold.cases, weighted)
 
     @property
     def facts(self) -> list[str]:
@@ -213,7 +207,7 @@ class EvaluationReport(Report):
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
         return {
-            "answer": self.answer and self.answer.to_dict() | {"covers": " ".join(self.basis)},
+            "answer": self.answer.to_dict() | {"covers": " ".join(self.basis)},
             "estimator": self.estimator,
             "n_samples": self.n_samples,
             "n_features": self.n_features,
@@ -257,8 +251,6 @@ class EvaluationReport(Report):
     def _explain_metrics(self) -> str:
         """Say what the metrics are of, and what their intervals are for."""
         start = "Of predictions of every sample by models that were fitted without it"
-        if self.answer is None:
-            return f"{start}. Samples in order are not independent: there are no intervals."
         text = f"{start}. The intervals are, as that of the answer, for the rule fitted to all "
         text += "samples."
         if self.out_of_fold.class_scores is None:
@@ -419,9 +411,7 @@ class EvaluationReport(Report):
     @property
     def named_estimates(self) -> list[tuple[str, Estimate]]:
         """The estimates by name, the answer first, those of perturbation last."""
-        named: list[tuple[str, Estimate]] = []
-        if self.answer is not None:
-            named.append((f"answer, {self.answer.method}", self.answer))
+        named = [(f"answer, {self.answer.method}", self.answer)]
         named += [(estimate.method, estimate) for estimate in self.estimates]
         return named + [
             (PERTURBED[each.details["statistic"]], each) for each in self.perturbation or ()
@@ -453,13 +443,13 @@ class EvaluationReport(Report):
             ["estimate", "error", "std. error", self.level, "method"],
             rows,
             notes=MEANINGS,
-            quoted={name for name, _ in named[:1] if self.answer is not None},
+            quoted={named[0][0]},
             muted={"resubstitution"},
             left=(0, 3, 4),
         )
         sentences = []
         if self.guess is not None and self.guess.better:
-            sentences.append(write_guess(self.guess, self.quoted.details["loss"]))
+            sentences.append(write_guess(self.guess, self.answer.details["loss"]))
         if self.omitted:
             sentences.append(write_omitted(self.omitted))
         return Section(
@@ -468,7 +458,7 @@ class EvaluationReport(Report):
             figures=[figure],
             tables=[table],
             results={
-                "estimates": [each for each in (self.answer, *self.estimates) if each is not None],
+                "estimates": [self.answer, *self.estimates],
                 "guess": self.guess,
                 "omitted": self.omitted,
             },

@@ -24,6 +24,7 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.schemes import Cases
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
@@ -69,18 +70,21 @@ def name_metric(metric: str) -> str:
 
 @dataclass(frozen=True)
 class Guess:
-    """The best answer that is always the same, and how the estimator does beside it.
+    """The best answer that needs no features, and how the estimator does beside it.
 
     Attributes
     ----------
     answer : str
-        The largest class; "the mean" or "the median".
+        The largest class; "the mean" or "the median"; of samples in order of time, "the value
+        before" where that is better.
     error : float
         Its mean loss.
     difference : float
         The error of the estimator less that of the guess, on the same samples.
     low, high : float
         Ends of the 95 % interval of the difference, on new samples; nan where there is none.
+    verb : str
+        What is done with the answer: it is always the same, but where it is the value before.
     """
 
     answer: str
@@ -88,6 +92,7 @@ class Guess:
     difference: float
     low: float
     high: float
+    verb: str = "always answering"
 
     @property
     def better(self) -> bool:
@@ -133,29 +138,39 @@ class RareClass:
         return self.low > self.chance
 
 
-def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
-    """Return the best constant answer to the tested samples; None for a loss of one's own.
+def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | None:
+    """Return the best answer to the tested samples that needs no features.
 
-    It is chosen with a look at all of them, each as often as it was tested, and so a little better
-    than any rule that is not. Where samples are in order they are not independent, and there is
-    no interval.
+    It is always the same, and chosen with a look at all of them, each as often as it was tested,
+    and so a little better than any rule that is not. Of samples in order of time, where models
+    know the targets up to `lag` before a sample, it is the target so long before, if that is
+    better. There is none for a loss of one's own.
     """
     rows, weight, codes = found.row, found.weight[found.row], found.target.codes
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes[rows], weight).argmax())
-        answer, losses = str(found.target.classes[largest]), (codes != largest).astype(float)
+        answer = str(found.target.classes[largest])
+        losses = (codes[rows] != largest).astype(float)
+        repeated = None if lag is None else (codes[rows] != codes[rows - lag]).astype(float)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
         y = np.asarray(found.target.y, dtype=float)
-        if loss == "squared":
-            answer, losses = "the mean", (y - np.average(y[rows], weights=weight)) ** 2
-        else:
-            answer, losses = "the median", np.abs(y - _find_median(y[rows], weight))
+        measure = np.square if loss == "squared" else np.abs
+        answer, centre = "the mean", float(np.average(y[rows], weights=weight))
+        if loss == "absolute":
+            answer, centre = "the median", _find_median(y[rows], weight)
+        losses = measure(y[rows] - centre)
+        repeated = None if lag is None else measure(y[rows] - y[rows - lag])
     else:
         return None
-    error = float(np.average(losses[rows], weights=weight))
-    difference, spread, degrees = summarize_losses(found, found.loss - losses[rows])
-    reach = np.nan if ordered else float(stats.t.isf(ALPHA / 2, degrees)) * spread
-    return Guess(answer, error, difference, difference - reach, difference + reach)
+    verb, error = Guess.verb, float(np.average(losses, weights=weight))
+    if lag is not None and repeated is not None:
+        of_last = float(np.average(repeated, weights=weight))
+        if of_last < error:
+            losses, error, verb = repeated, of_last, "answering"
+            answer = "the value before" if lag == 1 else f"the value {lag} samples before"
+    difference, spread, degrees = summarize_losses(found, found.loss - losses)
+    reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
+    return Guess(answer, error, difference, difference - reach, difference + reach, verb)
 
 
 def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
@@ -234,7 +249,9 @@ def write_error(
     interval, loss = quoted.interval, quoted.details["loss"]
     name = {"zero_one": "error", "squared": "root mean squared error"}.get(loss)
     text = f"Estimated {name or mean_loss_name(loss)} {write_amount(quoted.value, loss)}, "
-    if np.isfinite(interval.low):
+    if quoted.details["n_groups"] == 1:
+        text += f"without an interval, since neighbours err too much alike ({quoted.method})"
+    elif np.isfinite(interval.low):
         low = write_amount(interval.low, loss).removesuffix(" %")
         level = f"{100 * interval.confidence_level:g} % interval"
         text += f"{level} {low} to {write_amount(interval.high, loss)} ({quoted.method})"
@@ -243,7 +260,7 @@ def write_error(
     if explained is not None:
         text += f", R2 {explained:.2f}"
     if guess is not None:
-        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
+        text += f"; {guess.verb} {guess.answer} has {write_amount(guess.error, loss)}"
     if unanswered:
         more = f" and {len(unanswered) - FEW} other classes" if len(unanswered) > FEW else ""
         text += f"{',' if guess else ';'} and it never answers {', '.join(unanswered[:FEW])}{more}"
@@ -338,7 +355,8 @@ def _read_permutation(test: Test | None) -> tuple[str, str]:
 def write_guess(guess: Guess, loss: str) -> str:
     """Say how the error compares with that of the guess: lower, perhaps the same, or higher."""
     form = ".4f" if loss == "zero_one" else ".4g"
-    start = f"Always answering {guess.answer} has the {mean_loss_name(loss)} {guess.error:{form}}"
+    said = f"{guess.verb} {guess.answer}"
+    start = f"{said[0].upper()}{said[1:]} has the {mean_loss_name(loss)} {guess.error:{form}}"
     if not np.isfinite(guess.low):
         return f"{start} on the same samples."
     ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
@@ -376,16 +394,21 @@ MEASURED = {
     "95 % were promised, and in 83 % where a few errors were far larger than the others.",
 }
 """What benchmarks/results/coverage_intervals.csv says of the answer."""
+TARGET_IN_TIME = (
+    "The interval is for the mean error, at times like these, of rules each fitted to what came "
+    "before"
+)
+MEASURED_IN_TIME = "MEASURE"
 SIZES = {"zero_one": "50 to 100", "squared": "50"}
 FEWEST, MOST, FEWEST_OF_CLASS = 50, {"zero_one": 100, "squared": 50}, 0.1
 REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
 def write_coverage(
-    answer: Estimate | None, sizes: Mapping[Any, int] | None, *, weighted: bool
+    answer: Estimate, sizes: Mapping[Any, int] | None, cases: Cases, weighted: bool
 ) -> list[str]:
     """Say what the interval of the answer is for, how it was made, and how that is known."""
-    if answer is None or not np.isfinite(answer.interval.low):
+    if not np.isfinite(answer.interval.low):
         return []
     folds = answer.details["parameters"]["n_folds"]
     repeats = answer.details["n_fits"] // folds  # 1 where a unit is left out at a time
@@ -393,6 +416,10 @@ def write_coverage(
     made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
     if repeats > 1:
         made += f", repeated {repeats} times"
+    if cases.name == "blocks of time":
+        if cases.n_units == 1:
+            return []
+        return [f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time).", MEASURED_IN_TIME]
     target = f"{TARGET} ({answer.method}: {made})."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted))
     if unmeasured:

@@ -33,9 +33,8 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import fit_plan, is_served
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
+from skeval._resampling.procedure import OutOfFold, Procedure
 from skeval._resampling.questions import Questions
-from skeval._resampling.schemes import given_scheme
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval._resampling.units import bootstrap_plan, drawing_units
@@ -166,14 +165,9 @@ class Steps:
         return plan_answer(self.procedure, cv, {}, self.seed)
 
     @property
-    def counted(self) -> Procedure:
-        """The procedure with the units that its losses are counted by."""
-        return self.procedure if self.ordered else self.design.procedure
-
-    @property
     def kept_together(self) -> Any:
         """The groups that no split takes apart, or the samples that the given folds never part."""
-        cases = self.counted.cases
+        cases = self.design.procedure.cases
         return cases.unit if cases.name == "folds" else self.groups
 
     @property
@@ -181,21 +175,24 @@ class Steps:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
 
+    @property
+    def lag(self) -> int | None:
+        """How long before a sample models know the target; None where order does not count."""
+        if not self.ordered or self.design.splits is None:
+            return None
+        return min(int(test.min() - train.max()) for train, test in self.design.splits)
+
     @cached_property
     def procedure(self) -> Procedure:
         """The procedure whose error is asked for."""
         return Procedure(AUTO, self.task, self.task.units, (self.task.loss,))
 
-    def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate | None, OutOfFold]:
+    def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
 
-        Where samples keep their order there is no such interval; predictions are then those of
-        the folds. Where time is limited, there are as many repeats of the folds as fit in, one at
-        least.
+        Where time is limited, there are as many repeats of the folds as fit in, one at least.
         """
-        p, scheme = self.procedure, given_scheme(len(self.target), self.folds, 1)
-        if not self.ordered:
-            p, scheme = self.design.procedure, self.design.scheme
+        p, scheme, settings = self.design.procedure, self.design.scheme, self.design.settings
         if clock.budget is None:
             answers = list(p.answers(scheme, questions))
             clock.count(len(answers))
@@ -207,11 +204,8 @@ class Steps:
                 if clock.seconds_of(part.n_folds + self.n_needed) > clock.left:
                     break
             scheme = scheme.cut_to(len(answers) // scheme.n_folds)
-        if self.ordered:
-            return None, collect_answers(p, answers, scheme, 1.0)
-        settings = self.design.settings | {"n_repeats": scheme.n_repeats}
-        if scheme is self.design.scheme:
-            settings = self.design.settings
+        if scheme is not self.design.scheme:
+            settings = settings | {"n_repeats": scheme.n_repeats}
         design = self.design._replace(scheme=scheme, settings=settings)
         return read_answers(design, answers, self.confidence_level)
 

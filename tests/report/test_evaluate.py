@@ -460,10 +460,10 @@ def test_ordered_samples_are_not_exchanged(cv):
     assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
-    assert np.isnan(report.guess.low)
-    assert "Whether it is better than that guess is not tested." in report.verdict
+    assert report.guess.answer == "the value before"  # walks cross their median rarely
+    assert "; answering the value before has " in report.verdict
+    assert "Better than" not in report.verdict
     assert has(report, "The folds test only what comes after all that they train on")
-    assert has(report, "where neighbours in time err together it is too short")
     assert "let the future predict the past" in report.to_html()
 
 

@@ -307,12 +307,14 @@ def test_subgroups_that_there_are_not(iris, by, rule):
         evaluate(GaussianNB(), *iris, by=by)
 
 
-def test_samples_in_order_have_metrics_without_intervals(iris):
+def test_samples_in_order_are_counted_by_blocks_of_time(iris):
     X, y = iris
     order = np.random.default_rng(0).permutation(150)
-    report = evaluate(GaussianNB(), X[order], y[order], cv=TimeSeriesSplit(4))
-    assert report.answer is None
-    assert np.isnan(metric(report, "balanced_accuracy").interval.low)
+    report = evaluate(GaussianNB(), X[order], y[order], cv=TimeSeriesSplit(4), by=order % 2)
+    assert report.answer.details["n_groups"] == report.out_of_fold.cases.n_units == 9
+    assert report.out_of_fold.inflation == 1
+    assert np.isfinite(metric(report, "balanced_accuracy").interval.low)
+    assert report.subgroups[0].n_samples + report.subgroups[1].n_samples == 120
     assert report.predictions["sample"].min() >= 30
     assert "There is no interval" not in str(report)
     assert "nan" not in str(report)

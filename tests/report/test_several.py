@@ -70,14 +70,17 @@ def test_regressors_are_compared_by_their_loss():
     assert "r2" in found.to_frame()
 
 
-def test_samples_in_order_are_not_compared(data):
+def test_samples_in_order_are_compared_by_blocks_of_time(data):
     X, y = data
     order = np.random.default_rng(0).permutation(len(y))
     models = {"bayes": GaussianNB(), "one": KNeighborsClassifier(1)}
     found = skeval.evaluate(models, X[order], y[order], cv=TimeSeriesSplit(3), **FEW)
     assert isinstance(found, EvaluationComparison)
-    assert found.comparison is None
-    assert "not tested" in str(found)
+    difference = found.comparison["bayes", "one"]
+    errors = [found[name].answer.value for name in found]
+    assert found.comparison.method == "time_blocks"
+    assert difference.value == pytest.approx(errors[1] - errors[0])
+    assert difference.n_samples == found["one"].answer.n_samples
     assert "Side by side" in found.to_html()
 
 

@@ -30,6 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import skeval
+from skeval._resampling.schemes import Cases
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
 from skeval.report._sentences import (
@@ -328,7 +329,7 @@ def test_grave_warnings_stand_first():
     both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **FEW)
     both = replace(both, warnings=report.warnings)
     assert both.verdict.startswith("Do not quote this error: ")
-    assert both.verdict.endswith("Not shown to beat one constant answer: b.")
+    assert both.verdict.endswith("Not shown to beat the guess: b.")
 
 
 def test_no_interval_is_not_written_as_nan():
@@ -366,10 +367,11 @@ def test_what_was_not_measured_is_not_promised(options, sizes, words):
     details = {name: value for name, value in options.items() if name in answer.details}
     others = {name: value for name, value in options.items() if name not in details}
     answer = replace(answer, details={**answer.details, **details}, **others)
-    _, told = write_coverage(answer, sizes, weighted=False)
+    cases = Cases(np.arange(len(y)), np.asarray(y))
+    _, told = write_coverage(answer, sizes, cases, weighted=False)
     assert words in told
     assert ("where 95 % were promised" in told) == told.startswith("In simulations")
-    assert "sample weights" in write_coverage(answer, sizes, weighted=True)[1]
+    assert "sample weights" in write_coverage(answer, sizes, cases, weighted=True)[1]
 
 
 def test_squared_errors_are_told_in_the_unit_of_the_target():

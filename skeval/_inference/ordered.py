@@ -1,0 +1,89 @@
+r"""Losses in the order of time, where neighbours err together.
+
+The mean of `n` such losses varies more than that of independent ones. Consecutive samples are put
+together in blocks, and blocks are counted as groups are. A block of `b` losses of an autoregressive
+series of the first order with the coefficient :math:`\rho` knows but the share
+
+.. math:: 1 - \frac{2 \rho}{b (1 - \rho^2)}
+
+of the variance of a mean of many, since what reaches over its ends is lost: blocks are made so long
+that no more than `LOST` is. There are `MOST_BLOCKS` at most, since more of them say little more
+(Student's quantile is 2.09 for 20 and 1.96 for infinitely many), and are shorter.
+
+Two tests of the difference of two rules go by the differences of their losses: by blocks, and that
+of Diebold and Mariano for forecasts whose errors are alike up to a known horizon.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skeval._inference.errors import Tested, variance_of_mean
+from skeval._inference.paired import PairedTest, student_test
+
+__all__ = ["autocorrelation", "blocks_test", "diebold_mariano", "time_blocks"]
+
+Floats = NDArray[np.float64]
+
+LOST = 0.08
+"""Share of the variance of a mean that blocks may lose at their ends."""
+FEWEST_BLOCKS, MOST_BLOCKS = 3, 20
+
+
+def autocorrelation(losses: Floats) -> float:
+    """Return the correlation of neighbours, with Kendall's (1954) correction of its bias.
+
+    It is 0 at least: where neighbours differ more than others do, blocks need not be longer.
+    """
+    n, deviations = len(losses), losses - losses.mean()
+    total = float(deviations @ deviations)
+    if n < 2 or not total > 0:
+        return 0.0
+    found = float(deviations[1:] @ deviations[:-1]) / total
+    return float(np.clip(found + (1 + 3 * found) / n, 0, 1 - 1 / n))
+
+
+def time_blocks(losses: Floats) -> NDArray[np.intp] | None:
+    """Return the block of each of losses in order, numbered from 0; None where they are too few.
+
+    Blocks are equally long but for one sample. Their number is ``.4 n^(2/3)`` at most: the length
+    grows with the number of samples, even where neighbours do not err together.
+    """
+    n, rho = len(losses), autocorrelation(losses)
+    shortest = max(1.0, 2 * rho / (1 - rho**2) / LOST)
+    n_blocks = int(min(MOST_BLOCKS, 0.4 * n ** (2 / 3), n / shortest))
+    if n_blocks < FEWEST_BLOCKS:
+        return None
+    return np.arange(n) * n_blocks // n
+
+
+def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest | None:
+    """Return the test of the mean of differences in order by blocks of time; None of too few."""
+    blocks = time_blocks(differences)
+    if blocks is None:
+        return None
+    error = float(np.sqrt(variance_of_mean(Tested(differences, None, blocks))))
+    return student_test(float(differences.mean()), error, int(blocks[-1]) + 1, alternative)
+
+
+def diebold_mariano(
+    differences: Floats, horizon: int = 1, alternative: str = "two-sided"
+) -> PairedTest:
+    r"""Diebold & Mariano (1995), with the correction of Harvey, Leybourne & Newbold (1997).
+
+    The errors of forecasts `h` steps ahead are alike over ``h - 1`` steps. With the autocovariances
+    :math:`\gamma_k = \frac1n \sum_t (d_t - \bar d)(d_{t-k} - \bar d)` the variance of the mean is
+
+    .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
+              \frac{n}{n + 1 - 2h + h(h-1)/n} ,
+
+    on ``n - 1`` degrees of freedom. It may be below 0, and the test is undefined then. For one step
+    it is Student's test of the differences.
+    """
+    n, deviations = len(differences), differences - differences.mean()
+    covariances = [float(deviations[k:] @ deviations[: n - k]) / n for k in range(horizon)]
+    variance = (covariances[0] + 2 * sum(covariances[1:])) / n
+    variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
+    error = float(np.sqrt(variance)) if variance > 0 else np.nan
+    return student_test(float(differences.mean()), error, n, alternative)

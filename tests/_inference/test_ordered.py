@@ -1,0 +1,124 @@
+"""Blocks of time: how long they are, and how often intervals by them hold a mean."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.signal import lfilter
+
+from skeval._inference import errors
+from skeval._inference.ordered import (
+    autocorrelation,
+    blocks_test,
+    diebold_mariano,
+    time_blocks,
+)
+
+
+def draw_series(rng, n, rho):
+    """Return an autoregressive series of the first order, with mean 0 and variance 1."""
+    noise = rng.standard_normal(n + 200)
+    return lfilter([np.sqrt(1 - rho**2)], [1, -rho], noise)[200:]
+
+
+def test_variance_of_a_mean_that_blocks_know():
+    # the share that the derivation says, from the covariances themselves
+    for rho, b in ((0.3, 40), (0.9, 200)):
+        lags = np.abs(np.subtract.outer(np.arange(b), np.arange(b)))
+        of_block = np.sum(rho**lags) / b  # b times the variance of its mean
+        of_many = (1 + rho) / (1 - rho)
+        assert of_block / of_many == pytest.approx(1 - 2 * rho / (b * (1 - rho**2)), abs=1e-3)
+
+
+@pytest.mark.parametrize("n", [100, 1000])
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_autocorrelation_has_no_bias(n, rho):
+    rng = np.random.default_rng(0)
+    found = [autocorrelation(draw_series(rng, n, rho)) for _ in range(400)]
+    spread = np.sqrt((1 - rho**2) / n)
+    # below 0 it is 0: of a normal estimate around 0 that leaves .4 of its spread
+    expected = rho if rho else spread * stats.norm.pdf(0)
+    assert np.mean(found) == pytest.approx(expected, abs=4 * spread / np.sqrt(400) + 1 / n)
+
+
+def test_blocks_are_equal_stretches_in_order():
+    rng = np.random.default_rng(0)
+    for n in (60, 101, 500, 5000):
+        blocks = time_blocks(draw_series(rng, n, 0.3))
+        sizes = np.bincount(blocks)
+        assert np.all(np.diff(blocks) >= 0)
+        assert np.ptp(sizes) <= 1
+        assert 3 <= len(sizes) <= 20
+
+
+def test_blocks_do_not_depend_on_scale_shift_or_direction():
+    series = draw_series(np.random.default_rng(0), 300, 0.7)
+    number = time_blocks(series).max()
+    for other in (5 - 3 * series, series[::-1], 1e6 * series, series + 1e6):
+        assert time_blocks(other).max() == number
+
+
+def test_the_more_alike_neighbours_are_the_fewer_blocks_there_are():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(1200)
+    numbers = [
+        time_blocks(lfilter([1], [1, -rho], noise)[200:]).max() for rho in (0, 0.6, 0.8, 0.9)
+    ]
+    assert numbers == sorted(numbers, reverse=True)
+    assert numbers[0] > numbers[-1]
+
+
+def test_too_few_samples_for_how_alike_they_are_have_none():
+    assert time_blocks(np.arange(5.0)) is None
+    assert time_blocks(np.cumsum(np.random.default_rng(0).standard_normal(200))) is None
+    assert time_blocks(np.ones(200)) is not None  # nothing varies: nothing is alike
+
+
+@pytest.mark.parametrize(("n", "rho"), [(100, 0.0), (100, 0.5), (400, 0.5), (2000, 0.9)])
+def test_intervals_by_blocks_hold_the_mean(n, rho):
+    rng, held, given = np.random.default_rng(0), 0, 0
+    for _ in range(300):
+        series = draw_series(rng, n, rho)
+        blocks = time_blocks(series)
+        if blocks is None:
+            continue
+        given += 1
+        error = np.sqrt(errors.variance_of_mean(errors.Tested(series, None, blocks)))
+        held += abs(series.mean()) <= stats.t.isf(0.025, blocks.max()) * error
+    assert given > 270
+    assert stats.binomtest(held, given, 0.95).pvalue > 0.001
+
+
+def mean_of_products(d, k):
+    """Return the autocovariance at a lag, term by term."""
+    mean = sum(d) / len(d)
+    return sum((d[t] - mean) * (d[t - k] - mean) for t in range(k, len(d))) / len(d)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 5])
+def test_diebold_and_mariano_is_its_definition(horizon):
+    d = draw_series(np.random.default_rng(3), 60, 0.4) + 0.2
+    n, h = len(d), horizon
+    variance = mean_of_products(d, 0) + 2 * sum(mean_of_products(d, k) for k in range(1, h))
+    statistic = d.mean() / np.sqrt(variance / n)
+    statistic *= np.sqrt((n + 1 - 2 * h + h * (h - 1) / n) / n)
+    found = diebold_mariano(d, horizon)
+    assert found.statistic == pytest.approx(statistic)
+    assert found.pvalue == pytest.approx(2 * stats.t.sf(abs(statistic), n - 1))
+
+
+def test_of_one_step_it_is_students_test():
+    d = np.random.default_rng(0).standard_normal(30)
+    expected = stats.ttest_1samp(d, 0)
+    found = diebold_mariano(d)
+    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
+    assert found.limits(0.9) == pytest.approx(tuple(expected.confidence_interval(0.9)))
+
+
+@pytest.mark.parametrize("test", [blocks_test, lambda d: diebold_mariano(d, 4)])
+def test_size_where_neighbours_err_together(test):
+    # forecasts four steps ahead: errors are sums of four shocks
+    rng, rejected = np.random.default_rng(0), 0
+    for _ in range(300):
+        d = lfilter(np.ones(4), [1], rng.standard_normal(303))[3:]
+        rejected += test(d).pvalue <= 0.05
+    assert stats.binomtest(rejected, 300, 0.05, alternative="greater").pvalue > 0.001
