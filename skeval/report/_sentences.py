@@ -398,7 +398,13 @@ TARGET_IN_TIME = (
     "The interval is for the mean error, at times like these, of rules each fitted to what came "
     "before"
 )
-MEASURED_IN_TIME = "MEASURE"
+MEASURED_IN_TIME = (
+    "In simulations of 100 to 2,000 samples it held that error in 93 to 99 % of the cases where "
+    "95 % were promised, if the errors of neighbours had an autocorrelation of .5 at most; with "
+    "one of .9 in 88 to 93 % of the cases with 400 samples or more, and in 69 to 95 % with 100."
+)
+"""What benchmarks/results/coverage_in_time.csv says of ordered folds."""
+FEWEST_IN_TIME = 100
 SIZES = {"zero_one": "50 to 100", "squared": "50"}
 FEWEST, MOST, FEWEST_OF_CLASS = 50, {"zero_one": 100, "squared": 50}, 0.1
 REPEATS = {"n_folds": 10, "n_repeats": 10}
@@ -419,7 +425,11 @@ def write_coverage(
     if cases.name == "blocks of time":
         if cases.n_units == 1:
             return []
-        return [f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time).", MEASURED_IN_TIME]
+        told = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
+        if len(cases.unit) < FEWEST_IN_TIME:
+            few = f"fewer than {FEWEST_IN_TIME} samples"
+            return [told, f"How often it holds that error has not been measured for {few}."]
+        return [told, MEASURED_IN_TIME]
     target = f"{TARGET} ({answer.method}: {made})."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted))
     if unmeasured:
