@@ -342,10 +342,13 @@ class Results(dict[Any, Any], Result):
         `details` name the `first`, which has the larger value, the `second`, and the number of
         pairs, `n_pairs`; its interval holds its level for all pairs at once. None where no two
         have an interval, and of all else.
+    less_the_rest : dict of Estimate, or None
+        Of a metric in subgroups that are held against all other samples: the differences.
     """
 
     __repr__ = dict.__repr__
     largest_difference: Estimate | None = None
+    less_the_rest: Results | None = None
 
     def __missing__(self, name: Any) -> Any:
         raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
