@@ -40,6 +40,7 @@ __all__ = [
     "find_unanswered",
     "forbid_quoting",
     "name_metric",
+    "write_amount",
     "write_chance",
     "write_coverage",
     "write_error",

@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 
 import skeval
 from skeval.model_selection import metric_interval
-from skeval.report._evaluate_predictions import read_predictions
+from skeval.report._given import read_predictions
 
 N = 120
 SHARED = {"random_state": 0}
