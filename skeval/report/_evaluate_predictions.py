@@ -1,6 +1,6 @@
 """A report of predictions that somebody else made: what was predicted, how well, and how sure.
 
-Read from top to bottom: the public function and its report; the verdict; what a reader is warned of.
+Read from top to bottom: the public function and its report; the verdict; the warnings.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection._fold_metrics import measure_metrics
@@ -458,7 +458,15 @@ def warn_of_predictions(
     given: Given, found: OutOfFold, metrics: Results, y_true: Any
 ) -> Iterator[Caution]:
     """Yield what a reader should know before quoting a number."""
-    target, n = given.target, len(given.target)
+    yield from _warn_of_units(given, found, y_true)
+    yield from _warn_of_scores(given, found, metrics)
+    yield from warn_of_metrics(metrics, ordered=False)
+    yield from _warn_of_classes(given, found)
+
+
+def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caution]:
+    """Say which samples may not be independent, and whether groups are too few."""
+    n, n_groups = len(given.target), found.cases.n_groups
     index = getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
         n_same = int(index.duplicated(keep=False).sum())
@@ -468,15 +476,19 @@ def warn_of_predictions(
             "name belong together, as those of one patient do, give groups=, else intervals are "
             "too short.",
         )
-    elif found.cases.n_groups is None:
+    elif n_groups is None:
         yield from _warn_of_copies(given)
-    n_groups = found.cases.n_groups
     if n_groups is not None and n_groups < FEW_GROUPS:
         yield Caution(
             "few-groups",
             f"There are {n_groups} groups: intervals made of so few may hold less often than "
             "their level says.",
         )
+
+
+def _warn_of_scores(given: Given, found: OutOfFold, metrics: Results) -> Iterator[Caution]:
+    """Say which scores are no probabilities, are all the same, or rank the wrong way round."""
+    n = len(given.target)
     if given.kind == "scores" and given.response is not None and given.response.ndim == 1:
         scores = given.response
         outside = int(np.sum((scores < 0) | (scores > 1)))
@@ -487,7 +499,6 @@ def warn_of_predictions(
                 f"{scores.max():.4g}: they are no probabilities. They are taken for scores; "
                 "calibration, Brier score and log loss are left out.",
             )
-    yield from warn_of_metrics(metrics, ordered=False)
     if found.class_scores is not None and found.ranks_nothing.all():
         yield Caution(
             "constant-scores",
@@ -501,6 +512,11 @@ def warn_of_predictions(
             f"The area under the ROC curve is below 0.5: high scores go with the other class than "
             f"{given.positive}. If they are meant for that one, give pos_label=.",
         )
+
+
+def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
+    """Say which classes are never predicted or rare, and whether all is right."""
+    target = given.target
     perfect = Caution(
         "perfect",
         "Every prediction is right. Look whether the system has seen the truth, in these samples "
