@@ -41,6 +41,7 @@ __all__ = [
     "percentile_limits",
     "significance_level",
     "simultaneous_level",
+    "student_test",
     "tail_probability",
 ]
 

@@ -2,8 +2,8 @@ r"""Estimates of several sites or studies as one: the random-effects model.
 
 The error of site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
 estimate :math:`y_i` deviates from that with the known variance :math:`v_i`. With the weights
-:math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`; :math:`\tau^2`
-has the largest restricted likelihood, where
+:math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The variance
+between sites has the largest restricted likelihood where
 
 .. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
 """

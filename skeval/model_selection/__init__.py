@@ -10,8 +10,8 @@ from skeval.model_selection._bootstrap import (
 from skeval.model_selection._compare import (
     compare_classifiers,
     compare_predictions,
-    compare_scores,
 )
+from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
 from skeval.model_selection._error_interval import error_interval

@@ -1,4 +1,4 @@
-"""Which is better? Of estimators, of predictions, or of scores that were computed before.
+"""Which is better? Of estimators, or of predictions.
 
 Each function reads what it is given into a source of evidence, and lets `compare` ask one of the
 tests of `METHODS`.
@@ -19,8 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
 from skeval._inference.areas import delong, partial_delong
-from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
-from skeval._inference.ranks import smallest_pvalue
+from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
@@ -40,22 +39,15 @@ from skeval.model_selection._comparison_methods import (
     InTime,
     Question,
     Splits,
-    Table,
     check_estimators,
     check_method,
-    check_named,
     choose_scoring,
     compare,
-    methods_of,
+    count_up,
+    name_listed,
     resolve_scorer,
 )
 from skeval.model_selection._estimates import repeat_folds
-from skeval.model_selection._run_over_datasets import (
-    ScoreTable,
-    check_same_indices,
-    read_score_table,
-    read_splits_scores,
-)
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
@@ -73,11 +65,8 @@ from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
 __all__ = [
-    "GivenInTime",
-    "GivenSplits",
     "compare_classifiers",
     "compare_predictions",
-    "compare_scores",
     "default_rope",
 ]
 
@@ -319,27 +308,6 @@ N_REPEATS = 10
 
 ROPE = 0.01
 """Half the width of the region of practical equivalence of rates."""
-
-
-def name_listed(
-    argument: str, things: Any, name_all: Callable[..., Sequence[str]]
-) -> dict[str, Any]:
-    """Return two things or more by name; those of a list get names from a function of all."""
-    if isinstance(things, list | tuple):
-        if len(things) < 2:
-            raise TypeError(f"{argument} must hold two at least, got {len(things)}.")
-        return dict(zip(name_all(*things), things, strict=True))
-    if isinstance(things, Mapping):
-        check_named(argument, things, 2)
-        return dict(things)
-    raise TypeError(
-        f"{argument} must be a dict or a list of two at least, got {type(things).__name__}."
-    )
-
-
-def count_up(noun: str) -> Callable[..., list[str]]:
-    """Return a function that names things by a noun and their number."""
-    return lambda *things: [f"{noun} {number}" for number in range(1, 1 + len(things))]
 
 
 def default_rope(scoring: str) -> float:
@@ -922,344 +890,3 @@ def _as_scores(name: str, scores: np.ndarray) -> np.ndarray:
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError(f"{name} must hold one finite score a sample for method='delong'.")
     return values
-
-
-LARGEST = 1e100  # whose square is a number still
-
-
-@validate_params({"random_state": ["random_state", Generator]})
-def compare_scores(
-    scores: Any,
-    *,
-    over: str = "splits",
-    method: str = "auto",
-    test_train_ratio: float | None = None,
-    alternative: str = "two-sided",
-    correction: str = "holm",
-    rope: float = 0.01,
-    confidence_level: float = 0.95,
-    missing: str = "raise",
-    random_state: RandomStateLike = None,
-) -> Comparison:
-    r"""Compare classifiers by scores that they have: of the splits of one data set, or of several.
-
-    Parameters
-    ----------
-    scores : dict, list, dataframe or array-like
-        Over splits a dict of str to scores, or a list of them, for each classifier: an array of
-        shape (n_splits,), of the same splits in the same order, or a result of `cross_validate`.
-
-        Over data sets a score of each classifier on each data set; larger is better, so give errors
-        a minus sign. One of
-
-        - a frame with a row for each data set and a column for each classifier;
-        - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
-          ``split`` where there are scores of splits, which pairs them; the order of its rows does
-          not matter, and what is named is sorted;
-        - a dict of data sets, or a list, of dicts of classifiers: each with a result of
-          `cross_validate`, the scores of the splits, or one score;
-        - what `run_over_datasets` returns;
-        - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
-
-        Scores of splits are averaged, and kept for the hierarchical test of `Comparison.posterior`.
-    over : {"splits", "datasets"}, default="splits"
-        What the scores are of.
-    method : str, default="auto"
-        Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
-        as in `compare_classifiers`, with the Bayesian correlated t test. "5x2cv_t" [1]_ and
-        "5x2cv_f" [2]_ are of five repeats of two folds, ten scores, the two of a repeat next to
-        each other.
-
-        Over data sets "wilcoxon" is the signed-rank test of the scores of two, with `correction`.
-        It takes differences for symmetric and depends on no other classifier. "nemenyi" is the
-        distance of mean ranks, by the studentised range; `correction` is not needed. "mean_ranks"
-        is the same distance by the normal distribution, with `correction`. Both fail where
-        classifiers differ in how much their scores vary: they reject up to twice as often as they
-        should, see Notes. "auto" is "wilcoxon", but "nemenyi" where three classifiers or more are
-        on so few data sets that Wilcoxon's test could never reject; the result says why.
-    test_train_ratio : float, default=None
-        Size of a test set over that of its training set ("corrected_t"): 1 / 9 for ten folds,
-        however often repeated. None reads it from results of `cross_validate` that have
-        ``return_indices=True``.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What the test is to show of the score of the first minus that of the second, over splits
-        and of two classifiers; "5x2cv_f" is two-sided.
-    correction : {"holm", "bonferroni", "none"}, default="holm"
-        Of the P-values, for the number of pairs.
-    rope : float, default=0.01
-        Half the width of the region of practical equivalence, in units of the score.
-    confidence_level : float, default=0.95
-        With which the intervals of all differences hold together. Over data sets one minus it is
-        the level of the tests where a result says what differs; over splits 5 % at most.
-    missing : {"raise", "drop"}, default="raise"
-        What to do where a classifier has no score on a data set: raise an error that names the
-        two, or leave the data set out, and list it in ``details["dropped"]``.
-    random_state : int, RandomState, Generator or None, default=None
-        Draws from the posteriors over data sets.
-
-    Returns
-    -------
-    comparison : Comparison
-        With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and mean ranks among the `details`.
-
-    Raises
-    ------
-    ValueError
-        If the splits differ in number, or in the indices that results of `cross_validate` have, or
-        are too few, or the ratio is not known; over data sets if a score is missing, a data set or
-        classifier is named twice, or there are fewer than two.
-    TypeError
-        If `scores` is none of the above.
-
-    Notes
-    -----
-    Over splits, with :math:`d_{ij}` the difference on fold `j` of repeat `i` and
-    :math:`s_i^2 = (d_{i1} - d_{i2})^2 / 2`,
-
-    .. math:: t = \frac{d_{11}}{\sqrt{\sum_i s_i^2 / 5}}, \qquad
-              F = \frac{\sum_{ij} d_{ij}^2}{2 \sum_i s_i^2} ,
-
-    on 5, and on 10 and 5 degrees of freedom. The interval of "5x2cv_t" is around the difference on
-    the first fold, as its statistic is; that of "5x2cv_f" inverts the test, and is nan where the
-    ten differ too much among themselves for any difference to fit.
-
-    In ``benchmarks/results/split_tests.md`` two equal rules are called different, at a nominal 5 %,
-    in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, 1 % over 10, and 2 to 3 % by
-    either 5 x 2 test; of two that differ (n = 60 and 200) these find 50 and 95 %, 18 and 68 %, 28
-    and 61 % (t), 38 and 80 % (F). The t-test without the correction, which is not here, fails: over
-    10 x 10 folds it calls equal rules different in 54 %.
-
-    Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
-
-    .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
-       F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
-
-    the first divided by its value for untied ranks where there are ties; F has :math:`k - 1` and
-    :math:`(k - 1)(N - 1)` degrees of freedom [3]_. Neither is a gate before the pairs: Holm's
-    correction and Nemenyi's test hold by themselves.
-
-    The difference of two is the median of the Walsh averages (Hodges and Lehmann) of its values on
-    the data sets, with the interval that inverts Wilcoxon's test, at Bonferroni's level for all
-    pairs. With few data sets no such interval has the level and its ends are infinite. The effect
-    size is the matched-pairs rank-biserial correlation.
-
-    The posterior probabilities are those of the Bayesian signed-rank test [5]_;
-    `Comparison.posterior` has the hierarchical one of scores of splits.
-
-    Mean ranks of two depend on all others [4]_, and fail where scores are of different laws. With
-    scores of the same mean, of which every other one varies thirty times as much, "nemenyi" calls a
-    pair of 10 classifiers different in 9 to 10 % of experiments at a nominal 5 %, "mean_ranks" in 7
-    to 8 %, and F rejects in 7 to 9 %; with every other one skewed it is up to 10, 10 and 12 % on 50
-    data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects.
-    A posterior probability is no P-value: without a `rope`, one of two equal classifiers is said to
-    be better with probability 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets.
-    All of this, and the power, is in ``benchmarks/results/over_datasets.md``.
-
-    References
-    ----------
-    .. [1] Dietterich, T. G. (1998). Approximate statistical tests for comparing supervised
-       classification learning algorithms. Neural Computation 10, 1895-1923.
-       https://doi.org/10.1162/089976698300017197
-    .. [2] Alpaydin, E. (1999). Combined 5 x 2 cv F test for comparing supervised classification
-       learning algorithms. Neural Computation 11, 1885-1892.
-       https://doi.org/10.1162/089976699300016007
-    .. [3] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
-       Journal of Machine Learning Research 7, 1-30.
-    .. [4] Benavoli, A., Corani, G. and Mangili, F. (2016). Should we really use post-hoc tests
-       based on mean-ranks? Journal of Machine Learning Research 17, 1-10.
-    .. [5] Benavoli, A., Corani, G., Demsar, J. and Zaffalon, M. (2017). Time for a change: a
-       tutorial for comparing multiple classifiers through Bayesian analysis. Journal of Machine
-       Learning Research 18, 1-36.
-
-    Examples
-    --------
-    >>> from skeval.model_selection import compare_scores
-    >>> a = [0.81, 0.79, 0.84, 0.80, 0.83]
-    >>> b = [0.78, 0.78, 0.80, 0.79, 0.81]
-    >>> print(compare_scores({"a": a, "b": b}, test_train_ratio=1 / 4))
-    score, corrected_t
-      a  0.8140
-      b  0.7920
-    corrected resampled t, 95 % interval
-      a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
-      No difference is shown at 5 % (P = 0.066). That is no proof of equality. The
-      difference may lie anywhere from -0.002 to 0.046 (95 % interval).
-
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> hardness = rng.uniform(0.6, 0.9, size=(12, 1))
-    >>> scores = hardness + [0.05, 0.02, 0.0] + rng.normal(scale=0.01, size=(12, 3))
-    >>> frame = pd.DataFrame(scores, columns=["forest", "svm", "bayes"])
-    >>> comparison = compare_scores(frame, over="datasets", random_state=0)
-    >>> print(comparison)
-    12 data sets, mean ranks
-      forest  1.0000
-      svm     2.0833
-      bayes   2.9167
-    Friedman, Iman-Davenport: F = 133, P < 0.0001
-    Wilcoxon's signed-rank test, 95 % intervals for all together
-      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
-      forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
-      svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
-      The default: it compares two by their own scores alone.
-      forest has the best mean rank; it differs from svm, bayes by more than chance
-      (Wilcoxon's signed-rank test, level 5 % for all of 3 pairs). Of all pairs 3 of 3
-      differ. All this is of data sets like these, and of no single one.
-    >>> comparison.tied
-    []
-    """
-    check_confidence_level(confidence_level)
-    check_option("over", over, ("splits", "datasets"))
-    check_option("alternative", alternative, ALTERNATIVES)
-    check_option("correction", correction, CORRECTIONS)
-    check_option("missing", missing, ("raise", "drop"))
-    kind: type[GivenSplits | GivenTable] = GivenSplits if over == "splits" else GivenTable
-    check_option("method", method, ("auto", *methods_of(kind)))
-    rope = check_rope(rope)
-    source: GivenSplits | GivenTable
-    if over == "splits":
-        method = "corrected_t" if method == "auto" else method
-        source = read_splits(scores, method, test_train_ratio)
-    else:
-        if test_train_ratio is not None:
-            raise ValueError(
-                f"test_train_ratio must be None over data sets, got {test_train_ratio}."
-            )
-        source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
-    check_method(kind, method, alternative, len(source.names))
-    root = root_seed(random_state)
-    return compare(source, method, Question(alternative, rope, confidence_level, correction, root))
-
-
-@dataclass(frozen=True)
-class GivenSplits:
-    """Scores of splits, of shape (n_splits, n_names)."""
-
-    names: tuple[str, ...]
-    scores: np.ndarray
-    test_train_ratio: float = np.nan
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    def splits(self) -> Splits:
-        """Return the scores and the ratio of the sizes of test and training sets."""
-        return Splits(self.scores, self.test_train_ratio)
-
-    def halves(self) -> np.ndarray:
-        """Return the scores of 5 x 2 folds."""
-        if len(self.scores) != 10:
-            raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {len(self.scores)}.")
-        return self.scores
-
-
-@dataclass(frozen=True)
-class GivenInTime:
-    """Scores of samples in the order of time, of shape (n_names, n_samples)."""
-
-    names: tuple[str, ...]
-    scores: np.ndarray
-    scoring: str
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.scores.shape[1]
-
-    def in_time(self) -> InTime:
-        """Return the scores."""
-        return InTime(self.scores)
-
-
-def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> GivenSplits:
-    """Return the scores of splits of each classifier."""
-    if isinstance(scores, Mapping) and "test_score" in scores:
-        raise TypeError(
-            "scores must hold a result of cross_validate for each classifier, got a single one."
-        )
-    named = name_listed("scores", scores, count_up("classifier"))
-    columns = {name: read_splits_scores(f"scores[{name!r}]", each) for name, each in named.items()}
-    for name, column in columns.items():
-        if np.isnan(column).any():
-            raise ValueError(
-                f"scores[{name!r}] must have no missing scores, got {np.isnan(column).sum()}."
-            )
-        if np.abs(column).max() > LARGEST:
-            raise ValueError(
-                f"scores[{name!r}] must be <= {LARGEST:g} in size, got {column.max():g}."
-            )
-    sizes = [len(column) for column in columns.values()]
-    if len(set(sizes)) > 1:
-        raise ValueError(f"scores must be of the same splits, got {' and '.join(map(str, sizes))}.")
-    if sizes[0] < 2:
-        raise ValueError("scores must be of two splits at least, got 1.")
-    check_same_indices({f"scores[{name!r}]": each for name, each in named.items()})
-    ratio = np.nan
-    if METHODS[method].needs == "splits":
-        ratio = _find_ratio(test_train_ratio, *named.values())
-    elif test_train_ratio is not None:
-        raise ValueError(f"test_train_ratio must be None for method={method!r}.")
-    return GivenSplits(tuple(named), np.column_stack(list(columns.values())), ratio)
-
-
-def _find_ratio(ratio: float | None, *results: Any) -> float:
-    """Return the ratio that is given, or that of the indices of the first result that has them."""
-    if ratio is not None:
-        if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
-            raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
-        return float(ratio)
-    for result in results:
-        if isinstance(result, Mapping) and "indices" in result:
-            indices = result["indices"]
-            pairs = zip(indices["test"], indices["train"], strict=True)
-            return float(np.mean([len(test) / len(train) for test, train in pairs]))
-    raise ValueError(
-        "test_train_ratio must be given, 1 / 9 for ten folds, or scores hold results of "
-        "cross_validate with return_indices=True; got None."
-    )
-
-
-@dataclass(frozen=True)
-class GivenTable:
-    """Scores over data sets, and why they are compared by the test that was chosen."""
-
-    given: ScoreTable
-    reason: str
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is compared."""
-        return self.given.names
-
-    def table(self) -> Table:
-        """Return the scores, and what is said of them."""
-        details = {
-            "datasets": self.given.datasets,
-            "dropped": self.given.dropped,
-            "split_scores": self.given.splits,
-            "test_fraction": self.given.test_fraction,
-            "reason": self.reason,
-        }
-        return Table(self.given.scores, details)
-
-
-def read_table(
-    scores: Any, missing: str, method: str, alpha: float, correction: str
-) -> tuple[GivenTable, str]:
-    """Return scores over data sets and the method, which "auto" chooses by their number."""
-    given = read_score_table(scores, missing)
-    if method != "auto":
-        return GivenTable(given, "The test was asked for."), method
-    n, k = given.scores.shape
-    default = "The default: it compares two by their own scores alone."
-    n_pairs = 1 if correction == "none" else k * (k - 1) // 2
-    least = min(smallest_pvalue(n) * n_pairs, 1.0)
-    if least <= alpha:
-        return GivenTable(given, default), "wilcoxon"
-    few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
-    if k == 2:
-        return GivenTable(given, f"{few}: it cannot reject."), "wilcoxon"
-    return GivenTable(given, f"{few}, and so Nemenyi's is taken."), "nemenyi"

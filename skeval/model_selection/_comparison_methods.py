@@ -7,7 +7,7 @@ name of each kind that it can give, and so `methods_of` a source are known witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -72,7 +72,9 @@ __all__ = [
     "check_named",
     "choose_scoring",
     "compare",
+    "count_up",
     "methods_of",
+    "name_listed",
     "resolve_scorer",
 ]
 
@@ -234,6 +236,27 @@ def check_named(name: str, things: Any, minimum: int) -> None:
     if not named or len(things) < minimum:
         got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
         raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
+
+
+def name_listed(
+    argument: str, things: Any, name_all: Callable[..., Sequence[str]]
+) -> dict[str, Any]:
+    """Return two things or more by name; those of a list get names from a function of all."""
+    if isinstance(things, list | tuple):
+        if len(things) < 2:
+            raise TypeError(f"{argument} must hold two at least, got {len(things)}.")
+        return dict(zip(name_all(*things), things, strict=True))
+    if isinstance(things, Mapping):
+        check_named(argument, things, 2)
+        return dict(things)
+    raise TypeError(
+        f"{argument} must be a dict or a list of two at least, got {type(things).__name__}."
+    )
+
+
+def count_up(noun: str) -> Callable[..., list[str]]:
+    """Return a function that names things by a noun and their number."""
+    return lambda *things: [f"{noun} {number}" for number in range(1, 1 + len(things))]
 
 
 def check_estimators(name: str, estimators: Mapping[str, Any], method: str, groups: Any) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.model_selection import Comparison
-from skeval.model_selection._compare import GivenInTime, GivenSplits, default_rope
+from skeval.model_selection._compare import default_rope
+from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport

@@ -25,7 +25,7 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import Cases
-from skeval.metrics._table import REPORTED
+from skeval.metrics._table import REPORTED, find_brier_losses
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -41,12 +41,14 @@ __all__ = [
     "find_unanswered",
     "forbid_quoting",
     "name_metric",
+    "write_amount",
     "write_chance",
     "write_coverage",
     "write_error",
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
+    "write_interruption",
     "write_omitted",
     "write_permutation",
     "write_perturbation",
@@ -75,8 +77,9 @@ class Guess:
     Attributes
     ----------
     answer : str
-        The largest class; "the mean" or "the median"; of samples in order of time, "the value
-        before" where that is better.
+        The largest class; "the mean" or "the median"; "with the shares of the classes" where
+        probabilities are judged; of samples in order of time, "the value before" where that is
+        better.
     error : float
         Its mean loss.
     difference : float
@@ -160,6 +163,10 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
             answer, centre = "the median", _find_median(y[rows], weight)
         losses = measure(y[rows] - centre)
         repeated = None if lag is None else measure(y[rows] - y[rows - lag])
+    elif loss == "brier" and found.target.classes is not None:
+        shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
+        answer, repeated = "with the shares of the classes", None
+        losses = find_brier_losses(codes[rows], np.tile(shares / shares.sum(), (len(rows), 1)))
     else:
         return None
     verb, error = Guess.verb, float(np.average(losses, weights=weight))
@@ -471,6 +478,14 @@ def write_omitted(omitted: Mapping[str, str]) -> str:
     """Say what was left out, why, and how to ask for it."""
     told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
     return f"Left out: {told}. include='all', or names of these, runs them, too."
+
+
+def write_interruption(where: str) -> str:
+    """Say where an evaluation was interrupted, and what that means."""
+    return (
+        f"Interrupted {where}: this rests on the fits that were done by then, and what would have "
+        "come next is left out."
+    )
 
 
 def write_permutation(test: Test) -> str:
