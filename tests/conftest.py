@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,12 @@ settings.register_profile(
 )
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what lasts as long as the run: modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
