@@ -8,11 +8,11 @@ import pytest
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
-# Where CI is set the examples are the same in every run; elsewhere they go on searching. Many more
-# are tried by --hypothesis-profile=long.
-settings.register_profile(
-    "shared cores", deadline=None, derandomize="CI" in os.environ, max_examples=30
-)
+# Where CI is set the examples are the same in every run; elsewhere they go on searching. Other
+# numbers of them are tried by --hypothesis-profile=long and =few.
+FIXED = "CI" in os.environ
+settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_examples=30)
+settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
 
