@@ -153,7 +153,7 @@ RESULTS = {
     "bootstrap": partial(bootstrap_error, BAYES, X, Y, n_resamples=20, random_state=0),
     "perturbation": partial(perturbation_interval, BAYES, X, Y, n_resamples=20, **DRAWN),
     "pivotal": partial(
-        perturbation_interval, BAYES, X, Y, n_resamples=20, interval="pivotal", **DRAWN
+        perturbation_interval, BAYES, X, Y, n_resamples=40, interval="pivotal", **DRAWN
     ),
     "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),

@@ -46,10 +46,10 @@ SHORT = {
 
 def test_coverage():
     """What is recommended covers; what is known to fall short does."""
-    covered, _ = coverage(60, 8, 2.0, 30, SHORT)
+    covered, _ = coverage(60, 8, 2.0, 60, SHORT)
     for name in ("repeated_cv", "corrected_t", "conservative_z", "nested_cv"):
-        assert binom.cdf(covered[name], 30, 0.95) > 0.001, (name, covered[name])
-    assert binom.cdf(covered["two_stage_bootstrap"], 30, 0.95) < 0.001
+        assert binom.cdf(covered[name], 60, 0.95) > 0.001, (name, covered[name])
+    assert binom.cdf(covered["two_stage_bootstrap"], 60, 0.95) < 0.001
 
 
 LONG = {
