@@ -68,7 +68,7 @@ class Procedure:
         if questions is not None:
             questions = questions.and_scores_of_classes(self.estimator, self.target)
         with self.naming_the_fit(scheme):
-            for _, outputs in fit_plan(self.task, plan, questions):
+            for _, outputs in fit_plan(self.task, plan, questions, one_by_one=True):
                 for output in outputs:
                     yield None if output.failed[0] else output
 

@@ -46,6 +46,7 @@ __all__ = [
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
+    "write_interruption",
     "write_omitted",
     "write_permutation",
     "write_perturbation",
@@ -434,6 +435,14 @@ def write_omitted(omitted: Mapping[str, str]) -> str:
     """Say what was left out, why, and how to ask for it."""
     told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
     return f"Left out: {told}. include='all', or names of these, runs them, too."
+
+
+def write_interruption(where: str) -> str:
+    """Say where an evaluation was interrupted, and what that means."""
+    return (
+        f"Interrupted {where}: this rests on the fits that were done by then, and what would have "
+        "come next is left out."
+    )
 
 
 def write_permutation(test: Test) -> str:

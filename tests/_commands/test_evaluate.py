@@ -38,8 +38,9 @@ def test_module_runs_and_names_data_size_and_classes():
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "linear-svm, seed 0"
     assert ".632+" in result.stdout
-    told = without_progress(result.stderr).splitlines()
-    assert all("a fit takes" in line for line in told)
+    head = "skeval: iris: 150 samples, 4 features; linear-svm, seed 0; the answer takes 30 fits"
+    assert result.stderr.splitlines()[0] == head
+    assert without_progress(result.stderr) == ""
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -90,7 +91,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     notes = [line for line in lines if line.startswith("note: idx.csv: the first column, ''")]
     assert len(notes) == 1
     assert [line for line in lines if line not in notes][1:] == bundled[1:]
-    assert captured.err == ""
+    assert without_progress(captured.err) == ""
     (tmp_path / "label.csv").write_text("a,,target\n1,2,0\n3,4,1\n")
     assert main(["evaluate", str(tmp_path / "label.csv"), *QUICK]) == 2
     assert "label.csv: column 2 has no name" in capsys.readouterr().err
@@ -302,14 +303,19 @@ def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
 
 @pytest.mark.parametrize("words", [[], ["--budget", "0.001"]])
 def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp_path, words):
-    """Whole numbers are numbers where these are predicted; no time is told where one is given."""
+    """Whole numbers are numbers where these are predicted; a limit that is too short is told."""
     path = tmp_path / "counts.csv"
     rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
     path.write_text("\n".join(["a,b,target", *rows]))
-    monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 0.0)
+    for name, value in {"WORTH_TELLING": 0.0, "MANY_ROWS": 20, "FEWEST_PILOTS": 10}.items():
+        monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
     assert main(["evaluate", str(path), "--task", "numbers", "--cv", "3", *words]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
-    assert ("so the answer will take about" in printed.err) == (not words)
+    first, second = printed.err.splitlines()
+    assert first == "skeval: counts.csv: 40 samples, 2 features; ridge, seed 0"
+    assert second.startswith("skeval: fits to 10, 20 rows took ")
+    assert ("the answer will take about" in second) == (not words)
+    assert ("the least that gives an answer" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
