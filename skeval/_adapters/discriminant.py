@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skeval._adapters.label_free import (
+    Factor,
     LabelMap,
     Part,
     are_affine,
@@ -61,7 +62,7 @@ def discriminant_adapter(
         return None
     least_squares = is_served(estimator, target)
     learn = learn_discriminant if least_squares else None
-    factor = factor_discriminant
+    factor: Factor = factor_discriminant
     if not least_squares or estimator.shrinkage:
         factor = factor_moments
     return label_free_adapter(learn, factor, estimator, X, target, transformers)

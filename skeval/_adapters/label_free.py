@@ -54,6 +54,7 @@ from skeval.utils._compat import safe_split
 __all__ = [
     "Deletion",
     "DeletionAdapter",
+    "Factor",
     "LabelFreeAdapter",
     "LabelMap",
     "Learn",

@@ -93,7 +93,7 @@ def is_invariant(estimator: Any, target: Target) -> bool:
     """Whether answers depend neither on the places nor on the scales of the columns."""
     if type(estimator) is not LinearDiscriminantAnalysis or estimator.shrinkage:
         return False
-    return estimator.solver == "svd" or len(target.classes) == 2
+    return estimator.solver == "svd" or int(target.codes.max()) == 1
 
 
 def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
