@@ -79,8 +79,12 @@ def error_interval(
     :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [11]_ for ``n / 1.55`` samples (of squared and
-      absolute loss Student's, of the logarithm).
+      cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples (of squared and
+      absolute loss Student's, of the logarithm, with :math:`2 n / (f (\kappa - 1))` degrees of
+      freedom for losses of kurtosis :math:`\kappa`, ``n / f - 1`` at most). The inflation is
+      :math:`f = \max(1 + \delta, 1.2 + 1 / (2 R))`, where :math:`\delta` is what losses share
+      since one model tests them, estimated from the repeats (Notes); it is 1.55 + .45 / `R` with
+      `groups`, and with one repeat.
     - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
     - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
       :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
@@ -215,8 +219,10 @@ def error_interval(
     with weights, of more classes and of more samples was not measured.
 
     "given_folds" (ours): the mean loss of all tested samples, with the variance of the mean of
-    its units times 1.55 + .45 / R, for R repeats: units are the `groups`, or samples that are
-    never parted, or single samples; a single test set has a factor of 1. In 200 data sets of each
+    its units times the same inflation where single samples are the units and folds are repeated,
+    and else times 1.55 + .45 / R, for R repeats: units are the `groups`, or samples that are never
+    parted, or single samples; a single test set has a factor of 1. (The figures that follow are of
+    the fixed factor.) In 200 data sets of each
     cell, linear discriminant analysis: .995 on five or ten folds of 100 independent samples as a
     list, at 1.9 and 1.5 times the width of a binomial interval, .975 to .99 on repeated
     folds, leave-one-out and random subsamples, .95 on a single third; with 20 groups of 10 or 8 of
@@ -402,7 +408,7 @@ def read_answers(
 ) -> tuple[Estimate, OutOfFold]:
     """Return what the answers of a design say of the error, and the predictions in them."""
     p, scheme = design.procedure, design.scheme
-    found = collect_answers(p, answers, scheme, find_inflation(p.method, scheme))
+    found = collect_answers(p, answers, scheme, find_inflation(p, scheme, answers, p.losses[0]))
     return find_answer(design, answers, confidence_level), found
 
 

@@ -25,7 +25,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
-from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
@@ -208,6 +208,8 @@ def measure_loss(
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
+    if found.cases.n_groups is None:
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)

@@ -274,7 +274,7 @@ class ConfusionRates(ShownAsText):
         Share of the row.
     low, high : ndarray of shape (n_classes, n_classes)
         Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has
-        over 1.55 (2 where folds are not repeated), as `error_interval` counts them.
+        over the inflation of the error, as `error_interval` counts them.
     """
 
     labels: tuple[str, ...]
