@@ -28,7 +28,14 @@ from scipy import stats
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from skeval._inference.errors import Dealt, fixed_inflation, inflation_of, shared_variance
+from skeval._inference.errors import (
+    INFLATION,
+    Dealt,
+    degrees_of_mean,
+    fixed_inflation,
+    inflation_of,
+    shared_variance,
+)
 from skeval._inference.proportions import binomial_limits
 from skeval._resampling.procedure import Procedure
 from skeval._resampling.task import read_task
@@ -36,6 +43,7 @@ from skeval.model_selection._interval_methods import completed, repeated_scheme
 
 RESULTS = Path(__file__).parent / "results" / "inflation.csv"
 FEWEST = 4  # samples of a class
+REPEATS = (10, 5, 2, 1)  # those that the table has
 PART = 100  # sets of a file
 
 
@@ -207,11 +215,10 @@ def simulate(arguments):
             print(f"{population}, {learner}, {n}, {part}: {spent:.1f} s", flush=True)
 
 
-def interval_of(loss, error, naive, n, inflation):
+def interval_of(loss, error, naive, n, inflation, degrees):
     """Return the ends of the interval of `error_interval` for a naive variance of single losses."""
     if loss == "zero_one":
         return jeffreys(error, n / inflation)
-    degrees = np.maximum(1, n / inflation - 1)
     half = stats.t.isf(0.025, degrees) * np.sqrt(inflation * naive / n) / error
     return error * np.exp(-half), error * np.exp(half)
 
@@ -247,7 +254,9 @@ def read_sets(losses, fold, n_repeats):
 def rules():
     """Return the rules that are compared: name, and inflation by delta and number of repeats."""
     return {
-        "fixed": lambda delta, n_repeats: np.full(len(delta), fixed_inflation(n_repeats)),
+        "fixed": lambda delta, n_repeats: np.full(
+            len(delta), INFLATION if n_repeats == 10 else fixed_inflation(n_repeats)
+        ),
         "chosen": lambda delta, n_repeats: np.array(
             [inflation_of(each, n_repeats) for each in delta]
         ),
@@ -257,14 +266,19 @@ def rules():
 def summarise_cell(population, learner, n, loss, found):
     """Yield the rows of the table for a cell."""
     risk, losses, fold = found
-    for n_repeats in (10, 5, 3, 2, 1):
+    for n_repeats in REPEATS:
         error, naive, delta = read_sets(losses, fold, n_repeats)
         variance = error * (1 - error) if loss == "zero_one" else naive
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.mean((error - risk) ** 2) * n / np.mean(variance)
         for name, rule in rules().items():
             inflation = rule(delta, n_repeats)
-            low, high = interval_of(loss, error, naive, n, inflation)
+            degrees = np.maximum(1, n / inflation - 1)
+            if name == "chosen" and loss != "zero_one":
+                kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)
+                pairs = zip(kept, inflation, strict=True)
+                degrees = np.array([degrees_of_mean(each, n, f) for each, f in pairs])
+            low, high = interval_of(loss, error, naive, n, inflation, degrees)
             width = np.median(high - low) / np.median(baseline_width(loss, error, naive, n))
             yield {
                 "population": population,
@@ -312,7 +326,7 @@ def summarise(arguments):
         writer.writeheader()
         writer.writerows(rows)
     for loss in ("zero_one", "squared", "absolute"):
-        for n_repeats in (10, 5, 3, 2, 1):
+        for n_repeats in REPEATS:
             for half in (0, 1):
                 key = {"loss": loss, "repeats": n_repeats, "half": half}
                 for name in rules():

@@ -282,14 +282,14 @@ def error_interval(
     >>> print(result)
     error rate (repeated_cv)
       value              0.0432
-      standard error     0.0106
-      95 % interval      [0.0259, 0.0677] (jeffreys)
+      standard error     0.0095
+      95 % interval      [0.0274, 0.0649] (jeffreys)
       samples            569
       loss               zero_one
-      effective samples  367.1
+      effective samples  455.2
       fits               100
     >>> print(result.confidence_interval(0.9))
-    [0.0283, 0.0634] (90 %, jeffreys)
+    [0.0296, 0.0611] (90 %, jeffreys)
     """
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *ERROR_METHODS))
