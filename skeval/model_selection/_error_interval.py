@@ -221,8 +221,8 @@ def error_interval(
     in 17, but .86 to .88 where errors have heavy tails. It failed for least squares of 100 samples
     with 100 features (.32 and .01). Fewer repeats have a wider interval: .959 on average over 73
     cells of 0-1 loss with five (.90 at least), .965 with two (.86), .948 with one, which tells
-    nothing of :math:`\delta` (.53 for a tree on exclusive-or). Coverage of forests and boosting, with
-    weights, with other numbers of folds and of more classes was not measured.
+    nothing of :math:`\delta` (.53 for a tree on exclusive-or). Coverage of forests and boosting,
+    with weights, with other numbers of folds and of more classes was not measured.
 
     :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
     two that two models test, times `n` over the variance of losses: the variance of the risk among
