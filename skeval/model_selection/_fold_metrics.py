@@ -80,7 +80,9 @@ def measure_metrics(
     sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
     1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
     in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
-    (Metrics that are no means of losses had somewhat narrower intervals then.)
+    (Metrics that are no means of losses had somewhat narrower intervals then, and the inflation was
+    1.55. With that from the fits, in 4 cells of 50 samples and 100 sets each, the recall of a class
+    was held in .89 at least, all others in .92 at least.)
 
     Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
     samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
