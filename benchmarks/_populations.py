@@ -20,9 +20,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.tree._criterion import MSE
-from sklearn.tree._splitter import BestSplitter
-from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
 __all__ = [
     "HELD_OUT",
@@ -284,6 +281,11 @@ def grow_tree(X, y, depth=None, features=None, leaf=1, seed=0):
     Of two classes as 0 and 1 the squared error is half the impurity of Gini, so both have the same
     splits. The checks of scikit-learn, most of the time at 100 samples, are left out.
     """
+    # private, and so imported late: other benchmarks shall not depend on the version
+    from sklearn.tree._criterion import MSE
+    from sklearn.tree._splitter import BestSplitter
+    from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
+
     features = X.shape[1] if features is None else features
     splitter = BestSplitter(MSE(1, len(y)), features, leaf, 0.0, np.random.RandomState(seed), None)
     builder = DepthFirstTreeBuilder(splitter, 2, leaf, 0.0, depth or 2**31 - 1, 0.0)
