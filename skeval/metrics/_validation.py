@@ -232,7 +232,7 @@ class Validated(NamedTuple):
         """Return the covariance of a sum of weighted deviations, shape (k, k)."""
         moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
         factor, n_groups = 1.0, self.n_groups
-        if n_groups is not None:
+        if self.group is not None and n_groups is not None:
             sums = np.zeros((n_groups, moved.shape[1]))
             np.add.at(sums, self.group, moved)
             moved, factor = sums, n_groups / (n_groups - 1)
@@ -254,14 +254,17 @@ def _compare_sums(data: Validated, p: Floats) -> Measure:
     ratio = observed / expected
     variance = float(data.spread(data.y - ratio * p)[0, 0])
     larger = data.shrink(variance / observed)
-
-    def limits(confidence_level: float) -> Limits:
-        widened = data.quantile(confidence_level) ** 2 * larger
-        half = 2 * observed + widened  # of a quadratic equation in t E
-        root = np.sqrt(half**2 - 4 * observed**2)
-        return float((half - root) / 2 / expected), float((half + root) / 2 / expected)
-
+    limits = partial(_limit_ratio, data, observed, expected, larger)
     return Measure(ratio, variance**0.5 / expected, "score", limits, {})
+
+
+def _limit_ratio(
+    data: Validated, observed: float, expected: float, larger: float, confidence_level: float
+) -> Limits:
+    """Return the roots of the quadratic equation in t E."""
+    half = 2 * observed + data.quantile(confidence_level) ** 2 * larger
+    root = np.sqrt(half**2 - 4 * observed**2)
+    return float((half - root) / 2 / expected), float((half + root) / 2 / expected)
 
 
 class Fit(NamedTuple):
@@ -309,7 +312,11 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
     return Fit(beta, before, robust, model)
 
 
-NOTHING = Measure(np.nan, np.nan, "none", lambda level: (np.nan, np.nan), {})
+def _give_nothing(confidence_level: float) -> Limits:
+    return np.nan, np.nan
+
+
+NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -320,19 +327,20 @@ def _find_in_the_large(data: Validated) -> Measure:
         return NOTHING
     value = float(fit.coefficients[0])
     larger = data.shrink(float(fit.robust[0, 0] / fit.model[0, 0]))
+    limits = partial(_limit_shift, data, value, larger)
+    return Measure(value, float(fit.robust[0, 0] ** 0.5), "score", limits, {})
+
+
+def _limit_shift(data: Validated, value: float, larger: float, confidence_level: float) -> Limits:
+    """Return the shifts whose score is that many standard deviations from 0."""
+    reach = data.quantile(confidence_level) * larger**0.5
 
     def distance(shift: float) -> float:
         mean = expit(shift + data.odds)
         return float(data.weight @ (data.y - mean) / np.sqrt(data.weight @ (mean * (1 - mean))))
 
-    def limits(confidence_level: float) -> Limits:
-        reach = data.quantile(confidence_level) * larger**0.5
-        low, high = (
-            _cross(partial(_exceed, distance, -side * reach), value, side) for side in (-1, 1)
-        )
-        return low, high
-
-    return Measure(value, float(fit.robust[0, 0] ** 0.5), "score", limits, {})
+    low, high = (_cross(partial(_exceed, distance, -side * reach), value, side) for side in (-1, 1))
+    return low, high
 
 
 def _exceed(function: Callable[[float], float], amount: float, at: float) -> float:
@@ -514,14 +522,15 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     losses, of_share = data.weight * (data.y - p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / of_share.sum())
     error, _ = standard_error_of_ratio(losses, of_share, data.group)
-    n = independent_size(data.weight)
+    unbiased = ratio * (1 - 1 / independent_size(data.weight))
+    return Measure(1 - ratio, error, "log", partial(_limit_brier, data, unbiased, error), {})
 
-    def limits(confidence_level: float) -> Limits:
-        wider = data.quantile(confidence_level) / normal_quantile(confidence_level)
-        low, high = log_interval(ratio * (1 - 1 / n), error * wider, confidence_level)
-        return 1 - high, 1 - low
 
-    return Measure(1 - ratio, error, "log", limits, {})
+def _limit_brier(data: Validated, ratio: float, error: float, confidence_level: float) -> Limits:
+    """Return one less the ends of the interval of the logarithm of the ratio."""
+    wider = data.quantile(confidence_level) / normal_quantile(confidence_level)
+    low, high = log_interval(ratio, error * wider, confidence_level)
+    return 1 - high, 1 - low
 
 
 @validate_params(
