@@ -22,6 +22,7 @@ from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.proportions import log_interval, normal_quantile, standard_error_of_ratio
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
+from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._curves import check_curve_sample
 from skeval.utils._checks import warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
@@ -153,6 +154,7 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
+    check_binary_scores(y_true, y_proba, pos_label, sample_weight, "y_proba")  # names it in errors
     sample = check_curve_sample(y_true, y_proba, pos_label, sample_weight, groups, confidence_level)
     p = sample.score
     if p.min() < 0 or p.max() > 1:
@@ -161,9 +163,9 @@ def calibration_measures(
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
-    y = sample.positive.astype(np.float64)
+    y, p = sample.positive.astype(np.float64), p.clip(CERTAIN, 1 - CERTAIN)
     weight = sample.weight * sample.weight.sum() / np.sum(sample.weight**2)
-    data = Validated(y, logit(p.clip(CERTAIN, 1 - CERTAIN)), weight, sample.group)
+    data = Validated(y, logit(p), weight, sample.group)
     made = {
         "observed_expected": _compare_sums(data, p),
         "in_the_large": _find_in_the_large(data),

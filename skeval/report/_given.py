@@ -138,7 +138,7 @@ class Given(NamedTuple):
             scores={},
             noted=[],
             n_folds=1,
-            test_train_ratio=np.nan,
+            test_train_ratio=np.inf,
             inflation=1.0,
             n_fits=0,
         )
