@@ -154,7 +154,7 @@ def evaluate_predictions(
     >>> p = 1 / (1 + np.exp(-rng.normal(2 * y - 1, 1.0)))
     >>> report = skeval.evaluate_predictions(y, p)
     >>> print(report.verdict)
-    Brier score 0.130, 95 % interval 0.110 to 0.153; always answering with the shares of the
+    Brier score 0.130, 95 % interval 0.110 to 0.154; always answering with the shares of the
     classes has 0.247; area under the ROC curve 0.91. Better than chance: it beats that guess on
     the same samples.
     """

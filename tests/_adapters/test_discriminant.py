@@ -6,7 +6,6 @@ from helpers.label_free import (
     KINDS,
     OTHER_PARTS,
     TWO_CLASSES,
-    adapter_of,
     check_against_single_fits,
     other_parts_plan,
     some_labels,
@@ -50,10 +49,6 @@ def test_any_training_parts(parts, kind):
         left = check_against_single_fits(model, X, y, most_left=1.0, rtol=loose, plan=plan)
         if kind == "plain" and "shrunk" not in name:
             assert left <= 0.1
-
-
-def test_discriminant_analysis_of_three_classes_is_not_served():
-    assert adapter_of(LDA(), some_samples("plain"), some_labels(n_classes=3)) is None
 
 
 def test_a_constant_that_no_mean_equals_leaves_the_fits_to_the_estimator():

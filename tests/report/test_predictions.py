@@ -172,10 +172,11 @@ def test_perfect_predictions_are_no_certainty():
 def test_confusion_rates_are_wilsons_of_the_classes_over_the_inflation(of_three):
     found, frame = of_three.confusion, of_three.predictions
     table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 10
+    inflation = 150 / of_three.answer.details["effective_n_samples"]
     np.testing.assert_allclose(found.counts, table)
     for row in range(3):
         for column in range(3):
-            ends = wilson(table[row, column] / 50, 50 / 1.55, 0.95)
+            ends = wilson(table[row, column] / 50, 50 / inflation, 0.95)
             np.testing.assert_allclose(
                 (found.low[row, column], found.high[row, column]), ends, atol=1e-9
             )
@@ -587,9 +588,10 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
 
 
 def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
+    inflation = 150 / of_three.answer.details["effective_n_samples"]
     for label in "abc":
         found = metric(of_three, "recall", label)
-        ends = wilson(found.value, 50 / 1.55, 0.95)
+        ends = wilson(found.value, 50 / inflation, 0.95)
         np.testing.assert_allclose((found.interval.low, found.interval.high), ends, atol=2e-3)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +35,11 @@ import skeval
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
 from skeval.report._sentences import (
+    MEASURED,
+    MEASURED_HEAVY,
+    MEASURED_NUMBERS,
+    MEASURED_RARE,
+    UNDETERMINED_RATES,
     Guess,
     RareClass,
     forbid_quoting,
@@ -280,7 +287,8 @@ def test_the_guess_is_compared_on_the_same_samples():
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
         losses = np.bincount(frame.row, frame.loss) / 10
-        spread = np.sqrt(1.55 * np.var(losses - own, ddof=1) / len(y))
+        inflation = len(y) / report.answer.details["effective_n_samples"]
+        spread = np.sqrt(inflation * np.var(losses - own, ddof=1) / len(y))
         assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
 
 
@@ -347,10 +355,14 @@ SIZES = {"a": 30, "b": 30}
 @pytest.mark.parametrize(
     ("options", "sizes", "words"),
     [
-        ({}, SIZES, "In simulations of two classes and 50 to 100 samples it held"),
-        ({"n_samples": 500}, SIZES, "With more samples it has not been measured"),
-        ({"loss": "squared"}, None, "in 83 % where a few errors were far larger"),
-        ({"loss": "absolute"}, None, "has not been measured for the absolute loss."),
+        ({}, SIZES, "In simulations of two classes and 50 samples it held"),
+        ({"n_samples": 400}, SIZES, "In simulations of two classes and 500 samples it held"),
+        ({}, {"a": 50, "b": 10}, "In simulations of two classes, one of them a tenth"),
+        ({"n_samples": 2001}, SIZES, "With more samples it has not been measured"),
+        ({"loss": "squared", "degrees_of_freedom": 30.0}, None, "In simulations of 50 to 500"),
+        ({"loss": "squared", "degrees_of_freedom": 5.0}, None, "few large errors carry the mean"),
+        ({"loss": "absolute", "degrees_of_freedom": 5.0}, None, "In simulations of 50 to 500"),
+        ({"loss": "own"}, None, "has not been measured for the own loss."),
         ({"n_samples": 49}, SIZES, "for fewer than 50 samples."),
         ({"confidence_level": 0.8}, SIZES, "for intervals of 80 %."),
         ({}, {"a": 58, "b": 2}, "for a class of less than a tenth of the samples."),
@@ -370,6 +382,36 @@ def test_what_was_not_measured_is_not_promised(options, sizes, words):
     assert words in told
     assert ("where 95 % were promised" in told) == told.startswith("In simulations")
     assert "sample weights" in write_coverage(answer, sizes, weighted=True)[1]
+
+
+def test_what_is_said_of_coverage_is_what_the_benchmark_has():
+    path = Path(__file__).parents[2] / "benchmarks" / "results" / "inflation.csv"
+    with path.open(newline="") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if (row["repeats"], row["rule"]) == ("10", "chosen")
+            and row["population"] != "chen 10 null"  # whose truth cannot be found
+        ]
+
+    def ends(loss, chosen):
+        held = [float(row["coverage"]) for row in rows if row["loss"] == loss and chosen(row)]
+        return round(100 * min(held)), round(100 * max(held))
+
+    def undetermined(row):
+        return (row["population"], row["learner"]) == ("blocks regression", "linear")
+
+    for n, told in MEASURED.items():
+        assert ends("zero_one", lambda row, n=n: int(row["n"]) == n) == told
+    assert ends("zero_one", lambda row: row["population"] == "gaussian 1:9") == MEASURED_RARE
+    assert ends("squared", lambda row: row["population"] == "heavy tails") == MEASURED_HEAVY
+    for loss, told in MEASURED_NUMBERS.items():
+        heavy = {"heavy tails"} if loss == "squared" else set()
+        found = ends(
+            loss, lambda row, h=heavy: row["population"] not in h and not undetermined(row)
+        )
+        assert found == told
+        assert ends(loss, undetermined) == (UNDETERMINED_RATES[loss],) * 2
 
 
 def test_squared_errors_are_told_in_the_unit_of_the_target():
