@@ -127,6 +127,22 @@ def calibration_measures(
     interval inverts a test along the line from the calibrated curve to the fitted one: which curves
     would make a distance such as the observed one not unlikely?
 
+    Share of 95 % intervals that held the truth, 100 data sets each (standard error .02), of
+    probabilities that are right; in groups the rates differ, with a standard deviation of 0.5 of
+    the log-odds:
+
+    =================  =======  ========  =================
+    share of 0.5       n = 50   n = 200   200, in 30 groups
+    =================  =======  ========  =================
+    observed_expected  .96      .94       .91
+    in_the_large       .95      .94       .91
+    intercept          .94      .93       .91
+    slope              .95      .95       .96
+    ici                .99      1.00      .99
+    e50, e90           .98-.99  .99       .99
+    scaled_brier       .95      .96       .92
+    =================  =======  ========  =================
+
     References
     ----------
     .. [1] Austin, P. C. and Steyerberg, E. W. (2019). The Integrated Calibration Index (ICI) and
