@@ -126,7 +126,6 @@ def test_numbers_of_samples_left_out_do_not_matter(name):
         RidgeClassifier(class_weight="balanced"),
         RidgeClassifier(class_weight={"a": 2.0}),
         KNeighborsClassifier(weights=np.ones_like),
-        LDA(solver="eigen"),
         LDA(solver="lsqr", shrinkage="auto"),
         LDA(solver="lsqr", priors=[0.5, 0.5]),
         make_pipeline(SelectKBest(k=2), RidgeClassifier()),

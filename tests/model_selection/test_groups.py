@@ -58,6 +58,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_optimism,
 )
+from skeval.report import evaluate_predictions
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat([f"patient {g}" for g in range(12)], RNG.integers(1, 9, 12))
@@ -265,6 +266,7 @@ def take_groups():
             {"n_resamples": 9, "random_state": 0},
         ),
         "net_benefit": (net_benefit, pair, {}),
+        "evaluate_predictions": (evaluate_predictions, pair, {}),
     }
     for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
         name = display.__name__

@@ -150,7 +150,7 @@ def test_reports(model, monkeypatch):
     monkeypatch.setattr(Witness, "given", y)
     monkeypatch.setattr(Witness, "shuffled", True)
     counts = {"n_bootstraps": 5, "n_permutations": 4, "n_perturbations": 4}
-    counts |= {"cv": 3, "random_state": 0}
+    counts |= {"cv": 3, "include": ["holdout", "bootstrap", "permutation"], "random_state": 0}
     report = evaluate(model, X, y, **counts)
     plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
     assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
