@@ -145,7 +145,7 @@ def calibration_measures(
 
     Of probabilities that are too extreme (a slope of 0.6) and a share of 0.1, 99 sets of 50 samples
     held the slope in .95, ``in_the_large`` in .89, the intercept in .87 and ``e90`` in .83: five
-    events are too few for these. In 60 sets of 1,000 samples all were held in .90 to .97.
+    events are too few for these. In 60 sets of 1,000 samples all were held in .90 to .98.
 
     References
     ----------
