@@ -143,6 +143,10 @@ def calibration_measures(
     scaled_brier       .95      .96       .92
     =================  =======  ========  =================
 
+    Of probabilities that are too extreme (a slope of 0.6) and a share of 0.1, 99 sets of 50 samples
+    held the slope in .95, ``in_the_large`` in .89, the intercept in .87 and ``e90`` in .83: five
+    events are too few for these. In 60 sets of 1,000 samples all were held in .90 to .98.
+
     References
     ----------
     .. [1] Austin, P. C. and Steyerberg, E. W. (2019). The Integrated Calibration Index (ICI) and
