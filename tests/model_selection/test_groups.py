@@ -39,6 +39,7 @@ from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
+    calibration_measures,
     error_rate,
     net_benefit,
     precision_recall_curve_band,
@@ -267,6 +268,7 @@ def take_groups():
         ),
         "net_benefit": (net_benefit, pair, {}),
         "evaluate_predictions": (evaluate_predictions, pair, {}),
+        "calibration_measures": (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
     }
     for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
         name = display.__name__
