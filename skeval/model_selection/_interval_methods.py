@@ -23,24 +23,27 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.errors import (
-    INFLATION,
+    Dealt,
     NestedFold,
     Tested,
     concatenate_tested,
     conservative_z,
     corrected_t,
+    degrees_of_mean,
     five_by_two,
+    fixed_inflation,
+    inflation_of,
     mean_loss,
     n_units,
     nested_errors,
     nested_interval,
     replace_one,
     resampled_plus,
+    shared_variance,
     variance_of_mean,
     within_fold_error,
     worth,
 )
-from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, bounds_of, effective_number
 from skeval._resampling.folds import (
     deals_at_random,
@@ -85,7 +88,6 @@ __all__ = [
     "Outcome",
     "Settings",
     "completed",
-    "count_in_time",
     "find",
     "find_inflation",
     "find_method",
@@ -483,8 +485,6 @@ def run_replace_one_cv(p: Procedure, root: SeedSequence, settings: Settings) -> 
 
 GIVEN_FOLDS = "given_folds"
 """The method where folds are given that are taken as they are."""
-SINGLE = 2.0
-"""`INFLATION` of cross-validations that are not repeated."""
 
 
 class Design(NamedTuple):
@@ -553,28 +553,6 @@ def read_design(p: Procedure, cv: Any, root: SeedSequence, settings: Settings) -
     )
 
 
-def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
-    """Return a design whose units are blocks of time, if its folds keep the order of the samples.
-
-    Where neighbours err so much alike that the samples are worth too few blocks, all are one unit,
-    which says nothing of how others vary. Samples that were not tested have no unit of their own.
-    """
-    if not design.ordered:
-        return design
-    p, known = design.procedure, completed(list(answers))
-    rows = np.concatenate([answer.rows for answer in known])
-    (loss,) = p.losses
-    losses = np.concatenate([p.loss_values(loss, each.rows, each.predicted) for each in known])
-    tested, place = np.unique(rows, return_inverse=True)
-    blocks = time_blocks(np.bincount(place, losses) / np.bincount(place))
-    unit = np.zeros(len(p.target), dtype=np.intp)
-    if blocks is not None:
-        unit[tested] = blocks
-    n_blocks = int(unit.max()) + 1
-    cases = Cases(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, "blocks of time")
-    return design._replace(procedure=replace(p, cases=cases))
-
-
 def count_units(
     p: Procedure,
     tests: Sequence[np.ndarray],
@@ -608,7 +586,6 @@ def outcome_of_repeats(
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
-    inflation = find_inflation(p, scheme)
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
     weight = None if p.weight is None else p.weight[rows]
     unit = None if p.cases.n_groups is None else p.cases.unit[rows]
@@ -619,26 +596,35 @@ def outcome_of_repeats(
             if answer is not None:
                 tested[fit // scheme.n_folds].append(p.tested(loss, answer.rows, answer.predicted))
         repeats = [concatenate_tested(parts) for parts in tested if parts]
+        inflation = find_inflation(p, scheme, answers, loss)
         findings.append(find_repeated(loss, repeats, stand_in, inflation))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def find_inflation(p: Procedure, scheme: RepeatedScheme) -> float:
+def find_inflation(
+    p: Procedure, scheme: RepeatedScheme, answers: Sequence[FitOutput | None], loss: Loss
+) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
-    A single test set has independent losses, as far as one can know. Repeats of random folds that
-    a limit of time has cut off count as folds that are given. In order of time the error is that
-    of the very models that were fitted, each by what came before.
+    A single test set has independent losses, as far as one can know. Where samples are the units,
+    and are dealt again in each repeat, the losses tell it; elsewhere it is fixed. In order of time
+    the error is that of the very models that were fitted, each to what came before.
     """
-    if p.method != GIVEN_FOLDS and not scheme.is_cut:
-        return INFLATION
     if scheme.plan.n_fits == 1 or p.cases.name == "blocks of time":
         return 1.0
-    return INFLATION + (SINGLE - INFLATION) / scheme.n_repeats
+    if p.cases.n_groups is not None:
+        return fixed_inflation(scheme.n_repeats)
+    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
+    fit = np.concatenate([np.full(len(answer.rows), fit) for fit, answer in done])
+    row = np.concatenate([answer.rows for _, answer in done])
+    losses = np.concatenate([p.loss_values(loss, each.rows, each.predicted) for _, each in done])
+    weight = None if p.weight is None else p.weight[row]
+    dealt = Dealt(losses, row, fit // scheme.n_folds, fit % scheme.n_folds, weight)
+    return inflation_of(shared_variance(dealt), scheme.n_repeats)
 
 
 def find_repeated(
-    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float = INFLATION
+    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float
 ) -> Finding:
     """Return the mean of cross-validations, with the variance of one of them inflated.
 
@@ -655,7 +641,7 @@ def find_repeated(
     elif plain:
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = max(1.0, n / inflation - 1)
+        student = degrees_of_mean(everything.losses, n, inflation)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
 
