@@ -140,7 +140,7 @@ class LogisticAdapter:
         self._n_classes = int(target.codes.max()) + 1
         self._batch: LogisticBatch | None = None
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.steps.X.shape
         scaled = self.steps.scaler is not None
@@ -151,7 +151,7 @@ class LogisticAdapter:
             if len(deviations) and np.ptp(np.log(deviations)) > np.log(LARGEST_RATIO):
                 return False
         labels = self.target.decode(codes)
-        return trial_pays(self.pipeline, self.X, labels, seconds, self._n_classes)
+        return trial_pays(self.pipeline, self.X, labels, times * seconds, self._n_classes)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return log odds and probabilities."""
@@ -178,14 +178,14 @@ class LogisticAdapter:
 class SelectedLogisticAdapter(SelectedSVCAdapter):
     """The fits of SelectKBest and a LogisticRegression on the columns that each selects."""
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.X.shape
         k = int(self.selector.k)
         seconds = 4 * batch_seconds(n, k, 2, scaled=False) + 4e-9 * n * p + 5e-3 / n_fits
         labels = self.target.decode(codes)
         few = uses_features(n, k)
-        return few and trial_pays(self.pipeline, self.X, labels, seconds, 2)
+        return few and trial_pays(self.pipeline, self.X, labels, times * seconds, 2)
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return log odds and probabilities."""

@@ -73,12 +73,13 @@ class SelectedSVCAdapter:
         self._statistics = TwoClassF(numbers, scaled=bool(self._before))
         self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
         n, p = self.X.shape
         scaled = len(self.pipeline) > 2
         shape = FitShape(n, p, int(self.selector.k), selects=True, scaled=scaled)
-        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
+        labels = self.target.decode(codes)
+        return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of a block."""

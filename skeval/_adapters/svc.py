@@ -165,13 +165,14 @@ class SVCAdapter:
         self.boxes, self.solver = boxes, solver
         self._n_classes = int(target.codes.max()) + 1
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
         n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.solver, LinearPairSolver)
         scaled = len(self.pipeline) > 1
         shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
-        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
+        labels = self.target.decode(codes)
+        return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of two classes, or the votes of more."""
