@@ -42,6 +42,7 @@ __all__ = [
     "check_sample_weight",
     "error_interval",
     "error_of_some",
+    "find_answer",
     "plan_answer",
     "read_answers",
 ]

@@ -19,7 +19,7 @@ from skeval._inference.proportions import (
     row_means,
     standard_error_of_ratio,
 )
-from skeval._resampling.fits import fit_plan
+from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.target import LossLike, Target
@@ -327,17 +327,23 @@ def cross_val_error(
 
 
 def estimate_over_folds(
-    task: Task, folds: Folds, method: str, confidence_level: float, groups: Any = None
+    task: Task,
+    folds: Folds,
+    method: str,
+    confidence_level: float,
+    groups: Any = None,
+    outputs: Outputs | None = None,
 ) -> Estimate:
     """Return the error over folds by the name of the method: one split is a hold-out.
 
-    Its spread is that over `groups`, by default the groups of the task.
+    Its spread is that over `groups`, by default the groups of the task. `outputs` are what the fits
+    of these folds answer, where they are done.
     """
     loss, weights = task.loss, task.relative_weight
     n = len(task.target)
     sums, tests = np.zeros(n), np.zeros(n)
     fold_errors, n_failed = [], 0
-    for block, output in fit_plan(task, fold_plan(n, folds)):
+    for block, output in fit_plan(task, fold_plan(n, folds)) if outputs is None else outputs:
         losses = loss.of_output(task.target, block, output)
         tested = ~np.isnan(losses)
         sums += np.where(tested, losses, 0).sum(axis=0)

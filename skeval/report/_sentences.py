@@ -24,7 +24,7 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
-from skeval.metrics._table import REPORTED
+from skeval.metrics._table import REPORTED, find_brier_losses
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -40,12 +40,14 @@ __all__ = [
     "find_unanswered",
     "forbid_quoting",
     "name_metric",
+    "write_amount",
     "write_chance",
     "write_coverage",
     "write_error",
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
+    "write_interruption",
     "write_omitted",
     "write_permutation",
     "write_perturbation",
@@ -74,7 +76,8 @@ class Guess:
     Attributes
     ----------
     answer : str
-        The largest class; "the mean" or "the median".
+        The largest class; "the mean" or "the median"; "with the shares of the classes" where
+        probabilities are judged.
     error : float
         Its mean loss.
     difference : float
@@ -150,6 +153,10 @@ def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
             answer, losses = "the mean", (y - np.average(y[rows], weights=weight)) ** 2
         else:
             answer, losses = "the median", np.abs(y - _find_median(y[rows], weight))
+    elif loss == "brier" and found.target.classes is not None:
+        shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
+        answer = "with the shares of the classes"
+        losses = find_brier_losses(codes, np.tile(shares / shares.sum(), (len(codes), 1)))
     else:
         return None
     error = float(np.average(losses[rows], weights=weight))
@@ -434,6 +441,14 @@ def write_omitted(omitted: Mapping[str, str]) -> str:
     """Say what was left out, why, and how to ask for it."""
     told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
     return f"Left out: {told}. include='all', or names of these, runs them, too."
+
+
+def write_interruption(where: str) -> str:
+    """Say where an evaluation was interrupted, and what that means."""
+    return (
+        f"Interrupted {where}: this rests on the fits that were done by then, and what would have "
+        "come next is left out."
+    )
 
 
 def write_permutation(test: Test) -> str:

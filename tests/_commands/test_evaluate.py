@@ -38,8 +38,9 @@ def test_module_runs_and_names_data_size_and_classes():
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "linear-svm, seed 0"
     assert ".632+" in result.stdout
-    told = without_progress(result.stderr).splitlines()
-    assert all("a fit takes" in line for line in told)
+    head = "skeval: iris: 150 samples, 4 features; linear-svm, seed 0; the answer takes 30 fits"
+    assert result.stderr.splitlines()[0] == head
+    assert without_progress(result.stderr) == ""
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -90,7 +91,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     notes = [line for line in lines if line.startswith("note: idx.csv: the first column, ''")]
     assert len(notes) == 1
     assert [line for line in lines if line not in notes][1:] == bundled[1:]
-    assert captured.err == ""
+    assert without_progress(captured.err) == ""
     (tmp_path / "label.csv").write_text("a,,target\n1,2,0\n3,4,1\n")
     assert main(["evaluate", str(tmp_path / "label.csv"), *QUICK]) == 2
     assert "label.csv: column 2 has no name" in capsys.readouterr().err
@@ -302,14 +303,45 @@ def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
 
 @pytest.mark.parametrize("words", [[], ["--budget", "0.001"]])
 def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp_path, words):
-    """Whole numbers are numbers where these are predicted; no time is told where one is given."""
+    """Whole numbers are numbers where these are predicted; a limit that is too short is told."""
     path = tmp_path / "counts.csv"
     rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
     path.write_text("\n".join(["a,b,target", *rows]))
-    monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 0.0)
+    for name, value in {"WORTH_TELLING": 0.0, "MANY_ROWS": 20, "FEWEST_PILOTS": 10}.items():
+        monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
     assert main(["evaluate", str(path), "--task", "numbers", "--cv", "3", *words]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
-    assert ("so the answer will take about" in printed.err) == (not words)
+    first, second = printed.err.splitlines()
+    assert first == "skeval: counts.csv: 40 samples, 2 features; ridge, seed 0"
+    assert second.startswith("skeval: fits to 10, 20 rows took ")
+    assert ("the answer will take about" in second) == (not words)
+    assert ("the least that gives an answer" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
+
+
+def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    p = 1 / (1 + np.exp(-rng.normal(2 * y - 1)))
+    frame = pd.DataFrame({"y": np.array(["no", "yes"])[y], "p": p, "patient": np.arange(80) // 2})
+    frame["label"], frame["yes"], frame["no"] = np.where(p > 0.5, "yes", "no"), p, 1 - p
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    words = ["evaluate", str(tmp_path / "p.csv"), "--target", "y"]
+    found = str(tmp_path / "p.json")
+
+    def run(*more):
+        assert main([*words, "--json", found, *more]) == 0
+        return capsys.readouterr().out, json.loads((tmp_path / "p.json").read_text())
+
+    text, one = run("--groups", "patient", "--predictions", "p")
+    assert text.startswith("p.csv: 80 samples, 1 prediction, 40 groups, 2 classes (no: ")
+    assert one["answer"]["value"] == pytest.approx(np.mean((p - y) ** 2))
+    assert run("--predictions", "no", "yes")[1]["answer"]["value"] == one["answer"]["value"]
+    errors = np.mean((p > 0.5) != y)
+    assert run("--predictions", "label")[1]["answer"]["value"] == pytest.approx(errors)
+    assert main([*words, "--predictions", "p", "--cv", "5"]) == 2
+    assert "--cv has no use" in capsys.readouterr().err
+    assert main([*words, "--predictions", "q"]) == 2
+    assert "no column 'q'" in capsys.readouterr().err
