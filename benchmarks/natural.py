@@ -25,7 +25,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, f_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -128,7 +131,7 @@ logistic, tree, centroid = (
     DecisionTreeClassifier(),
     NearestCentroid(),
 )
-forest = RandomForestClassifier()
+forest, qda = RandomForestClassifier(), QuadraticDiscriminantAnalysis()
 rbf, linear, poly, sigmoid = (SVC(kernel=kind) for kind in ("rbf", "linear", "poly", "sigmoid"))
 best = make_pipeline(SelectKBest(k=4), SVC(kernel="linear"))
 percentile = make_pipeline(SelectPercentile(f_classif), SVC(kernel="linear"))
@@ -137,7 +140,7 @@ NAMES = {
     id(model): name
     for name, model in {
         "ridge": ridge, "kNN": knn, "LDA": lda, "GaussianNB": nb, "logistic": logistic,
-        "tree": tree, "centroid": centroid, "forest": forest, "SVC()": rbf,
+        "tree": tree, "QDA": qda, "centroid": centroid, "forest": forest, "SVC()": rbf,
         "SVC(linear)": linear, "SVC(poly)": poly, "SVC(sigmoid)": sigmoid,
         "SelectKBest + SVC(linear)": best, "SelectPercentile + SVC(linear)": percentile,
         "VarianceThreshold + scaler + SVC()": variance,
@@ -394,7 +397,7 @@ CALLS = [
     *[crossed(evaluate, model, 10) for model in (scaled(logistic), rbf, scaled(rbf), tree, nb)],
     *[
         crossed(error_interval, model, 10)
-        for model in (ridge, knn, lda, nb, rbf, linear, scaled(linear), scaled(logistic), tree)
+        for model in (ridge, knn, lda, nb, qda, rbf, linear, scaled(linear), scaled(logistic), tree)
     ],
     *[crossed(score_interval, model, 10) for model in (rbf, scaled(logistic))],
     crossed(score_interval, knn, 10, scoring="balanced_accuracy"),
