@@ -15,12 +15,11 @@ import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_array
 
-from skeval._adapters.selected_svc import SelectedSVCAdapter, serves_selection
+from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_selection
 from skeval._adapters.svc_problems import (
     TIED,
     Boxes,
@@ -77,11 +76,11 @@ def logistic_adapter(
     if issparse(X) or np.ndim(X) != 2 or not has_plain_columns(X):
         return Unserved("samples are served as a table of finite numbers in double precision")
     pipeline = make_pipeline(*transformers, estimator)
-    if any(type(step) is SelectKBest for step in transformers):
+    if any(type(step) in SELECTORS for step in transformers):
         if len(target.classes) > 2 or not penalised or not serves_selection(transformers, X):
             return Unserved(
                 "features selected in each fit are served before two classes and a penalty, by "
-                "SelectKBest(f_classif) on an array, with a scaler beside it at most"
+                "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it"
             )
         return SelectedLogisticAdapter(pipeline, X, target, boxes)
     columns = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
@@ -140,7 +139,7 @@ class LogisticAdapter:
         self._n_classes = int(target.codes.max()) + 1
         self._batch: LogisticBatch | None = None
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.steps.X.shape
         scaled = self.steps.scaler is not None
@@ -151,7 +150,7 @@ class LogisticAdapter:
             if len(deviations) and np.ptp(np.log(deviations)) > np.log(LARGEST_RATIO):
                 return False
         labels = self.target.decode(codes)
-        return trial_pays(self.pipeline, self.X, labels, seconds, self._n_classes)
+        return trial_pays(self.pipeline, self.X, labels, times * seconds, self._n_classes)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return log odds and probabilities."""
@@ -176,16 +175,16 @@ class LogisticAdapter:
 
 
 class SelectedLogisticAdapter(SelectedSVCAdapter):
-    """The fits of SelectKBest and a LogisticRegression on the columns that each selects."""
+    """The fits of a selector and a LogisticRegression on the columns that each selects."""
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.X.shape
-        k = int(self.selector.k)
+        k = self.k
         seconds = 4 * batch_seconds(n, k, 2, scaled=False) + 4e-9 * n * p + 5e-3 / n_fits
         labels = self.target.decode(codes)
         few = uses_features(n, k)
-        return few and trial_pays(self.pipeline, self.X, labels, seconds, 2)
+        return few and trial_pays(self.pipeline, self.X, labels, times * seconds, 2)
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return log odds and probabilities."""

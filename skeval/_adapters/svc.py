@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import check_array
 
-from skeval._adapters.selected_svc import SelectedSVCAdapter, serves_selection
+from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_selection
 from skeval._adapters.svc_costs import FitShape, batch_pays
 from skeval._adapters.svc_problems import (
     Boxes,
@@ -60,12 +59,12 @@ def svc_adapter(
     if boxes is None:
         return Unserved("class_weight does not give every class a positive weight")
     pipeline = make_pipeline(*transformers, estimator)
-    if any(type(step) is SelectKBest for step in transformers):
+    if any(type(step) in SELECTORS for step in transformers):
         linear = estimator.kernel == "linear" and target.codes.max() == 1
         if not linear or not serves_selection(transformers, X):
             return Unserved(
                 "features selected in each fit are served before a linear SVC of two classes, by "
-                "SelectKBest(f_classif) on an array, with a scaler beside it at most"
+                "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it"
             )
         return SelectedSVCAdapter(pipeline, X, target, boxes)
     solver = make_pair_solver(estimator, X, transformers)
@@ -165,13 +164,14 @@ class SVCAdapter:
         self.boxes, self.solver = boxes, solver
         self._n_classes = int(target.codes.max()) + 1
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop."""
         n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.solver, LinearPairSolver)
         scaled = len(self.pipeline) > 1
         shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
-        return batch_pays(self.pipeline, self.X, self.target.decode(codes), shape, n_fits)
+        labels = self.target.decode(codes)
+        return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of two classes, or the votes of more."""

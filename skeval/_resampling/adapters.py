@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import Target
+from skeval.utils._compat import limit_threads
 
 __all__ = [
     "Adapter",
@@ -22,6 +23,7 @@ __all__ = [
     "adapter_of_steps",
     "ask_steps",
     "count_fits_of_block",
+    "solve_block",
     "suit_plan",
 ]
 
@@ -36,6 +38,11 @@ Fewer would not do: the pilots that tell which samples matter are the same for a
 
 BLOCK_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
+
+
+N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
+"""So many fits are tried of a plan that has so many times as many, and the solver is given the
+plan unless it leaves more than this share of them to the estimator."""
 
 
 class Unserved(NamedTuple):
@@ -58,11 +65,12 @@ class Adapter(Protocol):
 class CostedAdapter(Protocol):
     """An adapter that is not always faster than the loop."""
 
-    def pays(self, n_fits: int, codes: np.ndarray) -> bool:
+    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
         """Whether so many fits, to labels like these, take less time here than in a loop.
 
-        The answer depends on the data and on the number of fits, and on nothing that is timed:
-        the numbers are the same on every machine and for any `n_jobs`.
+        They must be faster by `times` at least. The answer depends on the data and on the number of
+        fits, and on nothing that is timed: the numbers are the same on every machine and for any
+        `n_jobs`.
         """
 
 
@@ -98,9 +106,12 @@ def adapter_for(
 
 
 def suit_plan(
-    adapter: Adapter | Unserved, target: Target, plan: ResamplingPlan
+    adapter: Adapter | Unserved, target: Target, plan: ResamplingPlan, times: float = 1.0
 ) -> Adapter | Unserved:
-    """Return the adapter for a plan, or why a loop does it as well."""
+    """Return the adapter for a plan, or why a loop does it as well.
+
+    Where an adapter has a price it must be faster by `times`, and a few fits are the evidence.
+    """
     slower = Unserved("a loop is as fast as a solver for these data and so many fits")
     if isinstance(adapter, PlannedAdapter):
         return adapter.prepare(plan) or slower
@@ -109,7 +120,27 @@ def suit_plan(
     # The last repetition, since the first one of a permutation test has the true labels.
     order = plan.draw(plan.n_repetitions - 1).order
     codes = target.codes if order is None else target.codes[order[0]]
-    return adapter if adapter.pays(plan.n_fits, codes) else slower
+    if not adapter.pays(plan.n_fits, codes, times):
+        return slower
+    return adapter if settles(adapter, plan) else Unserved("a solver settles few of these fits")
+
+
+def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
+    """Whether an adapter settles most of some fits of a plan, all of which it would try first."""
+    if plan.n_fits < FEWEST_TRIED * N_PILOTS:
+        return True
+    some = np.linspace(0, plan.n_repetitions - 1, min(N_PILOTS, plan.n_repetitions)).astype(int)
+    block = concatenate_blocks([plan.draw(repetition) for repetition in some.tolist()])
+    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
+    failed = solve_block(adapter, block.take(pilots)).failed
+    return bool(np.mean(failed) <= MOST_LEFT)
+
+
+# The many matrix products of a block are too small to gain from several threads.
+@limit_threads(limits=1, user_api="blas")
+def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers."""
+    return adapter(block)
 
 
 def count_fits_of_block(plan: ResamplingPlan) -> int:

@@ -17,11 +17,11 @@ from sklearn.utils import get_tags
 
 from skeval._resampling.adapters import (
     Adapter,
-    CostedAdapter,
     PlannedAdapter,
     Unserved,
     adapter_of_steps,
     count_fits_of_block,
+    solve_block,
     suit_plan,
 )
 from skeval._resampling.jobs import Jobs, open_jobs
@@ -33,7 +33,7 @@ from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.task import Task
 from skeval._resampling.weights import Params, fit_arguments
 from skeval.utils._checks import warn_user
-from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
+from skeval.utils._compat import safe_split, threadpool_controller
 
 __all__ = [
     "NoFitLeftError",
@@ -53,10 +53,6 @@ Outputs = Iterator[tuple[PlanBlock, FitOutput]]
 """The blocks of a plan, each with what its fits answer."""
 
 Scores = float | dict[str, float]
-
-N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
-"""So many fits are tried of a block that has so many times as many, and the solver is given the
-block unless it leaves more than this share of them to the estimator."""
 
 
 def fit_plan(
@@ -105,15 +101,20 @@ def fit_plan(
     report_failures(n_failed, n_done)
 
 
-def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
-    """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
+def find_adapter(
+    task: Task, plan: ResamplingPlan, questions: Questions, times: float = 1.0
+) -> Adapter | None:
+    """Return what does a plan faster than a loop, None if nothing does; say so if asked.
+
+    It must be faster by `times` at least.
+    """
     say = tell_path if tells(task, plan) else str
     if task.params_under(plan) or not questions.need_no_model(task):
         say(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
         return None
     found = task.adapter
     if not isinstance(found, Unserved):
-        found = suit_plan(found, task.target, plan)
+        found = suit_plan(found, task.target, plan, times)
     if isinstance(found, Unserved):
         say(f"{plan.n_fits} fits one by one: {found.why}")
         return None
@@ -125,10 +126,15 @@ def tells(task: Task, plan: ResamplingPlan) -> bool:
     return bool(task.verbose) and plan.n_fits > 1
 
 
-def is_served(task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any = None) -> bool:
-    """Whether a solver does a plan, of which predictions are asked for, or scores."""
+def is_served(
+    task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any = None, times: float = 1.0
+) -> bool:
+    """Whether a solver does a plan, of which predictions are asked for, or scores.
+
+    It must be faster than the loop by `times` at least.
+    """
     questions = Questions() if scorer is None else Questions((), scorer, scoring)
-    return find_adapter(task.under(verbose=0), plan, questions) is not None
+    return find_adapter(task.under(verbose=0), plan, questions, times) is not None
 
 
 def tell_path(what: str) -> None:
@@ -301,39 +307,12 @@ class Solver:
         return complete(self.fitter, self.solve(block), block)
 
     def solve(self, block: PlanBlock) -> FitOutput:
-        """Return what the adapter answers of what is asked for.
-
-        A few fits are tried first where the loop may be faster: if the adapter leaves many of them
-        to the estimator, it is given no others.
-        """
-        fitter, adapter = self.fitter, self.adapter
-        if isinstance(adapter, CostedAdapter) and len(block) >= FEWEST_TRIED * N_PILOTS:
-            output = solve_after_pilots(adapter, block)
-        else:
-            output = solve_block(adapter, block)
+        """Return what the adapter answers of what is asked for."""
+        fitter = self.fitter
+        output = solve_block(self.adapter, block)
         if output.failed.all():
             return FitOutput(block.test, output.failed)
         return fitter.questions.keep(output, block, fitter.estimator, fitter.target)
-
-
-# The many matrix products of a block are too small to gain from several threads.
-@limit_threads(limits=1, user_api="blas")
-def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
-    """Return what an adapter answers."""
-    return adapter(block)
-
-
-def solve_after_pilots(adapter: Adapter, block: PlanBlock) -> FitOutput:
-    """Return what an adapter answers, which solves no other fits unless it solves most of a few."""
-    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
-    first = solve_block(adapter, block.take(pilots))
-    if np.mean(first.failed) > MOST_LEFT:
-        return FitOutput(block.test, np.ones(len(block), dtype=bool))
-    others = np.setdiff1d(np.arange(len(block)), pilots)
-    rest = solve_block(adapter, block.take(others))
-    numbers = np.concatenate([pilots, others]).tolist()
-    found = dict(zip(numbers, [*first, *rest], strict=True))
-    return join_outputs([found[number] for number in range(len(block))])
 
 
 def complete(

@@ -146,10 +146,10 @@ def evaluate(
     include : "auto", "all" or names, default="auto"
         What is run beside the answer, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
-        what a solver serves, and of the rest what costs, all together, at most half of the fits of
-        the answer; the permutation test only where the interval of the answer does not show that
-        the rule is better than one constant answer, and no longer than until P is known to be
-        above 0.05 [1]_. The report says what it left out.
+        what a solver does in the time of half of the fits of the answer, and of the rest what
+        costs, all together, no more than that; the permutation test only where the interval of
+        the answer does not show that the rule is better than one constant answer, and no longer
+        than until P is known to be above 0.05 [1]_. The report says what it left out.
     budget : float, default=None
         Seconds after which nothing more is begun: the answer has as many repeats of its folds as
         fit in, one at least, with a larger variance where there are fewer than ten, and what would
@@ -534,7 +534,9 @@ class Run:
             n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
             late = self.clock.seconds_of(n_begun + n_fits) > self.clock.left
             metric = None if rare is None else rare.metric
-            served = plan is not None and steps.serves(part, plan, metric)
+            served = plan is not None and steps.serves(
+                part, plan, metric, n_fits / (SHARE * n_answer)
+            )
             costly = self.include == "auto" and n_fits > n_left and not served
             if self.clock.stopped:
                 self.omitted[part] = INTERRUPTED

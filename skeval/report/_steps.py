@@ -303,11 +303,11 @@ class Steps:
         """Return the fits of a part that has no plan of its own."""
         return 1 if part == "holdout" else 1 + 3 * len(self.folds)
 
-    def serves(self, part: str, plan: ResamplingPlan, metric: str | None) -> bool:
-        """Whether a solver does the fits of a part."""
+    def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
+        """Whether a solver does the fits of a part, so many times as fast as a loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
         scorer = None if scoring is None else check_scoring(self.estimator, scoring)
-        return is_served(self.task, plan, scorer, scoring)
+        return is_served(self.task, plan, scorer, scoring, max(1.0, times))
 
     def estimate_resubstitution(self) -> Estimate:
         """Return the error on the training samples."""

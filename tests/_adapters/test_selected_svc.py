@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
+from sklearn.feature_selection import (
+    SelectKBest,
+    SelectPercentile,
+    VarianceThreshold,
+    f_classif,
+    f_regression,
+)
 from sklearn.metrics import f1_score, hinge_loss, make_scorer
 from sklearn.model_selection import StratifiedKFold, permutation_test_score
 from sklearn.neighbors import NearestCentroid
@@ -12,7 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters.selected_svc import SelectedSVCAdapter
+from skeval._adapters.selected_svc import SelectedSVCAdapter, count_selected
 from skeval._resampling import fits
 from skeval._resampling.adapters import adapter_of_steps
 from skeval._resampling.plan import PlanBlock
@@ -37,6 +43,13 @@ def some_data(n=40, p=120, shift=0.5, seed=0):
 def some_orders(n, n_permutations, seed=1):
     rng = np.random.RandomState(seed)
     return np.array([rng.permutation(n) for _ in range(n_permutations)])
+
+
+def by_share(percentile, C=1.0):
+    """The selection by a share of the features."""
+    return make_pipeline(
+        SelectPercentile(percentile=percentile), SVC(kernel="linear", C=C, tol=1e-8)
+    )
 
 
 def procedure(k=10, C=1.0):
@@ -82,6 +95,37 @@ def test_same_null_distribution_as_scikit_learn(data, C):
     assert ours.statistic == score
     assert ours.null_distribution.tolist() == null.tolist()
     assert ours.pvalue == pvalue
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("percentile", [5, 10])
+def test_a_share_of_the_features(data, percentile):
+    X, y = DATA[data]
+    assert isinstance(adapter_of(by_share(percentile), X, y), SelectedSVCAdapter)
+    cv = StratifiedKFold(4)
+    orders = some_orders(len(y), 12)
+    ours = permutation_test(by_share(percentile), X, y, cv=cv, permutations=orders)
+    near_zero = X - 20 if data == "large offset" else X
+    score, null, _ = permutation_test_score(
+        by_share(percentile), near_zero, y, cv=cv, n_permutations=12, random_state=1
+    )
+    assert ours.statistic == score
+    assert ours.null_distribution.tolist() == null.tolist()
+
+
+@pytest.mark.parametrize("p", [1, 2, 7, 11, 30, 101, 2000])
+def test_the_number_that_a_percentile_selects(p):
+    """It is that of scikit-learn, or the share is not served."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, p)), np.arange(12) % 2
+    served = 0
+    for percentile in (0, 1, 5, 10, 12.5, 33.3, 50, 90, 99.9, 100):
+        selector = SelectPercentile(f_classif, percentile=percentile)
+        n_selected = count_selected(selector, p)
+        served += n_selected > 0
+        if n_selected:
+            assert selector.fit(X, y).get_support().sum() == n_selected
+    assert served
 
 
 @pytest.mark.parametrize(

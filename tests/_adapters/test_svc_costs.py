@@ -9,7 +9,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._resampling.fits import find_adapter, fit_plan, solve_after_pilots
+from skeval._resampling.adapters import settles
+from skeval._resampling.fits import find_adapter, fit_plan
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
@@ -127,29 +128,28 @@ class Leaves:
         return FitOutput(block.test, failed, np.repeat(first, kept.sum(axis=1)))
 
 
-def marked_block(n_fits):
+def marked_plan(n_fits):
     """Fits that the weight of the first sample tells apart, tested on all samples."""
-    train = np.ones((n_fits, 6))
-    train[:, 0] = np.arange(1, n_fits + 1) / n_fits
-    return PlanBlock(train, np.ones(train.shape, dtype=bool))
+
+    def draw(repetition):
+        train = np.ones((1, 6))
+        train[:, 0] = (1 + repetition) / n_fits
+        return PlanBlock(train, np.ones(train.shape, dtype=bool))
+
+    return ResamplingPlan(6, n_fits, draw)
 
 
-def test_a_solver_that_leaves_most_of_a_few_fits_is_given_no_others():
-    block = marked_block(100)
-    adapter = Leaves(0.3)
-    output = solve_after_pilots(adapter, block)
-    assert output.failed.all()
+@pytest.mark.parametrize(("share", "settled"), [(0.3, False), (0.9, True)])
+def test_a_solver_that_leaves_most_of_a_few_fits_is_given_no_others(share, settled):
+    adapter = Leaves(share)
+    assert settles(adapter, marked_plan(100)) == settled
     assert adapter.given == [8]
 
 
-def test_fits_that_are_tried_are_not_done_again():
-    block = marked_block(100)
-    adapter = Leaves(0.9)
-    output = solve_after_pilots(adapter, block)
-    assert adapter.given == [8, 92]
-    expected = block.train[:, 0] <= 0.9
-    np.testing.assert_array_equal(~output.failed, expected)
-    np.testing.assert_array_equal(output.predicted, np.repeat(block.train[expected, 0], 6))
+def test_few_fits_are_not_tried():
+    adapter = Leaves(0.0)
+    assert settles(adapter, marked_plan(20))
+    assert adapter.given == []
 
 
 def test_verbose_says_how_many_fits_were_solved(capsys):
@@ -168,6 +168,9 @@ def test_verbose_says_how_many_fits_were_solved(capsys):
     outputs = [output for _, output in fit_plan(task, plan)]
     n_solved = sum(output.n_solved for output in outputs)
     said = capsys.readouterr().err
-    if n_solved < 64:
-        assert f"did {n_solved} fits by a solver, many at once, {64 - n_solved} one by one" in said
+    if n_solved:
+        left = "" if n_solved == 64 else f", {64 - n_solved} one by one"
+        assert f"did {n_solved} fits by a solver, many at once{left}" in said
+    else:
+        assert "64 fits one by one: a solver settles few of these fits" in said
     assert not any(output.failed.any() for output in outputs)

@@ -245,10 +245,10 @@ def test_solvers_resume_too(memory, monkeypatch):
     whole, calls = null(), []
     monkeypatch.setattr(_predict, "solve_block", counted(_predict.solve_block, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
-    # Whole repetitions, at most 256 fits at once, of which eight are tried first.
-    assert calls == [8, 247, 8, 247, 8, 82]
+    # Whole repetitions, at most 256 fits at once.
+    assert calls == [255, 255, 90]
     null(memory=memory)
-    assert len(calls) == 6
+    assert len(calls) == 3
 
 
 def test_a_solver_behind_an_estimator(memory, monkeypatch):

@@ -40,7 +40,7 @@ from skeval.metrics.cluster._external import (
     pair_jaccard_score,
     purity_score,
 )
-from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles
+from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles, slices
 from skeval.metrics.cluster._measures import (
     check_n_neighbors,
     measure,
@@ -806,14 +806,21 @@ def centroid_distances(
     return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
 
 
+PAIRS_AT_ONCE = 2**20
+"""Pairs of clusters that are compared at once."""
+
+
 def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
     """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf where centroids coincide."""
-    worst = np.empty(len(dispersion))
-    for k, distance in enumerate(between):
-        ratio = np.full(len(dispersion), np.inf)
-        np.divide(dispersion[k] + dispersion, distance, out=ratio, where=distance > 0)
-        ratio[k] = -np.inf
-        worst[k] = ratio.max()
+    K = len(dispersion)
+    worst = np.empty(K)
+    for rows in slices(K, max(1, PAIRS_AT_ONCE // K)):
+        distance = between[rows]
+        ratio = np.full(distance.shape, np.inf)
+        sums = dispersion[rows, None] + dispersion
+        np.divide(sums, distance, out=ratio, where=distance > 0)
+        ratio[np.arange(len(ratio)), np.arange(K)[rows]] = -np.inf
+        worst[rows] = ratio.max(axis=1)
     return float(worst.mean())
 
 

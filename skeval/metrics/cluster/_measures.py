@@ -67,6 +67,8 @@ EXTREMES = {"extremes", "max_within", "min_between"}
 PRUNED = {"extremes", "connectivity"}
 """What trees and bounds may find without a pass."""
 FROM_PAIRS = SUMS | EXTREMES | PRUNED
+NUMBERS_AT_ONCE, FEW_CLUSTERS = 2**20, 16
+"""Data of so many numbers at most are centred at once, where they have more clusters."""
 
 
 def measure(
@@ -96,15 +98,18 @@ def _measure_pairs(
 ) -> dict[str, Any]:
     """Return what comes from pairs: without a pass, within clusters, or from one pass over all."""
     found: dict[str, Any] = {}
-    if needs <= PRUNED:
-        found = measure_without_pass(samples, needs, n_neighbors, n_jobs=n_jobs)
+    # Among few features a tree finds neighbours sooner than a pass that is made for all the rest.
+    by_tree = needs if needs <= PRUNED else needs & {"connectivity"}
+    if needs <= PRUNED or samples.has_few_features:
+        found = measure_without_pass(samples, by_tree, n_neighbors, n_jobs=n_jobs)
         needs = needs - set(found)
     if not needs:
         return found
     partition = samples.partition
     if needs <= WITHIN:
         totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
-        return {"mean_within": mean_within(totals, partition.sizes), "max_within": largest}
+        means = mean_within(totals, partition.sizes)
+        return found | {"mean_within": means, "max_within": largest}
     reduced, strips = samples.reduce_distances(
         sums=bool(needs & SUMS),
         extremes=bool(needs & EXTREMES),
@@ -262,6 +267,12 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
 
     Differences of rows keep their digits far from the origin, and are 0 where rows are equal.
     """
+    starts, sizes = partition.starts, partition.sizes
+    if points.size <= NUMBERS_AT_ONCE and len(sizes) > FEW_CLUSTERS:
+        deviations = points - points[starts].repeat(sizes, axis=0)
+        means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
+        deviations -= means.repeat(sizes, axis=0)
+        return squared_norms(deviations), means + (points[starts] - points[0])
     squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
     space = np.empty((partition.sizes.max(), points.shape[1]))
     for rows, size, mean in zip(partition.members, partition.sizes, means, strict=True):

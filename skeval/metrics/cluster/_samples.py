@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.utils import assert_all_finite, column_or_1d
 
@@ -23,6 +24,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     sums_of_matrix,
 )
 from skeval.metrics.cluster._kernels.distances import (
+    DIRECT_FEATURES,
     EUCLIDEAN,
     ROUNDED_ZERO,
     Points,
@@ -196,6 +198,11 @@ class Samples:
     def is_dense_euclidean(self) -> bool:
         return self.metric in EUCLIDEAN and not issparse(self.points)
 
+    @property
+    def has_few_features(self) -> bool:
+        """Whether differences of coordinates cost no more than products of matrices."""
+        return self.is_dense_euclidean and self.points.shape[1] <= DIRECT_FEATURES
+
     @cached_property
     def tiles(self) -> Tiles:
         if self.metric == "precomputed":
@@ -205,6 +212,8 @@ class Samples:
             if not _is_cheaper_dense(*points.shape):
                 return sparse_tiles(points)
             points = points.toarray()
+        if self.has_few_features:
+            return point_tiles(partial(cdist, metric="euclidean"), points)
         if self.metric in EUCLIDEAN:
             return euclidean_tiles(points, self.partition.starts)
         return point_tiles(distance_function(self.metric, points), points, self._check)

@@ -63,7 +63,8 @@ class Reductions:
         rows, clusters = strip.rows, strip.segments.clusters
         later = slice(rows.start, rows.start + strip.column_sums.shape[1])
         if self.sums.size:
-            self.sums[:, rows] += strip.row_sums.T
+            met = slice(clusters.start, None)  # no column lies before the first row
+            self.sums[met, rows] += strip.row_sums[:, met].T
             self.sums[clusters, later] += strip.column_sums
         self.largest[clusters] = np.maximum(self.largest[clusters], strip.largest)
         if len(self.smallest) == len(self.largest):

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 __all__ = [
     "COINCIDENT",
+    "DIRECT_FEATURES",
     "EUCLIDEAN",
     "ROUNDED_ZERO",
     "MetricOfRows",
