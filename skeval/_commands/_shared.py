@@ -170,13 +170,15 @@ def deliver(
     notes: Sequence[str],
     *,
     numbers: bool = False,
+    column: str = "feature",
 ) -> None:
     """Write a report on a procedure to the files that were asked for, and print it in any case.
 
     The target holds classes, or `numbers` even where they are whole.
     """
     options.progress.close()
-    lines = [_write_headline(options.data, table, numbers), procedure, "", str(report), *notes]
+    headline = _write_headline(options.data, table, numbers, column)
+    lines = [headline, procedure, "", str(report), *notes]
     try:
         if options.json is not None:
             report.to_json(options.json)
@@ -202,23 +204,21 @@ def _show_bytes(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def describe_data(source: str, table: ColumnTable) -> str:
+def describe_data(source: str, table: ColumnTable, column: str = "feature") -> str:
     """Name the data and their size."""
     from skeval.utils._text import count
 
-    n_samples, n_features = table.X.shape
-    return (
-        f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_features, 'feature')}"
-    )
+    n_samples, n_columns = table.X.shape
+    return f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
 
 
-def _write_headline(source: str, table: ColumnTable, numbers: bool) -> str:
+def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str) -> str:
     """Name the data, their size and, where they have labels, the classes or the range."""
     import numpy as np
 
     from skeval.utils._text import count
 
-    size = describe_data(source, table)
+    size = describe_data(source, table, column)
     if table.groups is not None:
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:

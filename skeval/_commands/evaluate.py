@@ -45,7 +45,7 @@ def add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate", help="estimate the error of a classifier or regressor in every way"
     )
-    parser.set_defaults(run=_run_evaluate)
+    parser.set_defaults(run=_run)
     add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
     add("--groups", metavar="COLUMN", help="samples that share its value stay together")
@@ -80,6 +80,19 @@ def add_evaluate(commands: Any) -> None:
         help="a score beside the usual ones, such as f1_weighted; more than once for more",
     )
     add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
+    add(
+        "--predictions",
+        metavar="COLUMN",
+        nargs="+",
+        help="the column that holds what a system of yours predicts: labels, probabilities of the "
+        "second class, scores or numbers; or the columns of probabilities that have the names of "
+        "the classes. Nothing is fitted",
+    )
+    add(
+        "--threshold",
+        type=float,
+        help="with --predictions: from which probability or score on the second class is predicted",
+    )
     _add_sizes(parser)
 
 
@@ -146,6 +159,14 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
+def _run(options: argparse.Namespace) -> None:
+    """Evaluate an estimator, or predictions."""
+    if options.predictions is None:
+        _run_evaluate(options)
+    else:
+        _run_predictions(options)
+
+
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
     if options.time is not None and options.groups is not None:
@@ -198,6 +219,43 @@ def _run_evaluate(options: argparse.Namespace) -> None:
             deliver(stop.report, options, table, procedure, notes, numbers=numbers)
         raise
     deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
+
+
+def _run_predictions(options: argparse.Namespace) -> None:
+    """Evaluate the predictions in a file and print what was found."""
+    for name in ("estimator", "select", "time", "cv", "budget"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
+    table = read_columns(options, needs_target=True)
+    numbers, notes = _choose_task(table, options.task)
+    names = list(table.feature_names)
+    unknown = [name for name in options.predictions if name not in names]
+    if unknown:
+        raise ValueError(f"--predictions: there is no column {unknown[0]!r} among {names}.")
+    import numpy as np
+
+    columns = table.X[:, [names.index(name) for name in options.predictions]]
+    several = columns.shape[1] > 1
+    classes = {str(label): label for label in np.unique(table.y).tolist()}
+    labels = [classes.get(name, name) for name in options.predictions]
+    from skeval.report import evaluate_predictions
+
+    report, found = collect_notes(
+        evaluate_predictions,
+        table.y,
+        columns if several else columns[:, 0],
+        kind="numbers" if numbers else "auto",
+        threshold=options.threshold,
+        scoring=options.scoring,
+        groups=table.groups,
+        by=_find_subgroups(table, options.by),
+        labels=np.array(labels) if several else None,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
+    )
+    told = f"predictions in {', '.join(options.predictions)}"
+    table = table._replace(X=columns)
+    deliver(report, options, table, told, [*notes, *found], numbers=numbers, column="prediction")
 
 
 def _count_fits(total: int, options: argparse.Namespace) -> str:

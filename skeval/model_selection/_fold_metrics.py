@@ -37,6 +37,7 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import score_form
 from skeval._resampling.procedure import OutOfFold
+from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
@@ -60,8 +61,12 @@ samples of 10 features, of which none or one matters.
 """
 
 
-def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool = False) -> Results:
+def measure_metrics(
+    found: OutOfFold, confidence_level: float, only: str | None = None, *, ordered: bool = False
+) -> Results:
     """Return the metrics of predictions by name, those of all samples before those of the classes.
+
+    With `only` it is the one of that name.
 
     Where the samples are `ordered` in time, they are not independent, and there is no interval.
     Their `details` are the `metric`, by the name that it has in scikit-learn where it has one, the
@@ -86,7 +91,7 @@ def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool 
     measure = measure_numbers if found.target.classes is None else measure_classes
     with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = list(measure(found))
+        made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}
         made += [each for each in measure_scorers(found) if each.name not in known]
         n_classes = None if found.target.classes is None else len(found.target.classes)
@@ -145,7 +150,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
-    of_all = [(row, each) for row, each in SHOWN if row.from_table and not each.of_class]
+    tables = [(row, each) for row, each in SHOWN if row.from_table and found.answers]
+    of_all = [(row, each) for row, each in tables if not each.of_class]
     yield from measure_tables(found, codes, of_all, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
@@ -157,7 +163,7 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
             label = None if positive_only else str(classes[code])
             yield from measure_ranking(found, codes == code, scores[:, code], label)
     for code, label in enumerate(classes):
-        of_class = [(row, each) for row, each in SHOWN if row.from_table and each.of_class]
+        of_class = [(row, each) for row, each in tables if each.of_class]
         yield from measure_tables(found, codes == code, of_class, n, code, str(label))
 
 
@@ -252,6 +258,9 @@ def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
+    if found.n_fits == 0:
+        yield from measure_given_scores(found, positive, score, label)
+        return
     area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
@@ -283,6 +292,32 @@ def measure_ranking(
     n, spread = sizes[0] / larger, float(np.sqrt(larger * variance))
     form = "wilson", partial(wilson_interval, precision * n, n), spread
     yield Measured("average_precision", precision, form, sizes[0], label=label)
+
+
+def measure_given_scores(
+    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
+) -> Iterator[Measured]:
+    """Yield the same of scores that are given: intervals are those of `metric_interval`.
+
+    Where a class has no sample, or all samples have one score, there is none.
+    """
+    area, precision = float("nan"), float("nan")
+    of_area: Form = "none", give_no_limits, np.nan
+    of_precision = of_area
+    if positive.any() and not positive.all():
+        weight = found.weight[found.row]
+        area = float(sk.roc_auc_score(positive, score, sample_weight=weight))
+        precision = sk.average_precision_score(positive, score, sample_weight=weight)
+        precision = min(1.0, float(precision))  # rounding may exceed it
+        if not found.ranks_nothing.all():
+            sample = check_curve_sample(positive, score, True, weight, found.group)
+            size = sample.sizes[0]
+            of_area = "score", *sample.area_form(area)
+            error = float(np.sqrt(precision * (1 - precision) / size))
+            of_precision = "wilson", partial(wilson_interval, precision * size, size), error
+    yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
+    n_positive = int(positive.sum())
+    yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:

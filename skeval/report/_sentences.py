@@ -24,7 +24,7 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.procedure import OutOfFold
-from skeval.metrics._table import REPORTED
+from skeval.metrics._table import REPORTED, find_brier_losses
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -40,6 +40,7 @@ __all__ = [
     "find_unanswered",
     "forbid_quoting",
     "name_metric",
+    "write_amount",
     "write_chance",
     "write_coverage",
     "write_error",
@@ -75,7 +76,8 @@ class Guess:
     Attributes
     ----------
     answer : str
-        The largest class; "the mean" or "the median".
+        The largest class; "the mean" or "the median"; "with the shares of the classes" where
+        probabilities are judged.
     error : float
         Its mean loss.
     difference : float
@@ -151,6 +153,10 @@ def find_guess(found: OutOfFold, loss: str, *, ordered: bool) -> Guess | None:
             answer, losses = "the mean", (y - np.average(y[rows], weights=weight)) ** 2
         else:
             answer, losses = "the median", np.abs(y - _find_median(y[rows], weight))
+    elif loss == "brier" and found.target.classes is not None:
+        shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
+        answer = "with the shares of the classes"
+        losses = find_brier_losses(codes, np.tile(shares / shares.sum(), (len(codes), 1)))
     else:
         return None
     error = float(np.average(losses[rows], weights=weight))

@@ -319,3 +319,29 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     assert ("the answer will take about" in second) == (not words)
     assert ("the least that gives an answer" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
+
+
+def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    p = 1 / (1 + np.exp(-rng.normal(2 * y - 1)))
+    frame = pd.DataFrame({"y": np.array(["no", "yes"])[y], "p": p, "patient": np.arange(80) // 2})
+    frame["label"], frame["yes"], frame["no"] = np.where(p > 0.5, "yes", "no"), p, 1 - p
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    words = ["evaluate", str(tmp_path / "p.csv"), "--target", "y"]
+    found = str(tmp_path / "p.json")
+
+    def run(*more):
+        assert main([*words, "--json", found, *more]) == 0
+        return capsys.readouterr().out, json.loads((tmp_path / "p.json").read_text())
+
+    text, one = run("--groups", "patient", "--predictions", "p")
+    assert text.startswith("p.csv: 80 samples, 1 prediction, 40 groups, 2 classes (no: ")
+    assert one["answer"]["value"] == pytest.approx(np.mean((p - y) ** 2))
+    assert run("--predictions", "no", "yes")[1]["answer"]["value"] == one["answer"]["value"]
+    errors = np.mean((p > 0.5) != y)
+    assert run("--predictions", "label")[1]["answer"]["value"] == pytest.approx(errors)
+    assert main([*words, "--predictions", "p", "--cv", "5"]) == 2
+    assert "--cv has no use" in capsys.readouterr().err
+    assert main([*words, "--predictions", "q"]) == 2
+    assert "no column 'q'" in capsys.readouterr().err
