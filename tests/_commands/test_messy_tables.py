@@ -368,7 +368,7 @@ def test_dates_make_numbers_on_demand(tmp_path):
     names = ["days since 1970", "year", "month", "day", "weekday", "hour"]
     assert list(found) == ["a", *(f"when: {name}" for name in names)]
     for name in names[1:]:
-        expected = getattr(days, name.replace("weekday", "dayofweek"))
+        expected = getattr(days, name.replace("weekday", "day_of_week"))
         np.testing.assert_array_equal(found[f"when: {name}"], expected)
     elapsed = (days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
     np.testing.assert_allclose(found["when: days since 1970"], elapsed)
