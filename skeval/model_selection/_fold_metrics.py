@@ -25,7 +25,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
-from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
@@ -80,7 +80,9 @@ def measure_metrics(
     sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
     1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
     in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
-    (Metrics that are no means of losses had somewhat narrower intervals then.)
+    (Metrics that are no means of losses had somewhat narrower intervals then, and the inflation was
+    1.55. With that from the fits, in 4 cells of 50 samples and 100 sets each, the recall of a class
+    was held in .89 at least, all others in .92 at least.)
 
     Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
     samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
@@ -214,6 +216,8 @@ def measure_loss(
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
+    if found.cases.n_groups is None:
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)

@@ -23,19 +23,23 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.errors import (
-    INFLATION,
+    Dealt,
     NestedFold,
     Tested,
     concatenate_tested,
     conservative_z,
     corrected_t,
+    degrees_of_mean,
     five_by_two,
+    fixed_inflation,
+    inflation_of,
     mean_loss,
     n_units,
     nested_errors,
     nested_interval,
     replace_one,
     resampled_plus,
+    shared_variance,
     variance_of_mean,
     within_fold_error,
     worth,
@@ -480,8 +484,6 @@ def run_replace_one_cv(p: Procedure, root: SeedSequence, settings: Settings) -> 
 
 GIVEN_FOLDS = "given_folds"
 """The method where folds are given that are taken as they are."""
-SINGLE = 2.0
-"""`INFLATION` of cross-validations that are not repeated."""
 
 
 class Design(NamedTuple):
@@ -577,7 +579,6 @@ def outcome_of_repeats(
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
-    inflation = find_inflation(p.method, scheme)
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
     weight = None if p.weight is None else p.weight[rows]
     unit = None if p.cases.n_groups is None else p.cases.unit[rows]
@@ -588,25 +589,34 @@ def outcome_of_repeats(
             if answer is not None:
                 tested[fit // scheme.n_folds].append(p.tested(loss, answer.rows, answer.predicted))
         repeats = [concatenate_tested(parts) for parts in tested if parts]
+        inflation = find_inflation(p, scheme, answers, loss)
         findings.append(find_repeated(loss, repeats, stand_in, inflation))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
 
 
-def find_inflation(method: str, scheme: RepeatedScheme) -> float:
+def find_inflation(
+    p: Procedure, scheme: RepeatedScheme, answers: Sequence[FitOutput | None], loss: Loss
+) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
-    A single test set has independent losses, as far as one can know. Repeats of random folds that
-    a limit of time has cut off count as folds that are given.
+    A single test set has independent losses, as far as one can know. Where samples are the units,
+    and are dealt again in each repeat, the losses tell it; elsewhere it is fixed.
     """
-    if method != GIVEN_FOLDS and not scheme.is_cut:
-        return INFLATION
     if scheme.plan.n_fits == 1:
         return 1.0
-    return INFLATION + (SINGLE - INFLATION) / scheme.n_repeats
+    if p.cases.n_groups is not None:
+        return fixed_inflation(scheme.n_repeats)
+    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
+    fit = np.concatenate([np.full(len(answer.rows), fit) for fit, answer in done])
+    row = np.concatenate([answer.rows for _, answer in done])
+    losses = np.concatenate([p.loss_values(loss, each.rows, each.predicted) for _, each in done])
+    weight = None if p.weight is None else p.weight[row]
+    dealt = Dealt(losses, row, fit // scheme.n_folds, fit % scheme.n_folds, weight)
+    return inflation_of(shared_variance(dealt), scheme.n_repeats)
 
 
 def find_repeated(
-    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float = INFLATION
+    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float
 ) -> Finding:
     """Return the mean of cross-validations, with the variance of one of them inflated.
 
@@ -623,7 +633,7 @@ def find_repeated(
     elif plain:
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = max(1.0, n / inflation - 1)
+        student = degrees_of_mean(everything.losses, n, inflation)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
 

@@ -390,7 +390,7 @@ def check_include(include: Any) -> frozenset[str] | str:
         return include
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
-        if name not in (*ALWAYS, *OPTIONAL):
+        if not (isinstance(name, str) and name in (*ALWAYS, *OPTIONAL)):
             known = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
             raise ValueError(f"include must be 'auto', 'all' or some of {known}, got {name!r}.")
     return frozenset(names)

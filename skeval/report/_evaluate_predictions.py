@@ -26,6 +26,7 @@ from skeval.report._given import (
     find_answer,
     find_rare,
     find_worst,
+    measure_calibration,
     measure_scoring,
     measure_some,
     read_predictions,
@@ -153,7 +154,7 @@ def evaluate_predictions(
     >>> p = 1 / (1 + np.exp(-rng.normal(2 * y - 1, 1.0)))
     >>> report = skeval.evaluate_predictions(y, p)
     >>> print(report.verdict)
-    Brier score 0.130, 95 % interval 0.110 to 0.153; always answering with the shares of the
+    Brier score 0.130, 95 % interval 0.110 to 0.154; always answering with the shares of the
     classes has 0.247; area under the ROC curve 0.91. Better than chance: it beats that guess on
     the same samples.
     """
@@ -176,6 +177,7 @@ def evaluate_predictions(
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         metrics = measure_metrics(found, confidence_level)
         metrics |= measure_scoring(given, scoring, confidence_level, **options)
+        calibration = measure_calibration(given, confidence_level, **options)
         subgroups = None
         if by is not None:
             measure = partial(measure_some, given, groups, weight, confidence_level)
@@ -187,6 +189,7 @@ def evaluate_predictions(
         threshold=given.threshold,
         positive=given.positive,
         metrics=metrics,
+        calibration=calibration,
         confusion=measure_confusion(found, confidence_level) if found.answers else None,
         hard_samples=find_worst(found, name_rows(y_true)),
         subgroups=subgroups,
@@ -219,6 +222,8 @@ class PredictionsReport(ScoredReport):
         From which probability or score on a sample is predicted to be positive.
     positive : object
         The class that probabilities or scores of two classes are of; None where there is none.
+    calibration : dict of Estimate, or None
+        What `calibration_measures` finds of the probabilities of two classes; else None.
     metrics : dict of str to Estimate
         The usual metrics, of all samples and of each class, and what `scoring` named.
     confusion : ConfusionRates or None
@@ -251,6 +256,7 @@ class PredictionsReport(ScoredReport):
     kind: str
     threshold: float | None
     positive: Any
+    calibration: Results | None
 
     title = "Evaluation of predictions"
     main_part = "metrics"
@@ -310,6 +316,7 @@ class PredictionsReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics with the curves, then subgroups and samples."""
         yield self._show_metrics()
+        yield self._show_calibration()
         yield self._show_subgroups()
         yield self._show_hard_samples()
 
@@ -357,6 +364,25 @@ class PredictionsReport(ScoredReport):
             label="Calibration curve with the intervals of its bins.",
             height=3.6,
         )
+
+    def _show_calibration(self) -> Section:
+        """Show how far the probabilities are off."""
+        found, heading = self.calibration, "Are the probabilities right?"
+        if found is None:
+            return Section(heading, results={"calibration": None})
+        rows = [
+            (each.name, each.value, (each.interval.low, each.interval.high))
+            for each in found.values()
+        ]
+        table = Table(
+            "As an external validation reports it.",
+            ["measure", "estimate", self.level],
+            rows,
+            notes={found[name].name: note for name, note in BEST.items()},
+            left=(0, 2),
+        )
+        sentences = [write_calibration(found)]
+        return Section(heading, sentences, tables=[table], results={"calibration": found})
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
@@ -454,12 +480,47 @@ def write_verdict(report: PredictionsReport) -> str:
     return f"{text}. {more}".rstrip()
 
 
+BEST = {
+    "observed_expected": "1 is best; above 1 the event happens more often than is said",
+    "in_the_large": "0 is best; the shift of the log-odds that makes it happen as often",
+    "intercept": "0 is best, beside a slope of 1",
+    "slope": "1 is best; below 1 probabilities are too extreme",
+    "ici": "0 is best",
+    "e50": "0 is best",
+    "e90": "0 is best",
+    "scaled_brier": "1 is best; 0 is that of answering the share of the class always",
+}
+"""What the measures of calibration are where all is right."""
+
+
+def write_calibration(found: Results) -> str:
+    """Say whether the slope and the number of events are those of right probabilities."""
+    told = []
+    for name, best, below, above in (
+        ("slope", 1, "too extreme", "not extreme enough"),
+        ("in_the_large", 0, "too high on average", "too low on average"),
+    ):
+        interval = found[name].interval
+        if interval.high < best:
+            told.append(below)
+        elif interval.low > best:
+            told.append(above)
+    slope = found["slope"].interval
+    known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
+    if not np.isfinite([slope.low, slope.high]).all():
+        known = ""
+    if told:
+        return f"Probabilities are {' and '.join(told)}.{known}"
+    return f"Probabilities are not shown to be off.{known}"
+
+
 def warn_of_predictions(
     given: Given, found: OutOfFold, metrics: Results, y_true: Any
 ) -> Iterator[Caution]:
     """Yield what a reader should know before quoting a number."""
     yield from _warn_of_units(given, found, y_true)
     yield from _warn_of_scores(given, found, metrics)
+    yield from _warn_of_certainty(given)
     yield from warn_of_metrics(metrics, ordered=False)
     yield from _warn_of_classes(given, found)
 
@@ -483,6 +544,20 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
             "few-groups",
             f"There are {n_groups} groups: intervals made of so few may hold less often than "
             "their level says.",
+        )
+
+
+def _warn_of_certainty(given: Given) -> Iterator[Caution]:
+    """Say how often a probability is 0 or 1, and how often it then is wrong."""
+    if given.kind != "probabilities" or given.response is None:
+        return
+    own = given.response[np.arange(len(given.target)), given.target.codes]
+    n_wrong = int(np.sum(own == 0))
+    if n_wrong:
+        yield Caution(
+            "impossible",
+            f"{n_wrong} of {len(own)} samples have a probability of 0 for what is true: their log "
+            "loss is infinite, and taken for that of the smallest number there is.",
         )
 
 

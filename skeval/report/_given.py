@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -9,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import Target
+from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES
 from skeval.metrics._table import (
     REPORTED,
@@ -47,6 +49,7 @@ __all__ = [
     "find_answer",
     "find_rare",
     "find_worst",
+    "measure_calibration",
     "measure_scoring",
     "measure_some",
     "read_predictions",
@@ -135,7 +138,7 @@ class Given(NamedTuple):
             scores={},
             noted=[],
             n_folds=1,
-            test_train_ratio=np.nan,
+            test_train_ratio=np.inf,
             inflation=1.0,
             n_fits=0,
         )
@@ -430,6 +433,18 @@ def measure_scoring(
         details = {"metric": called, "label": None, "greater_is_better": better}
         found[called] = replace(one, name=called, details={**one.details, **details})
     return found
+
+
+def measure_calibration(given: Given, confidence_level: float, **options: Any) -> Results | None:
+    """Return the measures of an external validation; None but of probabilities of two classes."""
+    classes, proba = given.target.classes, given.response
+    if given.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+        return None
+    with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
+        warnings.simplefilter("ignore", UserWarning)
+        return calibration_measures(
+            given.target.codes, proba[:, 1], confidence_level=confidence_level, **options
+        )
 
 
 def choose_response(name: str, given: Given, response: Any) -> np.ndarray:

@@ -283,7 +283,7 @@ class ConfusionRates(ShownAsText):
         Share of the row.
     low, high : ndarray of shape (n_classes, n_classes)
         Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has,
-        fewer where weights differ, over 1.55 (2 where folds are not repeated), as `error_interval`
+        fewer where weights differ, over the inflation of the error, as `error_interval`
         counts them; over 1 of predictions that are given.
     """
 

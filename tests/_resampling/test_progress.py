@@ -3,9 +3,9 @@
 import re
 import sys
 
-import joblib
 import numpy as np
 import pytest
+from helpers.jobs import two_workers
 from helpers.long_runs import RUNS, Logged, X, y
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest
@@ -85,7 +85,7 @@ def test_a_bar_on_standard_error(name, capsys):
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
 def test_on_any_backend(backend, capsys):
     pytest.importorskip("tqdm")
-    with joblib.parallel_config(backend=backend, n_jobs=2):
+    with two_workers(backend):
         bootstrap(verbose=1)
     assert last_counts(capsys.readouterr().err) == [(40, 40)]
 

@@ -14,7 +14,7 @@ from skeval.model_selection import BootstrapSplit, bootstrap_error, resubstituti
 from skeval.model_selection._bootstrap import bootstrap_estimates
 
 
-def some_indices(y, n_resamples=12, seed=0):
+def some_indices(y, n_resamples=8, seed=0):
     """Resamples that hold two classes and leave a sample out."""
     rng = np.random.default_rng(seed)
     y = np.asarray(y)

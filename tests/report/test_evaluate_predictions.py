@@ -10,6 +10,7 @@ import pytest
 from sklearn import metrics as sk
 
 import skeval
+from skeval.metrics import calibration_measures
 from skeval.model_selection import metric_interval
 from skeval.report._given import read_predictions
 
@@ -159,6 +160,20 @@ def test_columns_go_by_their_names(three):
     y, proba = three
     shuffled = pd.DataFrame(proba[:, [2, 0, 1]], columns=["c", "a", "b"])
     assert evaluate(y, shuffled).answer.value == pytest.approx(evaluate(y, proba).answer.value)
+
+
+def test_probabilities_are_validated(data):
+    y, p, groups = data["y"], data["p"], data["groups"]
+    report = evaluate(y, p, groups=groups)
+    alone = calibration_measures(y, p, groups=groups, random_state=0)
+    for name, each in report.calibration.items():
+        assert each.interval == alone[name].interval
+    assert len(report.to_frame("calibration")) == len(alone)
+    extreme = evaluate(y, 1 / (1 + np.exp(-4 * (data["score"] - 0.7))))
+    assert "Probabilities are too extreme" in str(extreme)
+    assert evaluate(y, data["score"]).calibration is None
+    certain = np.where(np.arange(N) < 3, 1.0 - y, p)
+    assert "impossible" in {one.code for one in evaluate(y, certain).warnings}
 
 
 def test_a_threshold_makes_labels_of_scores(data):
