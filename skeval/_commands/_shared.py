@@ -49,6 +49,17 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
         default=[],
         help="a column that is no feature; more than once for more",
     )
+    add("--drop-missing-target", action="store_true", help="leave out rows without a target")
+    add(
+        "--merge-labels",
+        action="store_true",
+        help="values of the target that differ by case or spaces alone are one class",
+    )
+    add(
+        "--date-features",
+        action="store_true",
+        help="make numbers of dates: days since 1970, and year, month, day, weekday, hour",
+    )
     add("--id", metavar="COLUMN", help="the column that names the rows; no feature")
     add(
         "--header",
@@ -89,6 +100,9 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTa
         drop=[*options.drop, *([options.id] if options.id is not None else [])],
         groups=getattr(options, "groups", None),
         time=getattr(options, "time", None),
+        drop_missing_target=options.drop_missing_target,
+        merge_labels=options.merge_labels,
+        date_features=options.date_features,
     )
 
 
@@ -212,7 +226,8 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
         return f"{size}, numbers to predict from {classes[0]:.4g} to {classes[-1]:.4g}"
-    names = [name if name.isprintable() else repr(name) for name in map(str, classes)]
+    plain = [str(name) for name in classes]
+    names = [name if name.isprintable() and name == name.strip() else repr(name) for name in plain]
     counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
     return f"{size}, {count(len(classes), 'class')} ({counts})"
 

@@ -38,12 +38,31 @@ MANY_ROWS, FEWEST_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
 MOST_OF_SVM = 20_000
 """Rows up to which a support vector machine is the default for classes."""
 MOST_CLASSES = 20
+EXAMPLES = """\
+examples:
+  what people do first, and a page of it in ten seconds:
+    skeval evaluate people.csv --target died --id name
+    skeval evaluate people.csv --target died --quick --html people.html
+  a patient is never split; the error in each clinic:
+    skeval evaluate visits.csv --groups patient --by clinic
+  each of five folds is predicted from what came before it:
+    skeval evaluate sales.csv --target price --time date --cv 5
+  scores beside the usual ones:
+    skeval evaluate iris --scoring f1_weighted --scoring roc_auc_ovo
+  your own estimator; the same command goes on after a stop:
+    skeval evaluate iris --estimator my_module:make_model --memory runs
+  nothing is fitted: what a system of yours predicted, cut at .3:
+    skeval evaluate answers.csv --predictions p_ill --threshold 0.3
+"""
 
 
 def add_evaluate(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "evaluate", help="estimate the error of a classifier or regressor in every way"
+        "evaluate",
+        help="estimate the error of a classifier or regressor in every way",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run)
     add_common(parser, target="column to predict in a file (default: target)")

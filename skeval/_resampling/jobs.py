@@ -79,7 +79,8 @@ def open_jobs(
     verbose = verbose if total > 1 else 0
     with progress_bar(total, verbose) as bar, jobs_task(total) as tell:
         lines = verbose if bar is None else max(0, verbose - 1)  # that joblib prints
-        listeners = [listen for listen in (bar and bar.update, tell) if listen is not None]
+        shown = None if bar is None else bar.update
+        listeners = [listen for listen in (shown, tell) if listen is not None]
         workers = Workers(n_jobs, lines, 1 if blocks else "auto")
         yield Jobs(function, workers, results, listeners, blocks)
 

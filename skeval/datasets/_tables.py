@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
@@ -9,20 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval.datasets._files import Columns, read_file
+from skeval.datasets._files import DEFAULT_TARGET, Columns, read_file
 from skeval.datasets._values import (
     DASHES,
     DECIMAL_COMMA,
     LARGEST_EXACT,
     MISSING,
     check_stored_labels,
+    find_missing,
+    has_decimal_commas,
     is_unnamed,
+    list_records,
     make_missing_label_error,
     make_name_error,
     make_value_error,
+    name_spellings,
     note_rounding,
     parse_number,
     parse_numbers,
+    parse_plain_numbers,
     read_class_labels,
     read_times,
 )
@@ -31,6 +37,8 @@ from skeval.utils._checks import check_flag, warn_user
 __all__ = ["ColumnTable", "Table", "load_columns", "load_table"]
 
 FEW = 8
+USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagnosis", "species"}
+"""What people call the column that they want to predict."""
 MANY = 20
 """Distinct texts of which a column may have any number; of more, half of the rows at most."""
 
@@ -176,11 +184,16 @@ def load_columns(
     drop: Iterable[str] = (),
     groups: str | None = None,
     time: str | None = None,
+    drop_missing_target: bool = False,
+    merge_labels: bool = False,
+    date_features: bool = False,
 ) -> ColumnTable:
     """Load a table as people have it.
 
     Texts stay texts, missing numbers are nan, decimal commas are read where they separate nothing;
     `drop`, `groups` and `time` name columns that are no features. By the last the rows are sorted.
+    Rows without a label may be dropped, labels that differ by case or spaces alone be one, and
+    dates be split into numbers.
     """
     found, dropped = read_file(source, target, needs_target, header), list(drop)
     named = [*dropped, *(name for name in (groups, time) if name is not None)]
@@ -189,6 +202,10 @@ def load_columns(
         _check_names([target], found, "--target")
     notes = list(found.notes)
     label, features = _place_columns(found, target, needs_target, notes, strict=False)
+    if label is not None and drop_missing_target:
+        found = _drop_unlabelled(found, label, notes)
+    if label is not None:
+        found = _merge_spellings(found, label, notes, merges=merge_labels)
     y = None if label is None else _read_labels(found, label, notes, strict=False)
     left_out = {name: np.array(found.values[found.names.index(name)]) for name in dropped}
     columns: dict[str, np.ndarray] = {}
@@ -197,7 +214,14 @@ def load_columns(
         if name in named:
             continue
         column, reason = _read_feature(found, position, notes)
-        if reason:
+        times = read_times(found.values[position]) if reason and date_features else []
+        if len(times) == 1:
+            parts = _split_dates(name, times[0])
+            notes.append(
+                f"{found.source}: the dates in {name!r} make {', '.join(map(repr, parts))}."
+            )
+            columns |= parts
+        elif reason:
             notes.append(f"{found.source}: column {name!r} {reason} and is left out.")
             left_out[name] = np.array(found.values[position])
         else:
@@ -281,9 +305,10 @@ def _place_columns(
     if target is not None or needs_target or name in names:
         if names.count(name) != 1:
             many = "no column" if name not in names else "two columns"
+            meant = "." if name in names else _guess_target(found)
             raise ValueError(
                 f"{source} has {many} {name!r} for the target; its columns are "
-                f"{_shorten_list(names[nameless:])}. Name one with --target (target=)."
+                f"{_shorten_list(names[nameless:])}. Name one with --target (target=){meant}"
             )
         if len(features) < 2:
             raise ValueError(f"{source} has no column beside the target {name!r}.")
@@ -318,13 +343,100 @@ def _check_names(wanted: Sequence[str], found: Columns, option: str) -> None:
         if name in found.names:
             continue
         folded = {one.strip().lower(): one for one in found.names}
-        near = get_close_matches(name.strip().lower(), folded, n=3, cutoff=0.6)
-        meant = " or ".join(repr(folded[one]) for one in near)
+        close = get_close_matches(name.strip().lower(), folded, n=3, cutoff=0.6)
+        near = [folded[one] for one in close]
+        if option == "--target":
+            near = [one for one in near if _is_plausible(found, one)][:1] or near
+        meant = " or ".join(map(repr, near))
         hint = f"; did you mean {meant}?" if near else "."
         raise ValueError(
             f"{found.source} has no column {name!r} for {option}; its columns are "
             f"{_shorten_list(found.names)}{hint}"
         )
+
+
+def _is_plausible(found: Columns, name: str) -> bool:
+    """Whether a column may hold what is to be predicted: it is not constant, and names no rows."""
+    values = found.values[found.names.index(name)]
+    n_distinct = len(set(values.tolist() if isinstance(values, np.ndarray) else values))
+    is_text = _read_numbers(found, found.names.index(name)) is None
+    return n_distinct > 1 and (n_distinct <= MANY or not is_text)
+
+
+def _guess_target(found: Columns) -> str:
+    """Propose a column for the target, by its name or since it is the last and holds few values."""
+    by_name = [
+        name
+        for name in found.names
+        if name.strip().lower() in USUAL_TARGETS
+        or get_close_matches(name.strip().lower(), [DEFAULT_TARGET], cutoff=0.75)
+    ]
+    plausible = [name for name in by_name if _is_plausible(found, name)]
+    last = found.values[-1]
+    few = len(set(last.tolist() if isinstance(last, np.ndarray) else last)) <= MANY
+    if not plausible and few and _is_plausible(found, found.names[-1]):
+        plausible = found.names[-1:]
+    return f"; did you mean --target {shlex.quote(plausible[0])}?" if plausible else "."
+
+
+def _drop_unlabelled(found: Columns, label: int, notes: list[str]) -> Columns:
+    """Return a table without the rows that have no label."""
+    missing = find_missing(found.values[label], words=True)
+    if not missing.any():
+        return found
+    records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
+    notes.append(
+        f"{found.source}: {list_records(records)} without a value of {found.names[label]!r} are "
+        "left out."
+    )
+    kept = np.flatnonzero(~missing).tolist()
+    values = [
+        column[kept] if isinstance(column, np.ndarray) else [column[row] for row in kept]
+        for column in found.values
+    ]
+    lines = None if found.lines is None else [found.lines[row] for row in kept]
+    return found._replace(values=values, lines=lines)
+
+
+def _merge_spellings(found: Columns, label: int, notes: list[str], *, merges: bool) -> Columns:
+    """Return a table whose labels do not differ by case or spaces alone, or note that some do."""
+    texts, name = found.values[label], found.names[label]
+    if isinstance(texts, np.ndarray):
+        return found
+    spelled = name_spellings(texts)
+    if not spelled:
+        return found
+    pairs = [f"{text!r}" for text in spelled][: 2 * FEW]
+    listed = f"{found.source}: in the target column {name!r} {', '.join(pairs)} differ by case or"
+    if not merges:
+        notes.append(
+            f"{listed} spaces alone and are classes of their own; --merge-labels joins them."
+        )
+        return found
+    into = ", ".join(repr(text) for text in dict.fromkeys(spelled.values()))
+    notes.append(f"{listed} spaces alone and are read as {into}.")
+    values = list(found.values)
+    values[label] = [spelled.get(text, text) for text in texts]
+    return found._replace(values=values)
+
+
+def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the parts of dates that vary as numbers, by name, nan where a date is missing."""
+    known = ~np.isnan(seconds)
+    moments = np.where(known, seconds, 0).astype(np.int64).astype("datetime64[s]")
+    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
+    parts = {
+        "days since 1970": seconds / 86400,
+        "year": moments.astype("datetime64[Y]").astype(int) + 1970,
+        "month": months.astype(int) % 12 + 1,
+        "day": (days - months).astype(int) + 1,
+        "weekday": (days.astype(int) + 3) % 7,
+        "hour": (moments - days).astype(int) // 3600,
+    }
+    parts = {f"{name}: {part}": np.where(known, values, np.nan) for part, values in parts.items()}
+    first, *others = parts
+    varying = [part for part in others if len(np.unique(parts[part][known])) > 1]
+    return {part: parts[part] for part in (first, *varying)}
 
 
 def _shorten_list(names: Sequence[str]) -> str:
@@ -363,13 +475,18 @@ def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
     values = found.values[position]
     if isinstance(values, np.ndarray):
         return values.astype(float)
+    plain = parse_plain_numbers(values)
+    if plain is not None:
+        return plain
+    distinct = set(values)
+    commas = found.decimal_comma or has_decimal_commas(distinct)
     known: dict[str, float] = {}
-    for text in set(values):
+    for text in distinct:
         word = text.strip()
         if not word or word.lower() in MISSING | DASHES:
             known[text] = np.nan
             continue
-        comma = found.decimal_comma and DECIMAL_COMMA.fullmatch(word)
+        comma = commas and DECIMAL_COMMA.fullmatch(word)
         known[text] = parse_number(word.replace(",", ".") if comma else word)
         if np.isnan(known[text]):
             return None
@@ -386,7 +503,8 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
         if read_times(values):
             many = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows"
-            return texts, f"{many} (--time {name} goes by them),"
+            ways = f"--time {name} goes by them, --date-features makes numbers of them"
+            return texts, f"{many} ({ways}),"
         if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
             return texts, None
         many = f"holds {n_distinct} different texts in {found.n_rows} rows"
@@ -402,6 +520,11 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
             f"{found.source}: {dash!r} in column {name!r} is read as a missing number."
             for dash in dashes
         ]
+    if not isinstance(values, np.ndarray) and not found.decimal_comma:
+        example = next((text.strip() for text in values if "," in text), "")
+        if example:
+            number = example.replace(",", ".")
+            notes.append(f"{found.source}: column {name!r}: {example!r} is read as {number}.")
     notes += _note_rounding(found, position, numbers)
     return numbers, None
 
@@ -409,17 +532,17 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
 def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) -> np.ndarray:
     """Return the labels: as they were stored, or one for each text."""
     values, name = found.values[label], found.names[label]
+    remedy = "" if strict else "; --drop-missing-target leaves such rows out"
+    _check_labelled(found, name, find_missing(values, words=False), remedy)
     if isinstance(values, np.ndarray):
         return check_stored_labels(values, name, found.source)
     numbers = None if strict else _read_numbers(found, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)
         if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
-            if missing.any():
-                record = found.name_record(int(missing.argmax()))
-                raise make_missing_label_error(found.source, name, record)
+            _check_labelled(found, name, missing, remedy)
             return numbers
-        if found.decimal_comma:
+        if any("," in text for text in values):
             values = [text.replace(",", ".") for text in values]
     first: dict[str, int] = {}
     for row, text in enumerate(values):
@@ -429,6 +552,13 @@ def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) 
     labels = read_class_labels(list(first), records, name, found.source, notes, as_text=stored)
     code = {text: position for position, text in enumerate(first)}
     return labels[[code[text] for text in values]]
+
+
+def _check_labelled(found: Columns, name: str, missing: np.ndarray, remedy: str) -> None:
+    """Raise where labels are missing; count them, and name the first few rows."""
+    records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
+    if records:
+        raise make_missing_label_error(found.source, name, records, remedy=remedy)
 
 
 def _read_groups(found: Columns, name: str) -> np.ndarray:

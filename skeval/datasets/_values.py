@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
@@ -18,14 +19,19 @@ __all__ = [
     "LARGEST_EXACT",
     "MISSING",
     "check_stored_labels",
+    "find_missing",
+    "has_decimal_commas",
     "is_unnamed",
+    "list_records",
     "looks_like_value",
     "make_missing_label_error",
     "make_name_error",
     "make_value_error",
+    "name_spellings",
     "note_rounding",
     "parse_number",
     "parse_numbers",
+    "parse_plain_numbers",
     "read_class_labels",
     "read_times",
 ]
@@ -40,6 +46,7 @@ DATE = re.compile(
     r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(\.\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
+FEW_RECORDS = 5
 BOOLEANS = {"true", "false"}
 MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
 DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too
@@ -58,13 +65,46 @@ def parse_number(text: str) -> float:
 
 def parse_numbers(texts: Sequence[str]) -> np.ndarray:
     """Return texts as numbers, with nan for every text that is none."""
+    plain = parse_plain_numbers(texts)
+    return np.fromiter(map(parse_number, texts), float, len(texts)) if plain is None else plain
+
+
+def parse_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
+    """Return texts as numbers, None where one of them is none."""
     joined = "".join(texts)
     if joined.isascii() and "_" not in joined:
-        try:
+        with suppress(ValueError):
             return np.fromiter(map(float, texts), float, len(texts))
-        except ValueError:
-            pass
-    return np.fromiter(map(parse_number, texts), float, len(texts))
+    return None
+
+
+def has_decimal_commas(texts: Collection[str]) -> bool:
+    """Whether the commas in a column stand before decimals, and not between thousands."""
+    commas = [text.strip() for text in texts if "," in text]
+    if not all(map(DECIMAL_COMMA.fullmatch, commas)):
+        return False
+    return any(len(text.partition(",")[2]) != 3 for text in commas)
+
+
+def find_missing(values: Any, *, words: bool) -> np.ndarray:
+    """Return which values of a column are missing; words that say so count as well, if asked."""
+    if isinstance(values, np.ndarray):
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    known = {"", *(MISSING | DASHES if words else ())}
+    absent = {text for text in set(values) if text.strip().lower() in known}
+    return np.array([text in absent for text in values], dtype=bool)
+
+
+def name_spellings(texts: Iterable[str]) -> dict[str, str]:
+    """Return texts that differ from others by case or spaces alone, and the most frequent of them.
+
+    That has no blanks around it.
+    """
+    alike: dict[str, list[str]] = {}
+    for text, _ in Counter(texts).most_common():
+        alike.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    several = [found for found in alike.values() if len(found) > 1]
+    return {text: found[0].strip() for found in several for text in found}
 
 
 def looks_like_value(text: str) -> bool:
@@ -134,9 +174,7 @@ def read_class_labels(
 
     They are numbers where one way of writing numbers gives all texts back, unless `as_text`.
     """
-    for text, record in zip(texts, records, strict=True):
-        if not text.strip():
-            raise make_missing_label_error(source, name, record)
+    for text in texts:
         check_no_nul(text, name, source)
     if not as_text:
         check_finite_labels(texts, records, name, source)
@@ -180,7 +218,7 @@ def check_measurements(
                 "with a point."
             )
     if any(absent) and any(value % 1 for value in values):
-        raise make_missing_label_error(source, name, records[absent.index(True)])
+        raise make_missing_label_error(source, name, [records[absent.index(True)]])
 
 
 def has_comma(text: str) -> bool:
@@ -213,10 +251,7 @@ def parse_labels(texts: list[str]) -> np.ndarray | None:
 
 
 def check_stored_labels(y: np.ndarray, name: str, source: str) -> np.ndarray:
-    """Return labels that are stored with a type; raise where one is missing or not finite."""
-    blank = np.flatnonzero(np.isnan(y))
-    if blank.size:
-        raise make_missing_label_error(source, name, f"row {blank[0] + 1}")
+    """Return labels that are stored with a type; raise where one is not finite."""
     if y.dtype.kind == "f" and np.isinf(y).any():
         row = int(np.argmax(np.isinf(y)))
         raise make_infinite_label_error(source, name, f"row {row + 1}", str(y[row]))
@@ -231,9 +266,21 @@ def check_no_nul(text: str, name: str, source: str) -> None:
         raise ValueError(f"{source}: the target column {name!r} has a label with a NUL character.")
 
 
-def make_missing_label_error(source: str, name: str, record: str) -> ValueError:
-    """Return the error of a sample without a label."""
-    return ValueError(f"{source}: the target column {name!r} has no value in {record}.")
+def make_missing_label_error(
+    source: str, name: str, records: Sequence[str], *, remedy: str = ""
+) -> ValueError:
+    """Return the error of samples without a label, of which the first few are named."""
+    return ValueError(
+        f"{source}: the target column {name!r} has no value in {list_records(records)}{remedy}."
+    )
+
+
+def list_records(records: Sequence[str]) -> str:
+    """Name a few rows of a table, and count the others."""
+    if len(records) == 1:
+        return records[0]
+    more = f" and {len(records) - FEW_RECORDS} more" if len(records) > FEW_RECORDS else ""
+    return f"{len(records)} rows: {', '.join(records[:FEW_RECORDS])}{more}"
 
 
 def make_infinite_label_error(source: str, name: str, record: str, text: str) -> ValueError:
@@ -247,7 +294,7 @@ def note_missing(texts: list[str], name: str, source: str, notes: list[str]) -> 
     """Note the classes whose names often stand for a missing value."""
     notes += [
         f"{source}: {text!r} in the target column {name!r} is read as the name of a class; delete "
-        "its rows if it marks missing labels."
+        "its rows (--drop-missing-target) if it marks missing labels."
         for text in texts
         if text.strip().lower() in MISSING
     ]

@@ -168,7 +168,7 @@ def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
         scorer = sklearn.metrics.get_scorer(name)  # it still takes names that it no longer lists
     except ValueError as error:
         raise ValueError(
-            f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}."
+            f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}"
         ) from error
     if metric_kwargs:
         raise ValueError(
@@ -178,6 +178,19 @@ def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
     return scorer
 
 
+ABBREVIATIONS = {
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "auprc": "average_precision",
+    "acc": "accuracy",
+    "mcc": "matthews_corrcoef",
+    "mae": "neg_mean_absolute_error",
+    "mse": "neg_mean_squared_error",
+    "rmse": "neg_root_mean_squared_error",
+}
+"""What people call a metric, and its scorer."""
+
+
 def _suggest_name(name: str) -> str:
     """Return the names that a wrong one may stand for, as the end of a sentence.
 
@@ -185,10 +198,13 @@ def _suggest_name(name: str) -> str:
     have their scorer under a name that holds the same words.
     """
     known = [*SCORERS, *sklearn.metrics.get_scorer_names()]
+    name = name.lower()
+    if name in ABBREVIATIONS:
+        return f"; did you mean {ABBREVIATIONS[name]!r}?"
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(one for one in known if bare and bare in one)
     near += [one for one in get_close_matches(name, known, cutoff=0.75) if one not in near]
-    return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else ""
+    return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else "."
 
 
 @validate_params(

@@ -262,9 +262,15 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
     page = tmp_path / "page.html"
     main(["evaluate", str(tmp_path / "walks.csv"), *QUICK, "--html", str(page)])
     text = capsys.readouterr().out
-    assert "(--time date goes by them), and is left out." in text
+    assert (
+        "(--time date goes by them, --date-features makes numbers of them), and is left out."
+        in text
+    )
     assert "('date' rises)" in text
-    assert "(--time date goes by them), and is left out." in page.read_text()
+    assert (
+        "(--time date goes by them, --date-features makes numbers of them), and is left out."
+        in page.read_text()
+    )
 
 
 @pytest.mark.parametrize(
