@@ -21,9 +21,9 @@ from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
-from skeval._resampling.units import check_class_sizes
+from skeval._resampling.units import TooFewMembersError
 from skeval.model_selection._error_interval import check_sample_weight
-from skeval.model_selection._interval_methods import AUTO
+from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
@@ -64,7 +64,7 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
 from skeval.utils._text import count
 
-__all__ = ["evaluate", "make_announcer"]
+__all__ = ["OPTIONAL", "evaluate", "make_announcer"]
 
 Parts = str | Iterable[str]
 """What to run: "auto", "all" or names."""
@@ -191,8 +191,8 @@ def evaluate(
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit raises: raise too, or leave it out, count and warn. Of the estimates,
-        the hold-out and leave-one-out errors are left out, with a sentence among the warnings,
-        where no fit is left.
+        those that `include` names are left out, with a sentence among the warnings, where no fit
+        is left.
 
     Returns
     -------
@@ -247,6 +247,7 @@ def evaluate(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method=AUTO,
     )
     X, target = task.X, task.target
     names = check_feature_names(X, feature_names)
@@ -309,9 +310,16 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     return say
 
 
-OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""What may be left out, in the order in which it is granted its fits."""
 ALWAYS = ("resubstitution", "cross_validation")
+CHEAP = [part for part, method in LISTED.items() if ERROR_METHODS[method].plan is None]
+OPTIONAL = (
+    *(part for part in CHEAP if part not in ALWAYS),
+    "permutation",
+    "selection",
+    *(part for part in LISTED if part not in CHEAP),
+    "perturbation",
+)
+"""What may be left out, in the order in which it is granted its fits."""
 SHARE = 0.5
 """Of the fits of the answer, what all that no solver serves may cost."""
 
@@ -459,8 +467,9 @@ class Run:
         loss = steps.task.loss.name
         rare = find_rare_class(weighed, summary.metrics, loss)
         guess = find_guess(found, loss, ordered=steps.ordered)
-        if steps.counted.cases.name == "folds":
-            notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
+        units = steps.counted.units
+        if units.name == "folds":
+            notes.append(Caution("given-folds", write_given_folds(units.n_units)))
             self.counts = self.counts._replace(permutation=0)
         granted = self.grant(found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
@@ -473,7 +482,8 @@ class Run:
             **(self._select(names) if "selection" in granted else NOTHING_SELECTED)._asdict(),
             "permutation": self._permute(rare) if "permutation" in granted else None,
         }
-        data = write_data_warnings(steps.task.X, steps.target, steps.kept_together, names, left_out)
+        together = steps.counted.kept_together
+        data = write_data_warnings(steps.task.X, steps.target, together, names, left_out)
         warnings = [*data, *notes, *write_warnings(estimates)]
         if guess and not guess.better and not steps.ordered:
             warnings.append(Caution("guess", write_guess(guess, loss)))
@@ -500,8 +510,8 @@ class Run:
         n_begun = steps.n_needed
         better = rare.better if rare is not None else guess is not None and guess.better
         for part in OPTIONAL:
-            size = getattr(self.counts, part, 1)
-            if not size or not steps.applies(part):
+            size = getattr(self.counts, part, None)
+            if size == 0 or not steps.applies(part):
                 continue
             if self.include not in ("auto", "all"):
                 if part not in self.include:
@@ -525,32 +535,16 @@ class Run:
 
     def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
         """Yield every estimate, from the most optimistic to the most careful."""
-        steps = self.steps
-        estimators = {
-            "resubstitution": steps.estimate_resubstitution,
-            "holdout": steps.estimate_hold_out,
-            "cross_validation": steps.estimate_cross_validation,
-            "leave_one_out": steps.estimate_leave_one_out,
-        }
-        for name, estimate in estimators.items():
-            if name not in granted and name not in ALWAYS:
+        for part in LISTED:
+            if part not in granted and part not in ALWAYS:
                 continue
-            self.say(name)
+            self.say(part)
             try:
-                yield estimate()
-            except NoFitLeftError as error:
-                if name in ALWAYS:
+                yield from self.steps.estimate(part, getattr(self.counts, part, None))
+            except (NoFitLeftError, TooFewMembersError) as error:
+                if part in ALWAYS:
                     raise
-                self.notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
-        if "bootstrap" not in granted:
-            return
-        try:
-            check_class_sizes(steps.target.classes, steps.target.codes)
-        except ValueError as error:
-            self.notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
-            return
-        self.say("bootstrap")
-        yield from steps.estimate_bootstrap(self.counts.bootstrap)
+                self.notes.append(Caution("failed", f"There is no {part} estimate: {error}"))
 
     def _perturb(self) -> tuple[Estimate, ...]:
         """Return the perturbation intervals."""
