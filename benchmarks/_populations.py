@@ -6,18 +6,31 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1, make_hastie_10_2
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.feature_selection import SelectKBest, f_classif, f_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-__all__ = ["HELD_OUT", "LEARNERS", "POPULATIONS", "Population", "draw", "learner_of", "risk"]
+__all__ = [
+    "HELD_OUT",
+    "LEARNERS",
+    "MORE_LEARNERS",
+    "POPULATIONS",
+    "Population",
+    "draw",
+    "learner_of",
+    "risk",
+]
 
 N_NEW = 20_000  # new samples of a simulated population
 FEWEST = 4  # samples of a class in a sample; others are drawn again
@@ -115,6 +128,42 @@ def simulate_heavy(rng, n):
     return X, X[:, :3].sum(axis=1) + rng.standard_t(3, n)
 
 
+def simulate_xor(rng, n):
+    """Five normal features, the class by the signs of two of them, one in ten flipped."""
+    X = rng.normal(size=(n, 5))
+    return X, ((X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) < 0.1)).astype(int)
+
+
+def simulate_ring(rng, n):
+    """Five normal features, the class by the norm of two of them, 15 % flipped."""
+    X = rng.normal(size=(n, 5))
+    inside = X[:, 0] ** 2 + X[:, 1] ** 2 < 2 * np.log(2)
+    return X, (inside ^ (rng.random(n) < 0.15)).astype(int)
+
+
+def simulate_linear(rng, n):
+    """Twenty normal features, the sum of five of them with unit noise: Bates et al. (2024)."""
+    X = rng.normal(size=(n, 20))
+    return X, X[:, :5].sum(axis=1) + rng.normal(size=n)
+
+
+def chen(null):
+    """Sixty noisy copies of six uniform features, three of them in a curved mean, or unseen ones.
+
+    "chen_10" and "chen_10_null" of Schulz-Kuempel et al. (2024).
+    """
+    noise = 0.01 + 0.5 * np.arange(10) / 9
+
+    def simulate(rng, n):
+        v = rng.random((n, 6))
+        X = v[:, :, None] + noise * rng.normal(0.3, 1, (n, 6, 10))
+        a, b, c = (rng.normal(0.2, 1, (n, 3)) if null else v[:, :3]).T
+        curve = 0.25 * np.exp(4 * a) + 4 / (1 + np.exp(-20 * (b - 0.5))) + 3 * c
+        return X.reshape(n, 60), curve + rng.normal(0, 0.2, n)
+
+    return Population(simulate, regression=True)
+
+
 def digits(*labels):
     """Some of the digits of scikit-learn."""
 
@@ -178,6 +227,13 @@ POPULATIONS = {
     "friedman": Population(simulate_friedman, regression=True),
     "blocks regression": blocks(100, regression=True),
     "heavy tails": Population(simulate_heavy, regression=True),
+    # for benchmarks/inflation.py
+    "gaussian 1:30": gaussian(10, separation=3.0, prior=1 / 31),
+    "xor": Population(simulate_xor),
+    "ring": Population(simulate_ring),
+    "linear 20": Population(simulate_linear, regression=True),
+    "chen 10": chen(null=False),
+    "chen 10 null": chen(null=True),
     # held out
     "gaussian blocks 100": gaussian(100, separation=3.0, rho=0.8, block=10),
     "digits 1 7 9": digits(1, 7, 9),
@@ -216,6 +272,137 @@ LEARNERS = {
     ),
     "ridge": (None, Ridge()),
 }
+"""Those of benchmarks/coverage_intervals.py."""
+
+
+def grow_tree(X, y, depth=None, features=None, leaf=1, seed=0):
+    """Return a grown tree: that of `DecisionTreeRegressor`, and of a `DecisionTreeClassifier`.
+
+    Of two classes as 0 and 1 the squared error is half the impurity of Gini, so both have the same
+    splits. The checks of scikit-learn, most of the time at 100 samples, are left out.
+    """
+    # private, and so imported late: other benchmarks shall not depend on the version
+    from sklearn.tree._criterion import MSE
+    from sklearn.tree._splitter import BestSplitter
+    from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
+
+    features = X.shape[1] if features is None else features
+    splitter = BestSplitter(MSE(1, len(y)), features, leaf, 0.0, np.random.RandomState(seed), None)
+    builder = DepthFirstTreeBuilder(splitter, 2, leaf, 0.0, depth or 2**31 - 1, 0.0)
+    tree = Tree(X.shape[1], np.ones(1, dtype=np.intp), 1)
+    builder.build(tree, X, np.ascontiguousarray(y[:, None], dtype=float), None, None)
+    return tree
+
+
+class Quick(BaseEstimator):
+    """Trees without the overhead of scikit-learn, for two classes 0 and 1, or for numbers."""
+
+    def fit(self, X, y):
+        """Grow the trees."""
+        self.classes_ = None if not is_classifier(self) else np.arange(2)
+        self.grow(np.asarray(X, dtype=np.float32), y)
+        return self
+
+    def mean(self, X):
+        """Return the mean answer of the trees."""
+        return np.mean([tree.predict(X)[:, 0] for tree in self.trees_], axis=0)
+
+    def predict(self, X):
+        """Return the class that more of the trees answer, or the number."""
+        mean = self.mean(np.asarray(X, dtype=np.float32))
+        return (mean > 0.5).astype(int) if is_classifier(self) else mean
+
+
+class QuickTree(Quick):
+    """One tree."""
+
+    def __init__(self, depth=None):
+        self.depth = depth
+
+    def grow(self, X, y):
+        """Grow the tree."""
+        self.trees_ = [grow_tree(X, y, self.depth)]
+
+
+class QuickForest(Quick):
+    """Thirty full trees on bootstrap samples, a third or the root of the features at each split."""
+
+    def grow(self, X, y):
+        """Grow the trees."""
+        rng, p = np.random.default_rng(0), X.shape[1]
+        features, leaf = (max(1, int(p**0.5)), 1) if is_classifier(self) else (max(1, p // 3), 3)
+        self.trees_ = []
+        for seed in range(30):
+            chosen = rng.integers(len(y), size=len(y))
+            self.trees_.append(grow_tree(X[chosen], y[chosen], None, features, leaf, seed))
+
+
+class QuickBoosting(Quick):
+    """Thirty trees of depth 2, each on the gradient of the loss that is left, a fifth of each."""
+
+    def grow(self, X, y):
+        """Grow the trees."""
+        link = expit if is_classifier(self) else np.asarray
+        self.start_ = logit(np.mean(y)) if is_classifier(self) else np.mean(y)
+        self.rate_ = 0.8 if is_classifier(self) else 0.2  # Newton's step is four times the gradient
+        score, self.trees_ = np.full(len(y), self.start_), []
+        for _ in range(30):
+            self.trees_.append(grow_tree(X, y - link(score), 2))
+            score += self.rate_ * self.trees_[-1].predict(X)[:, 0]
+
+    def mean(self, X):
+        """Return the sum of the trees: the probability of the second class, or the number."""
+        score = self.start_ + self.rate_ * np.sum([t.predict(X)[:, 0] for t in self.trees_], axis=0)
+        return expit(score) if is_classifier(self) else score
+
+
+class QuickTreeClassifier(ClassifierMixin, QuickTree):
+    """That of two classes."""
+
+
+class QuickTreeRegressor(RegressorMixin, QuickTree):
+    """That of numbers."""
+
+
+class QuickForestClassifier(ClassifierMixin, QuickForest):
+    """That of two classes."""
+
+
+class QuickForestRegressor(RegressorMixin, QuickForest):
+    """That of numbers."""
+
+
+class QuickBoostingClassifier(ClassifierMixin, QuickBoosting):
+    """That of two classes."""
+
+
+class QuickBoostingRegressor(RegressorMixin, QuickBoosting):
+    """That of numbers."""
+
+
+MORE_LEARNERS = {
+    "lda": (LinearDiscriminantAnalysis(), None),
+    "logistic": (LogisticRegression(), None),
+    "linear": (None, LinearRegression()),
+    "ridge": (RidgeClassifier(), Ridge()),
+    "bayes": (GaussianNB(), None),
+    "selected": (
+        make_pipeline(SelectKBest(f_classif, k=5), LinearDiscriminantAnalysis()),
+        make_pipeline(SelectKBest(f_regression, k=5), LinearRegression()),
+    ),
+    "1 neighbour": (KNeighborsClassifier(1), KNeighborsRegressor(1)),
+    "5 neighbours": (KNeighborsClassifier(5), KNeighborsRegressor(5)),
+    "15 neighbours": (KNeighborsClassifier(15), KNeighborsRegressor(15)),
+    "linear svm": (SVC(kernel="linear"), None),
+    "rbf svm": (SVC(), None),
+    "stump": (QuickTreeClassifier(1), QuickTreeRegressor(1)),
+    "tree of 3": (QuickTreeClassifier(3), QuickTreeRegressor(3)),
+    "tree": (QuickTreeClassifier(), QuickTreeRegressor()),
+    "forest": (QuickForestClassifier(), QuickForestRegressor()),
+    "boosting": (QuickBoostingClassifier(), QuickBoostingRegressor()),
+    "dummy": (DummyClassifier(), DummyRegressor()),
+}
+"""Those of benchmarks/inflation.py."""
 
 
 def draw(population: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:

@@ -31,14 +31,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.errors import INFLATION
 from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
 from skeval._resampling.task import read_task
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_methods import repeated_scheme
+from skeval.model_selection._interval_methods import find_inflation, repeated_scheme
 from skeval.utils._seeds import root_seed
 
 ESTIMATORS = {
@@ -75,7 +74,8 @@ def measure(estimator, X, y, seed):
     task = read_task(estimator, X, y, method="repeated_cv")
     scheme = repeated_scheme(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
     answers = list(fit_scheme(task, scheme, Questions()))
-    return measure_metrics(collect_answers(task, answers, scheme, INFLATION), 0.95)
+    inflation = find_inflation(task, scheme, answers, task.loss)
+    return measure_metrics(collect_answers(task, answers, scheme, inflation), 0.95)
 
 
 def truth(estimator, X, y, test):

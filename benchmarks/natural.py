@@ -22,7 +22,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     LeaveOneOut,
@@ -51,6 +54,7 @@ MODELS = {
     "logistic": LogisticRegression(max_iter=1000),
     "nb": GaussianNB(),
     "centroid": NearestCentroid(),
+    "qda": QuadraticDiscriminantAnalysis(),
 }
 TEN = StratifiedKFold(10, shuffle=True)
 THREE = ["accuracy", "roc_auc", "balanced_accuracy"]

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
         metric_interval,
         permutation_test,
     )
-    from skeval.report import EvaluationReport, evaluate, evaluate_clusterer
+    from skeval.report import (
+        EvaluationReport,
+        evaluate,
+        evaluate_clusterer,
+        evaluate_predictions,
+    )
 
 __all__ = [
     "EvaluationReport",
@@ -35,6 +40,7 @@ __all__ = [
     "error_interval",
     "evaluate",
     "evaluate_clusterer",
+    "evaluate_predictions",
     "internal_indices",
     "metric_interval",
     "permutation_test",
@@ -46,6 +52,7 @@ _SOURCES = {
     "error_interval": "model_selection",
     "evaluate": "report",
     "evaluate_clusterer": "report",
+    "evaluate_predictions": "report",
     "internal_indices": "metrics.cluster",
     "metric_interval": "model_selection",
     "permutation_test": "model_selection",

@@ -10,11 +10,12 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from time import monotonic
 from typing import NoReturn
 
 from skeval._commands.cluster import add_cluster
 from skeval._commands.evaluate import add_evaluate
+from skeval._resampling.progress import Progress, show_progress
 from skeval._version import __version__
 
 __all__ = ["main"]
@@ -42,33 +43,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, or 2 for bad input, or 130 where it was stopped with Ctrl-C.
+        0, or 2 for bad input, or 130 where it was stopped with Ctrl-C: the report of what was done
+        by then is printed, if a repeat of the folds was.
     """
+    start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
     options = make_parser().parse_args(words)
-    options.line = shlex.join(["skeval", *words])
+    options.line, options.start = shlex.join(["skeval", *words]), start
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    options.progress = Progress(SECONDS_A_LINE, redraws=terminal)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a command prints its own notes
-            with _show_progress():
+            with show_progress(options.progress):
                 options.run(options)
     except (ValueError, TypeError, OSError, ImportError) as error:
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         on = "the same command again" if options.memory else "with --memory FOLDER a run"
-        print(f"\nskeval: stopped; {on} goes on where it stopped.", file=sys.stderr)
+        done = "the report above is of what was done by then"
+        if not hasattr(stop, "report"):
+            done = "there is nothing to report yet"
+        how = str(stop) or "interrupted"
+        print(f"\nskeval: {how}; {done}; {on} goes on where it stopped.", file=sys.stderr)
         return 130
     return 0
-
-
-def _show_progress() -> AbstractContextManager[None]:
-    """Return what writes lines of progress where there is no terminal to show bars."""
-    if sys.stderr.isatty():
-        return nullcontext()
-    from skeval._resampling.progress import progress_lines
-
-    return progress_lines(SECONDS_A_LINE)
 
 
 def make_parser() -> argparse.ArgumentParser:

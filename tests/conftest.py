@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import sys
 
@@ -7,12 +8,19 @@ import pytest
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
-# Where CI is set the examples are the same in every run, and fewer; elsewhere they go on searching.
+# Where CI is set the examples are the same in every run; elsewhere they go on searching. Other
+# numbers of them are tried by --hypothesis-profile=long and =few.
 FIXED = "CI" in os.environ
-settings.register_profile(
-    "shared cores", deadline=None, derandomize=FIXED, max_examples=30 if FIXED else 100
-)
+settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_examples=30)
+settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
+settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector what lasts as long as the run: modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -22,14 +22,24 @@ def test_every_name_is_there():
         skeval.evaluat  # noqa: B018
 
 
-def test_names_are_imported_as_they_are_used():
+def test_names_are_imported_as_they_are_used_and_drawing_alone_needs_the_extras():
     code = (
-        "import sys, skeval\n"
+        "import sys\n"
+        "for name in 'matplotlib', 'matplotlib.pyplot', 'jinja2':\n"
+        "    sys.modules[name] = None\n"
+        "import skeval\n"
         "print('evaluate' in dir(skeval), 'sklearn' in sys.modules)\n"
         "from skeval import evaluate\n"
         "print(evaluate is skeval.evaluate, skeval.datasets.__name__, 'sklearn' in sys.modules)\n"
+        "import skeval.report\n"
+        "print(skeval.metrics.error_rate([0], [0]) == 0)\n"
+        "display = skeval.model_selection.PermutationDisplay(\n"
+        "    metrics=['a'], statistics=[1], null_distributions=[[0]], pvalues=[1])\n"
+        "try:\n    display.plot()\n"
+        "except ImportError as error:\n    print(error)"
     )
-    assert run(code) == ["True", "False", "True", "skeval.datasets", "True"]
+    needed = ["a", "display", "needs", "matplotlib:", "pip", "install", '"skeval[plot]"']
+    assert run(code) == ["True", "False", "True", "skeval.datasets", "True", "True", *needed]
 
 
 def test_solvers_serve_whoever_imports_one_subpackage_only():

@@ -1,8 +1,10 @@
-"""Linear discriminant analysis of two classes, which sees the labels by way of two means."""
+"""Linear discriminant analysis, which sees the labels by way of the means of the classes.
+
+That of two classes without shrinkage is least squares; the others are served by their moments.
+"""
 
 from __future__ import annotations
 
-from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -13,12 +15,14 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skeval._adapters.label_free import (
+    Factor,
     LabelMap,
     Part,
     are_affine,
     distinct_rows,
     label_free_adapter,
 )
+from skeval._adapters.moments import classes_taken_off, factor_moments
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
@@ -53,12 +57,15 @@ ROOM = 2.0
 def discriminant_adapter(
     estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
 ) -> Adapter | None:
-    """Return the adapter of a linear discriminant analysis of two classes."""
-    if not is_served(estimator, target):
+    """Return the adapter of a linear discriminant analysis."""
+    if type(estimator) is not LinearDiscriminantAnalysis or target.classes is None:
         return None
-    return label_free_adapter(
-        learn_discriminant, factor_discriminant, estimator, X, target, transformers
-    )
+    least_squares = is_served(estimator, target)
+    learn = learn_discriminant if least_squares else None
+    factor: Factor = factor_discriminant
+    if not least_squares or estimator.shrinkage:
+        factor = factor_moments
+    return label_free_adapter(learn, factor, estimator, X, target, transformers)
 
 
 def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
@@ -66,9 +73,7 @@ def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
 
     With priors of its own the least-squares solver weighs the classes' covariances by them.
     """
-    if type(estimator) is not LinearDiscriminantAnalysis or estimator.covariance_estimator:
-        return False
-    if target.classes is None or len(target.classes) != 2:
+    if estimator.covariance_estimator or target.classes is None or len(target.classes) != 2:
         return False
     if estimator.n_components not in (None, 1):
         return False
@@ -128,7 +133,7 @@ def factor_discriminant(
     Without shrinkage the direction is that of least squares, which does not depend on the scales
     of the columns.
     """
-    if issparse(X) or estimator.shrinkage or not are_affine(transformers):
+    if issparse(X) or not are_affine(transformers):
         return None
     samples = np.asarray(X)
     if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
@@ -156,15 +161,6 @@ def has_exact_constants(train: np.ndarray) -> bool:
     """
     constant = np.ptp(train, axis=0) == 0
     return bool(np.all(train[:, constant].mean(axis=0) == train[0, constant]))
-
-
-@cache
-def classes_taken_off() -> int:
-    """Return 2 where this scikit-learn divides the scatter by n - 2, as it once did, else 0."""
-    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
-    # The means differ by 4 and the scatter is 4: divided by n it gives a coefficient of 4, by
-    # n - 2 one of 2.
-    return 0 if model.coef_[0, 0] > 3 else 2
 
 
 class DiscriminantMap:

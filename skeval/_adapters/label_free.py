@@ -54,6 +54,7 @@ from skeval.utils._compat import safe_split
 __all__ = [
     "Deletion",
     "DeletionAdapter",
+    "Factor",
     "LabelFreeAdapter",
     "LabelMap",
     "Learn",
@@ -167,11 +168,12 @@ behind some transformers, None where there is none."""
 
 
 def label_free_adapter(
-    learn: Learn, factor: Factor, estimator: Any, X: Any, target: Target, transformers: tuple
+    learn: Learn | None, factor: Factor, estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> LabelFreeAdapter | None:
     """Return the adapter of an estimator whose maps `learn` finds, and whose deletion `factor`.
 
-    It is None for data that are not served, and behind transformers that may see the labels.
+    There is no `learn` where a training part has no map. The adapter is None for data that are
+    not served, and behind transformers that may see the labels.
     """
     if target.classes is None:
         served = target.y.dtype.kind in "iuf"
@@ -188,7 +190,7 @@ class LabelFreeAdapter:
 
     def __init__(
         self,
-        learn: Learn,
+        learn: Learn | None,
         factor: Factor,
         transformers: tuple,
         estimator: Any,
@@ -220,7 +222,7 @@ class LabelFreeAdapter:
         self, plan: ResamplingPlan, tried: list[PlanBlock]
     ) -> LabelFreeAdapter | None:
         """Return the adapter for a plan that repeats the same training parts with other labels."""
-        if plan.n_repetitions < FEWEST_REPETITIONS:
+        if self.learn is None or plan.n_repetitions < FEWEST_REPETITIONS:
             return None
         last, before = tried[:2]
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
@@ -313,7 +315,7 @@ class LabelFreeAdapter:
             return self._maps[key]
         try:
             part = self._transform(rows, tested, example)
-            label_map = self.learn(self.estimator, part, self.target)
+            label_map = self.learn and self.learn(self.estimator, part, self.target)
         except Exception:  # The estimator does these fits, and raises what there is to raise.
             label_map = None
         size = 0 if label_map is None else label_map.size

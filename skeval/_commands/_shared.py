@@ -24,14 +24,16 @@ __all__ = [
     "collect_notes",
     "count_columns",
     "deliver",
+    "describe_data",
     "describe_preparation",
     "make_preparation",
     "parse_whole_number_from",
-    "progress_level",
     "read_columns",
 ]
 
 MOST_WORKERS = 10**6
+LARGE_FILE = 5e6
+"""Bytes of a file that takes so long to read that it is said."""
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
@@ -73,6 +75,10 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTa
     """
     check_source(options.data)
     check_outputs(options)
+    path = Path(options.data)
+    if path.is_file() and path.stat().st_size > LARGE_FILE:
+        size = path.stat().st_size / 1e6
+        options.progress.say(f"reading {_printable_name(options.data)}, {size:.0f} MB")
     from skeval.datasets._tables import load_columns
 
     return load_columns(
@@ -150,12 +156,15 @@ def deliver(
     notes: Sequence[str],
     *,
     numbers: bool = False,
+    column: str = "feature",
 ) -> None:
     """Write a report on a procedure to the files that were asked for, and print it in any case.
 
     The target holds classes, or `numbers` even where they are whole.
     """
-    lines = [_write_headline(options.data, table, numbers), procedure, "", str(report), *notes]
+    options.progress.close()
+    headline = _write_headline(options.data, table, numbers, column)
+    lines = [headline, procedure, "", str(report), *notes]
     try:
         if options.json is not None:
             report.to_json(options.json)
@@ -181,16 +190,21 @@ def _show_bytes(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _write_headline(source: str, table: ColumnTable, numbers: bool) -> str:
+def describe_data(source: str, table: ColumnTable, column: str = "feature") -> str:
+    """Name the data and their size."""
+    from skeval.utils._text import count
+
+    n_samples, n_columns = table.X.shape
+    return f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
+
+
+def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str) -> str:
     """Name the data, their size and, where they have labels, the classes or the range."""
     import numpy as np
 
     from skeval.utils._text import count
 
-    n_samples, n_features = table.X.shape
-    size = (
-        f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_features, 'feature')}"
-    )
+    size = describe_data(source, table, column)
     if table.groups is not None:
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
@@ -209,11 +223,6 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
         warnings.simplefilter("default")
         result = function(*args, **kwargs)
     return result, sorted({f"note: {' '.join(str(item.message).split())}" for item in caught})
-
-
-def progress_level() -> int:
-    """Return 1 where standard error is a terminal, which can show progress, else 0."""
-    return int(sys.stderr.isatty())
 
 
 FEW = 4

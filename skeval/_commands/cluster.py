@@ -10,10 +10,10 @@ from skeval._commands._shared import (
     add_common,
     collect_notes,
     deliver,
+    describe_data,
     describe_preparation,
     make_preparation,
     parse_whole_number_from,
-    progress_level,
     read_columns,
 )
 
@@ -82,6 +82,8 @@ def _run_cluster(options: argparse.Namespace) -> None:
 
     from skeval.report import evaluate_clusterer
 
+    data = describe_data(options.data, table)
+    options.progress.headline = lambda total: f"{data}; {options.algorithm}"
     steps = make_preparation(table, scale=options.scale)
     report, notes = collect_notes(
         evaluate_clusterer,
@@ -93,7 +95,6 @@ def _run_cluster(options: argparse.Namespace) -> None:
         n_repeats=default if options.repeats is None else options.repeats,
         random_state=options.seed,
         n_jobs=options.jobs,
-        verbose=progress_level(),
         memory=options.memory,
     )
     scaled = "features scaled to variance 1" if options.scale else "features as they are"

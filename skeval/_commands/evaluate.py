@@ -10,7 +10,8 @@ import importlib
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from time import perf_counter, process_time
+from functools import partial
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from skeval._commands._shared import (
@@ -18,10 +19,10 @@ from skeval._commands._shared import (
     collect_notes,
     count_columns,
     deliver,
+    describe_data,
     describe_preparation,
     make_preparation,
     parse_whole_number_from,
-    progress_level,
     read_columns,
 )
 
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["CLASSIFIERS", "add_evaluate"]
 
 QUICK_BUDGET = 10.0
-FOLDS, N_FITS = 10, 112
-"""Of an answer: folds, and fits with those that every report needs beside it."""
+FOLDS, REPEATS = 10, 10
 WORTH_TELLING = 10.0
+MANY_ROWS, FEWEST_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
+"""Of more rows a forecast is made by fits to some, from so few on, until so long is spent."""
+MOST_OF_SVM = 20_000
+"""Rows up to which a support vector machine is the default for classes."""
 MOST_CLASSES = 20
 
 
@@ -42,7 +46,7 @@ def add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate", help="estimate the error of a classifier or regressor in every way"
     )
-    parser.set_defaults(run=_run_evaluate)
+    parser.set_defaults(run=_run)
     add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
     add("--groups", metavar="COLUMN", help="samples that share its value stay together")
@@ -60,7 +64,8 @@ def add_evaluate(commands: Any) -> None:
     add(
         "--estimator",
         metavar="NAME",
-        help=f"behind a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm); of numbers "
+        help=f"behind a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm, "
+        f"logistic for more than {MOST_OF_SVM} rows); of numbers "
         f"{', '.join(REGRESSORS)} (default: ridge); or module:object, your own",
     )
     add(
@@ -76,6 +81,19 @@ def add_evaluate(commands: Any) -> None:
         help="a score beside the usual ones, such as f1_weighted; more than once for more",
     )
     add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
+    add(
+        "--predictions",
+        metavar="COLUMN",
+        nargs="+",
+        help="the column that holds what a system of yours predicts: labels, probabilities of the "
+        "second class, scores or numbers; or the columns of probabilities that have the names of "
+        "the classes. Nothing is fitted",
+    )
+    add(
+        "--threshold",
+        type=float,
+        help="with --predictions: from which probability or score on the second class is predicted",
+    )
     _add_sizes(parser)
 
 
@@ -155,6 +173,14 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
+def _run(options: argparse.Namespace) -> None:
+    """Evaluate an estimator, or predictions."""
+    if options.predictions is None:
+        _run_evaluate(options)
+    else:
+        _run_predictions(options)
+
+
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
     if options.time is not None and options.groups is not None:
@@ -165,12 +191,22 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         table = table._replace(y=table.y.astype(float))
     _check_selected(table, options.select)
     estimator, procedure = _make_estimator(table, options, numbers)
-    budget = options.budget or (QUICK_BUDGET if options.quick else None)
-    if budget is None and options.time is None:
-        _tell_seconds(estimator, table, options.jobs)
+    progress, headline = options.progress, f"{describe_data(options.data, table)}; {procedure}"
+    progress.headline = lambda total: f"{headline}; {_count_fits(total, options)}"
+    if len(table.X) > MANY_ROWS:
+        progress.say(headline)
+        progress.headline = None
+        _forecast(estimator, table, options)
     from skeval.report import evaluate
 
-    report, found = collect_notes(
+    budget = _find_budget(options)
+    progress.limit = budget or progress.limit
+    if options.estimator is None and len(table.X) > MOST_OF_SVM and not numbers:
+        notes.append(
+            f"note: logistic regression is the default for more than {MOST_OF_SVM} rows, where a "
+            "support vector machine may take hours; --estimator linear-svm asks for one."
+        )
+    run = partial(
         evaluate,
         estimator,
         table.X,
@@ -188,10 +224,58 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         left_out=table.left_out or None,
         random_state=options.seed,
         n_jobs=options.jobs,
-        verbose=progress_level(),
         memory=options.memory,
     )
+    try:
+        report, found = collect_notes(run)
+    except KeyboardInterrupt as stop:
+        if hasattr(stop, "report"):
+            deliver(stop.report, options, table, procedure, notes, numbers=numbers)
+        raise
     deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
+
+
+def _run_predictions(options: argparse.Namespace) -> None:
+    """Evaluate the predictions in a file and print what was found."""
+    for name in ("estimator", "select", "time", "cv", "budget"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
+    table = read_columns(options, needs_target=True)
+    numbers, notes = _choose_task(table, options.task)
+    names = list(table.feature_names)
+    unknown = [name for name in options.predictions if name not in names]
+    if unknown:
+        raise ValueError(f"--predictions: there is no column {unknown[0]!r} among {names}.")
+    import numpy as np
+
+    columns = table.X[:, [names.index(name) for name in options.predictions]]
+    several = columns.shape[1] > 1
+    classes = {str(label): label for label in np.unique(table.y).tolist()}
+    labels = [classes.get(name, name) for name in options.predictions]
+    from skeval.report import evaluate_predictions
+
+    report, found = collect_notes(
+        evaluate_predictions,
+        table.y,
+        columns if several else columns[:, 0],
+        kind="numbers" if numbers else "auto",
+        threshold=options.threshold,
+        scoring=options.scoring,
+        groups=table.groups,
+        by=_find_subgroups(table, options.by),
+        labels=np.array(labels) if several else None,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
+    )
+    told = f"predictions in {', '.join(options.predictions)}"
+    table = table._replace(X=columns)
+    deliver(report, options, table, told, [*notes, *found], numbers=numbers, column="prediction")
+
+
+def _count_fits(total: int, options: argparse.Namespace) -> str:
+    """Say how many fits come first."""
+    what = "the answer" if _find_budget(options) is None else "each repeat of the folds"
+    return f"{what} takes {total} fits"
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
@@ -267,7 +351,8 @@ def _make_estimator(
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
-    name = options.estimator or ("ridge" if numbers else "linear-svm")
+    default = "linear-svm" if len(table.X) <= MOST_OF_SVM else "logistic"
+    name = options.estimator or ("ridge" if numbers else default)
     own = ":" in name
     final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
     steps = make_preparation(table, scale=not own)
@@ -285,28 +370,71 @@ def _parse_include(text: str) -> str | list[str]:
     return text if text in ("auto", "all") else [name.strip() for name in text.split(",")]
 
 
-def _tell_seconds(estimator: Any, table: ColumnTable, n_jobs: int | None) -> None:
-    """Say how long the answer will take, where that is long, and what can be done about it.
-
-    What other programs take of the machine meanwhile does not count.
-    """
+def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -> None:
+    """Say of a large table how long the answer will take, by the power law of fits to few rows."""
+    pilots = _time_pilots(estimator, table, options.seed)
+    if len(pilots) < 2:
+        return
+    power, fit = _extrapolate(pilots, 0.9 * len(table.X))
+    folds = options.cv or FOLDS
+    n_least = 2 * folds + 1
+    n_fits = n_least if options.time is not None else n_least + (REPEATS - 1) * folds
     from joblib import effective_n_jobs
+
+    from skeval._resampling.progress import write_seconds
+
+    workers = effective_n_jobs(options.jobs)
+    least, answer = n_least * fit / workers, n_fits * fit / workers
+    limit = _find_budget(options)
+    if (limit is None and answer < WORTH_TELLING) or (limit is not None and least < limit):
+        return
+    sizes = ", ".join(str(rows) for rows, _ in pilots)
+    times = ", ".join(f"{seconds:.2g}" for _, seconds in pilots)
+    text = f"fits to {sizes} rows took {times} s, which grows as rows^{power:.1f}: "
+    if limit is None:
+        text += f"the answer will take about {write_seconds(answer)} ({n_fits} fits)"
+        text += "; --budget SECONDS does with fewer"
+    else:
+        text += "one cross-validation, the least that gives an answer, will take about "
+        text += f"{write_seconds(least)}, more than the {write_seconds(limit)} that are left"
+    if table.y.dtype.kind != "f" and options.estimator != "logistic" and options.estimator:
+        text += "; --estimator logistic takes far less where rows are many"
+    options.progress.say(text)
+
+
+def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[int, float]]:
+    """Return the numbers of rows, doubled until a second is spent, and the seconds of a fit."""
+    import numpy as np
     from sklearn.base import clone
 
-    start = perf_counter(), process_time()
-    try:
-        model = clone(estimator).fit(table.X, table.y)
-        model.predict(table.X)
-    except Exception:  # evaluate says it better
-        return
-    fit = min(perf_counter() - start[0], process_time() - start[1])
-    seconds = N_FITS * fit / effective_n_jobs(n_jobs)
-    if seconds > WORTH_TELLING:
-        print(
-            f"skeval: a fit takes {fit:.2g} s, so the answer will take about {seconds:.0f} s, less "
-            "where a solver does many fits at once; --budget SECONDS does with fewer.",
-            file=sys.stderr,
-        )
+    order = np.random.default_rng(seed).permutation(len(table.X))
+    pilots, rows, spent = [], FEWEST_PILOTS, 0.0
+    with suppress(Exception):  # what a fit does not take, evaluate says better
+        clone(estimator).fit(table.X[order[:rows]], table.y[order[:rows]])  # warms up
+        while rows <= len(order) // 2 and spent < PILOT_SECONDS:
+            train, test = order[:rows], order[rows : rows + rows // 9]
+            start = perf_counter()
+            model = clone(estimator).fit(table.X[train], table.y[train])
+            model.predict(table.X[test])
+            pilots.append((rows, perf_counter() - start))
+            spent += pilots[-1][1]
+            rows *= 2
+    return pilots
+
+
+def _extrapolate(pilots: list[tuple[int, float]], n_rows: float) -> tuple[float, float]:
+    """Return the power of the number of rows with which the last pilots grow, and what it gives."""
+    import numpy as np
+
+    rows, seconds = np.log(np.array(pilots[-3:])).T
+    power = float(np.clip(np.polyfit(rows, seconds, 1)[0], 0, 3))
+    return power, float(np.exp(seconds[-1] + power * (np.log(n_rows) - rows[-1])))
+
+
+def _find_budget(options: argparse.Namespace) -> float | None:
+    """Return the seconds that are left for the evaluation, None where they are not limited."""
+    budget = options.budget or (QUICK_BUDGET if options.quick else None)
+    return None if budget is None else max(1e-3, budget - (monotonic() - options.start))
 
 
 CLASSIFIERS = ("linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest")

@@ -19,13 +19,17 @@ from skeval._inference.paired import corrected_error
 __all__ = [
     "INFLATION",
     "METHODS",
+    "Dealt",
     "NestedFold",
     "Tested",
     "combine",
     "concatenate_tested",
     "conservative_z",
     "corrected_t",
+    "degrees_of_mean",
     "five_by_two",
+    "fixed_inflation",
+    "inflation_of",
     "mean_loss",
     "n_units",
     "nested_errors",
@@ -36,6 +40,7 @@ __all__ = [
     "replace_one",
     "resampled_plus",
     "sampling_influence",
+    "shared_variance",
     "standard_error",
     "variance_of_mean",
     "weigh_values",
@@ -345,6 +350,103 @@ PerSampleLoss = Callable[[NDArray, NDArray], NDArray]
 Estimate = tuple[float, float]  # an error and its standard error
 INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
+SINGLE = 2.0
+"""`INFLATION` of a cross-validation that is not repeated."""
+LEAST = 1.2
+"""What the inflation is at least, where the losses tell it of endless repeats."""
+
+
+def fixed_inflation(n_repeats: float) -> float:
+    """Return the inflation where the losses do not tell it."""
+    return INFLATION + (SINGLE - INFLATION) / n_repeats
+
+
+def inflation_of(shared: float, n_repeats: float) -> float:
+    r"""Return :math:`max(1 + \delta, 1.2 + 1 / (2 R))` for `R` repeats; see `shared_variance`.
+
+    Where it is not known, which is so without repeats, the inflation is fixed.
+    """
+    if np.isnan(shared):
+        return fixed_inflation(n_repeats)
+    return max(1 + shared, LEAST + 0.5 / n_repeats)
+
+
+def degrees_of_mean(losses: Floats, n: float, inflation: float) -> float:
+    r"""Return Student's degrees of freedom of the mean of `n` non-negative losses.
+
+    Those by Satterthwaite of a variance of losses with kurtosis :math:`\kappa`,
+    :math:`2 n / (f (\kappa - 1))`, and ``n / f - 1`` at most: few large losses carry the variance
+    of heavy tails, and tell it badly.
+    """
+    squares = (losses - losses.mean()) ** 2
+    spread = float(squares.mean())
+    most = n / inflation - 1
+    if spread > 0:
+        excess = float(np.mean((squares / spread) ** 2)) - 1
+        most = min(most, 2 * n / (inflation * excess)) if excess > 0 else most
+    return max(1.0, most)
+
+
+class Dealt(NamedTuple):
+    """Losses of tested samples over repeats of folds, an entry for each sample in each repeat.
+
+    Attributes
+    ----------
+    losses : ndarray of shape (n_answers,)
+    row, repeat, fold : int ndarray of shape (n_answers,)
+        Sample, repeat, and fold of the repeat; all count from 0.
+    weight : ndarray of shape (n_answers,) or None
+        None where all samples weigh the same.
+    """
+
+    losses: Floats
+    row: NDArray[np.intp]
+    repeat: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    weight: Floats | None = None
+
+
+def shared_variance(dealt: Dealt) -> float:
+    r"""Return how much more losses vary together if one model tests them than if two models do.
+
+    Bengio and Grandvalet (2004) write the variance of a cross-validation as that of single losses,
+    the covariance :math:`\omega` of two losses in one test set, and the covariance
+    :math:`\gamma` of two in different ones. No cross-validation alone tells :math:`\omega -
+    \gamma`, since the two pairs are of different samples; repeats do, in which the same sample is
+    tested by other models beside other samples. With :math:`d_{ri}` the loss of sample `i` in
+    repeat `r` less its mean over the `R` repeats, it is
+
+    .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
+              - \overline{d_{ri} d_{rj}}^{apart}\right),
+
+    over all pairs of samples in one fold, and in different folds, of a repeat; `v` is the variance
+    of all losses. The factor makes up for the means that were taken out: two samples are together
+    in one repeat more if they are in this one. With weights each loss has its own as a factor.
+
+    It is nan where there is one repeat, or where no loss varies.
+    """
+    sample, row = np.unique(dealt.row, return_inverse=True)
+    n, repeats = len(sample), np.unique(dealt.repeat)
+    n_repeats = len(dealt.losses) / n
+    weight = np.ones(len(row)) if dealt.weight is None else dealt.weight
+    variance = float(np.cov(dealt.losses, aweights=weight, ddof=0))
+    if len(repeats) < 2 or n < 2 or not variance > 0:
+        return np.nan
+    moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.bincount(row))[row])
+    fit = np.unique(dealt.repeat * (dealt.fold.max() + 1) + dealt.fold, return_inverse=True)[1]
+
+    def pairs(values: Floats, part: NDArray[np.intp]) -> float:
+        """Return the sum of products of two values of one part."""
+        return float(np.sum(np.bincount(part, values) ** 2) - np.sum(values**2))
+
+    same, all_pairs = pairs(moved, fit), pairs(moved, dealt.repeat)
+    n_same, n_all = pairs(weight, fit), pairs(weight, dealt.repeat)
+    if not n_all > n_same > 0:
+        return np.nan
+    shared = same / n_same - (all_pairs - same) / (n_all - n_same)
+    first = np.unique(row, return_index=True)[1]
+    size = worth(Tested(dealt.losses[first], weight[first]))
+    return float(size * shared / variance / (1 - 1 / n_repeats) ** 2)
 
 
 def within_fold_error(folds: Sequence[Tested]) -> float:

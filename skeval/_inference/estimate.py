@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -342,10 +343,14 @@ class Results(dict[Any, Any], Result):
         `details` name the `first`, which has the larger value, the `second`, and the number of
         pairs, `n_pairs`; its interval holds its level for all pairs at once. None where no two
         have an interval, and of all else.
+    less_the_rest : dict of Estimate
+        Of a metric in subgroups that are held against all other samples: the differences; else
+        empty.
     """
 
     __repr__ = dict.__repr__
     largest_difference: Estimate | None = None
+    less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
 
     def __missing__(self, name: Any) -> Any:
         raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")

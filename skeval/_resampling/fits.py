@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from skeval._resampling.adapters import (
 from skeval._resampling.jobs import Jobs, open_jobs
 from skeval._resampling.outputs import FitOutput, join_outputs
 from skeval._resampling.plan import Fit, PlanBlock, ResamplingPlan
+from skeval._resampling.progress import tell
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target, permute_labels
 from skeval._resampling.task import Task
@@ -65,13 +65,15 @@ def fit_plan(
     questions: Questions | None = None,
     *,
     first_block: int | None = None,
+    one_by_one: bool = False,
 ) -> Outputs:
     """Yield the blocks of a plan with what each fit answers: what it predicts, if nothing else.
 
     The generic path clones, fits and reads through `joblib.Parallel` with no backend forced.
     Where an adapter serves the estimator, and the questions need no model, a solver does each
     block at once and agrees with it. A caller that may stop early gives the number of repetitions
-    of the `first_block`; the number then doubles.
+    of the `first_block`; the number then doubles. Under `one_by_one` a block is one repetition,
+    handed out as soon as it is there, unless a solver does many at once.
     """
     questions = Questions() if questions is None else questions
     check_error_score(task.error_score)
@@ -91,7 +93,7 @@ def fit_plan(
     if isinstance(adapter, PlannedAdapter):
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
-        found = send_fits(adapter, fitter, plan, first_block, options)
+        found = send_fits(adapter, fitter, plan, first_block, options, 1 if one_by_one else None)
     n_failed = n_done = n_solved = 0
     for block, output in found:
         n_failed += int(output.failed.sum())
@@ -105,15 +107,15 @@ def fit_plan(
 
 def find_adapter(task: Task, plan: ResamplingPlan, questions: Questions) -> Adapter | None:
     """Return what does a plan faster than a loop, None if nothing does; say so if asked."""
-    tell = tell_path if tells(task, plan) else str
+    say = tell_path if tells(task, plan) else str
     if task.params_under(plan) or not questions.need_no_model(task):
-        tell(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
+        say(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
         return None
     found = task.adapter
     if not isinstance(found, Unserved):
         found = suit_plan(found, task.target, plan)
     if isinstance(found, Unserved):
-        tell(f"{plan.n_fits} fits one by one: {found.why}")
+        say(f"{plan.n_fits} fits one by one: {found.why}")
         return None
     return found
 
@@ -131,13 +133,13 @@ def is_served(task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any
 
 def tell_path(what: str) -> None:
     """Say on standard error how the fits are done."""
-    print(f"skeval does {what}", file=sys.stderr)
+    tell(f"skeval does {what}")
 
 
 def tell_solved(n_solved: int, n_fits: int) -> None:
     """Say on standard error how many fits a solver did."""
     rest = "" if n_solved == n_fits else f", {n_fits - n_solved} one by one"
-    print(f"skeval did {n_solved} fits by a solver, many at once{rest}", file=sys.stderr)
+    tell(f"skeval did {n_solved} fits by a solver, many at once{rest}")
 
 
 def send_fits(
@@ -146,15 +148,18 @@ def send_fits(
     plan: ResamplingPlan,
     first_block: int | None,
     options: dict[str, Any],
+    max_fits: int | None,
 ) -> Outputs:
     """Yield the fits of a plan: each is a job, or with an adapter each block is one.
+
+    Of jobs that are fits, at most `max_fits` are handed out together.
 
     Blocks depend on the data alone: a solution may depend, in its last digits, on what is solved
     with it.
     """
     if adapter is None:
         job: Any = fitter
-        blocks, limit = plan.blocks(first=first_block), nullcontext()
+        blocks, limit = plan.blocks(max_fits, first_block), nullcontext()
     else:
         size = count_fits_of_block(plan)
         job, blocks = Solver(fitter), plan.blocks(size, first_block)

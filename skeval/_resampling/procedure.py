@@ -32,7 +32,7 @@ def fit_scheme(
     if questions is not None:
         questions = questions.and_scores_of_classes(task.estimator, task.target)
     with naming_the_fit(task, scheme):
-        for _, outputs in fit_plan(task, plan, questions):
+        for _, outputs in fit_plan(task, plan, questions, one_by_one=True):
             for output in outputs:
                 yield None if output.failed[0] else output
 
@@ -121,7 +121,7 @@ class OutOfFold:
     row, repeat, fold : int ndarray of shape (n_answers,)
         Sample, repeat, and fold of the repeat; all count from 0.
     predicted : ndarray of shape (n_answers,)
-        Class codes, or numbers.
+        Class codes, or numbers; nan where there are scores alone.
     loss : ndarray of shape (n_answers,)
         Loss of each answer.
     response : ndarray of shape (n_answers, n_classes) or (n_answers,), or None
@@ -138,7 +138,8 @@ class OutOfFold:
         Mean squared deviation of the mean of such folds from the risk, over the variance that it
         would have if losses were independent.
     n_fits : int
-        Number of fits, those that failed included.
+        Number of fits, those that failed included; 0 where predictions are given, and the rule that
+        made them is taken as it is.
     """
 
     target: Target
@@ -172,6 +173,11 @@ class OutOfFold:
     def n_tested(self) -> int:
         """Number of samples that were tested at all."""
         return len(np.unique(self.row))
+
+    @property
+    def answers(self) -> bool:
+        """Whether there are predictions, and not scores alone."""
+        return not bool(np.isnan(self.predicted).any())
 
     @property
     def group(self) -> np.ndarray | None:

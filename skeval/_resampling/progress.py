@@ -1,78 +1,242 @@
-"""How far the work has come: a bar or lines on standard error.
+"""How far the work has come, on standard error: the line of a command, or a bar.
 
-The command line begins with it, before anything slow is imported.
+What is shown never costs what is found: a display that fails is silent from then on. The command
+line begins with it, before anything slow is imported.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from math import isnan, nan
+from math import inf, nan
+from shutil import get_terminal_size
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
-__all__ = ["ProgressLines", "progress_bar", "progress_lines"]
+__all__ = [
+    "Progress",
+    "begin_step",
+    "progress_bar",
+    "show_estimate",
+    "show_progress",
+    "tell",
+    "write_seconds",
+]
+
+SECONDS_A_FRAME = 0.1
+SECONDS_TO_KNOW, FITS_TO_KNOW = 1.0, 3
+"""After so long, and so many of its fits, a forecast of a run is made: the first one is slower."""
+CLEAR = "\r\x1b[K"
 
 
-class ProgressLines:
-    """Writes how far the work has come where no terminal shows a bar: a line every few seconds.
+def write_seconds(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
-    `due` is when the next line is, over all the runs of jobs of one command. The clock starts with
-    the first of them, so that no line tells of imports.
+
+def tell(line: str) -> None:
+    """Write a line that stays; nothing where standard error is closed."""
+    Progress(inf).write(f"{line}\n")
+
+
+class Progress:
+    """The line that tells how far a command has come and what is known so far.
+
+    Its first words, the `headline` of so many fits, stand there before the first of them. On a
+    terminal it is redrawn. Elsewhere it is written as soon as a run of fits is known to take long,
+    and then now and then, more seldom as time goes by.
+
+    Parameters
+    ----------
+    every : float
+        Seconds between two lines where none is redrawn.
+    redraws : bool
+        Whether one line is redrawn.
     """
 
-    def __init__(self, every: float) -> None:
-        self.every = every
-        self.start = self.due = nan
+    def __init__(self, every: float, *, redraws: bool = False) -> None:
+        self.every, self.redraws = every, redraws
+        self.step = self.known = ""
+        self.headline: Callable[[int], str] | None = None
+        self.limit = inf
+        self.start = self.due = self.begun = nan
         self.n_done = self.total = 0
+        self.works = True
+
+    def say(self, text: str) -> None:
+        """Write a line that stays."""
+        self.write(f"{CLEAR if self.redraws else ''}skeval: {text}\n")
+
+    def begin(self, total: int) -> None:
+        """Begin a run of fits."""
+        now = monotonic()
+        if self.start != self.start:
+            self.start, self.due = now, now + (SECONDS_A_FRAME if self.redraws else self.every)
+        if self.headline is not None:
+            self.say(self.headline(total))
+            self.headline = None
+        self.n_done, self.total, self.begun = 0, total, now
+        self._is_forecast = False
 
     def update(self, n_more: int) -> None:
-        """Count jobs that are done; write a line if one is due."""
+        """Count fits that are done; write a line if one is due."""
         self.n_done += n_more
         now = monotonic()
-        if now < self.due:
+        if now >= self.due or self._is_long(now):
+            self._show(now)
+
+    def close(self) -> None:
+        """Leave nothing of a line that is redrawn."""
+        if self.redraws:
+            self.write(CLEAR)
+
+    def _is_long(self, now: float) -> bool:
+        """Whether it has just become known that this run takes longer than lines are apart."""
+        passed = now - self.begun
+        known = passed >= SECONDS_TO_KNOW and self.n_done >= FITS_TO_KNOW
+        if self._is_forecast or self.redraws or not (known or passed >= self.every):
+            return False
+        self._is_forecast = True
+        return passed + self._seconds_left(now) > min(self.every, self.limit)
+
+    def _seconds_left(self, now: float) -> float:
+        """Return how long the rest of this run will take, by the fits that are done."""
+        return (now - self.begun) * (self.total - self.n_done) / self.n_done
+
+    def _show(self, now: float) -> None:
+        passed = now - self.start
+        text = f"{self.n_done} of {self.total} fits, {write_seconds(passed)}"
+        if self.step and not (self.redraws and self.known):
+            text = f"{self.step}: {text}"
+        if now - self.begun >= SECONDS_TO_KNOW and FITS_TO_KNOW <= self.n_done < self.total:
+            left = self._seconds_left(now)
+            text += f", about {write_seconds(left)} left"
+            if passed + left > self.limit:
+                text += ", beyond the limit of time: these are the fewest that give an answer"
+                self.limit = inf
+        text += f"; {self.known}" if self.known else ""
+        if self.redraws:
+            self.due = now + SECONDS_A_FRAME
+            room = get_terminal_size().columns - 1
+            self.write(f"{CLEAR}{f'skeval: {text}'[:room]}")
+        else:
+            self.due = now + max(self.every, passed / 5)
+            self.say(text)
+
+    def write(self, text: str) -> None:
+        """Write a text; nothing from the first that fails on."""
+        if not self.works:
             return
-        self.due = now + self.every
-        print(
-            f"skeval: {self.n_done} of {self.total} fits of this step, {now - self.start:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    @contextmanager
-    def count_to(self, total: int) -> Iterator[ProgressLines]:
-        """Count the jobs of one run from 0."""
-        if isnan(self.start):
-            self.start = monotonic()
-            self.due = self.start + self.every
-        self.n_done, self.total = 0, total
-        yield self
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):  # it is closed, or there is none
+            self.works = False
 
 
-_lines: ContextVar[ProgressLines | None] = ContextVar("lines", default=None)
+class Bar(Protocol):
+    """What shows a run of fits."""
+
+    def update(self, n_more: int, /) -> object: ...
+
+
+class TqdmBar:
+    """A bar of tqdm, with what is known so far behind it."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar: Any = bar
+
+    def update(self, n_more: int) -> None:
+        """Count fits that are done."""
+        self._do("update", n_more)
+
+    def show(self, known: str) -> None:
+        """Write behind the bar what is known."""
+        self._do("set_postfix_str", known)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self._do("close")
+
+    def _do(self, what: str, *arguments: Any) -> None:
+        if self.bar is None:
+            return
+        try:
+            getattr(self.bar, what)(*arguments)
+        except Exception:  # a display fails in ways of its own
+            self.bar = None
+
+
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+_bar: ContextVar[TqdmBar | None] = ContextVar("bar", default=None)
 
 
 @contextmanager
-def progress_lines(every: float) -> Iterator[None]:
-    """Write a line every so many seconds, within this context, whatever `verbose` is."""
-    token = _lines.set(ProgressLines(every))
+def show_progress(progress: Progress) -> Iterator[None]:
+    """Show how far everything within this context has come, whatever `verbose` is."""
+    token = _progress.set(progress)
     try:
         yield
     finally:
-        _lines.reset(token)
+        progress.close()
+        _progress.reset(token)
 
 
-def progress_bar(total: int, verbose: int) -> AbstractContextManager[Any]:
-    """Return a tqdm bar, or a context that yields None: no bar is wanted, or tqdm is missing."""
-    lines = _lines.get()
-    if lines is not None:
-        return lines.count_to(total)
-    if not verbose:
-        return nullcontext()
+def begin_step(name: str, verbose: int) -> None:
+    """Say which step of a longer computation begins."""
+    progress = _progress.get()
+    if progress is not None:
+        progress.step, progress.known = name, ""
+    elif verbose:
+        tell(f"skeval: {name} ...")
+
+
+def show_estimate(write: Callable[[], str]) -> None:
+    """Show what is known so far, which is asked for only where there is something to show it."""
+    shown = _progress.get() or _bar.get()
+    if shown is None:
+        return
+    try:
+        known = write()
+    except Exception:  # the fits are worth more than what is said of them meanwhile
+        return
+    if isinstance(shown, Progress):
+        shown.known = known
+    else:
+        shown.show(known)
+
+
+@contextmanager
+def progress_bar(total: int, verbose: int) -> Iterator[Bar | None]:
+    """Yield what shows a run of fits: the line of a command, a tqdm bar, or None."""
+    progress = _progress.get()
+    if progress is not None:
+        progress.begin(total)
+        yield progress
+        return
+    made = _make_bar(total) if verbose else None
+    if made is None:
+        yield None
+        return
+    token = _bar.set(made)
+    try:
+        yield made
+    finally:
+        _bar.reset(token)
+        made.close()
+
+
+def _make_bar(total: int) -> TqdmBar | None:
+    """Return a tqdm bar, None where tqdm is missing."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return nullcontext()
-    return tqdm(total=total)
+        return None
+    try:
+        return TqdmBar(tqdm(total=total))
+    except Exception:  # there is nothing to write to
+        return TqdmBar(None)

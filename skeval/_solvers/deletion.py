@@ -19,12 +19,14 @@ __all__ = [
     "PartSolutions",
     "Parts",
     "PenalisedSquares",
+    "Products",
     "ScaledNeighbours",
     "SortedNeighbours",
     "Votes",
     "factor_columns",
     "factor_kernel",
     "standardise_columns",
+    "take_samples",
 ]
 
 EPSILON = float(np.finfo(float).eps)
@@ -71,6 +73,35 @@ class Parts:
         return np.nonzero(self.weights == 0)[1].reshape(len(self), -1)
 
 
+class Products:
+    """The sums of products of columns (n, q) under any weights of the samples."""
+
+    def __init__(self, columns: np.ndarray) -> None:
+        self.columns = columns
+        self.gram = columns.T @ columns
+
+    @cached_property
+    def pairs(self) -> np.ndarray | None:
+        """The products of all pairs of columns, shape (n, q (q + 1) / 2), None if too many."""
+        n, q = self.columns.shape
+        if n * q * (q + 1) // 2 > _MOST_KEPT:
+            return None
+        i, j = np.triu_indices(q)
+        return self.columns[:, i] * self.columns[:, j]
+
+    def weigh(self, weights: np.ndarray) -> np.ndarray:
+        """Return the sums (F, q, q) under weights (F, n), in one product where that is small."""
+        if self.pairs is None:
+            return np.stack([(self.columns.T * row) @ self.columns for row in weights])
+        q = self.columns.shape[1]
+        i, j = np.triu_indices(q)
+        sums = weights @ self.pairs  # (F, q (q + 1) / 2)
+        grams = np.empty((len(weights), q, q))
+        grams[:, i, j] = sums
+        grams[:, j, i] = sums
+        return grams
+
+
 class PartSolutions(NamedTuple):
     """The predictions of many fits.
 
@@ -111,19 +142,11 @@ class PenalisedSquares:
         self.basis = basis
         self.penalty = penalty
         self.relative = relative
-        self.gram = basis.T @ basis
+        self.products = Products(basis)
+        self.gram = self.products.gram
         self.hat = basis @ basis.T if relative is None and n * n <= _MOST_KEPT else None  # (1)
         places = np.outer(np.arange(max(n, q)), _PROBES) % 1
         self._probes = np.where(places < 0.5, 1.0, -1.0)
-
-    @cached_property
-    def products(self) -> np.ndarray | None:
-        """The products of all pairs of columns, shape (n, q (q + 1) / 2), None if too many."""
-        n, q = self.basis.shape
-        if n * q * (q + 1) // 2 > _MOST_KEPT:
-            return None
-        i, j = np.triu_indices(q)
-        return self.basis[:, i] * self.basis[:, j]
 
     def solve(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
         """Return the predictions of fits; fit `f` has the targets (n_targets, n) `of_fit[f]`."""
@@ -134,7 +157,7 @@ class PenalisedSquares:
             if same and self.hat is not None and removed.shape[1] < q:
                 return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, parts)
             # Products of all samples cost as much as those of a quarter of them, one by one.
-            if 4 * removed.shape[1] <= n or self.products is None:
+            if 4 * removed.shape[1] <= n or self.products.pairs is None:
                 return self._in_stacks(self._downdate, q, targets, of_fit, parts)
         return self._in_stacks(self._weigh, q, targets, of_fit, parts)
 
@@ -188,15 +211,8 @@ class PenalisedSquares:
 
     def _weigh(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
         """Sum over all samples with their weights, in one product for all fits."""
-        weights, q = parts.weights.astype(float), self.basis.shape[1]
-        if self.products is not None:
-            i, j = np.triu_indices(q)
-            sums = weights @ self.products  # (F, q (q + 1) / 2)
-            grams = np.empty((len(parts), q, q))
-            grams[:, i, j] = sums
-            grams[:, j, i] = sums
-        else:
-            grams = np.stack([(self.basis.T * row) @ self.basis for row in weights])
+        weights = parts.weights.astype(float)
+        grams = self.products.weigh(weights)
         weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
         squares = np.sum(weighted * targets[of_fit], axis=-1)
         moments = weights @ self.basis, np.diagonal(grams, axis1=1, axis2=2)

@@ -59,6 +59,7 @@ from skeval.metrics._ranking import break_even_point, curve_dominance, ranking_l
 from skeval.metrics._regression import error_norm
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
+from skeval.metrics._validation import calibration_measures, validation_size
 
 __all__ = [
     "CalibrationDisplay",
@@ -74,6 +75,7 @@ __all__ = [
     "bleu_score",
     "break_even_point",
     "calibration_curve",
+    "calibration_measures",
     "confusion_matrix",
     "cost_curve",
     "cost_curve_band",
@@ -108,5 +110,6 @@ __all__ = [
     "root_mean_squared_error",
     "score_decomposition",
     "sentence_bleu_score",
+    "validation_size",
     "weighted_fbeta_score",
 ]

@@ -32,6 +32,7 @@ from skeval.utils._checks import check_data, check_y, naming
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
+    "PROBABILITY_CONSTRAINTS",
     "Events",
     "bin_events",
     "calibration_curve",

@@ -63,6 +63,7 @@ __all__ = [
     "Reported",
     "Sample",
     "count_table",
+    "find_brier_losses",
     "find_row",
     "give_no_limits",
     "make_closed_forms",

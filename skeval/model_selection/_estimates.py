@@ -29,7 +29,7 @@ from skeval._inference.proportions import (
     row_means,
     standard_error_of_ratio,
 )
-from skeval._resampling.fits import fit_plan
+from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import ResamplingPlan, whole_plan
@@ -462,9 +462,9 @@ def cross_val_error(
 
 
 def run_cross_validation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate once, on folds that may be given."""
+    """Cross-validate once, on folds that may be given, with their "outputs" where they are done."""
     folds = resolve_folds(settings["cv"], task.X, task.target, task.groups, root)
-    return run_plan(task, fold_plan(len(task.target), folds))
+    return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"))
 
 
 def plan_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
@@ -491,12 +491,12 @@ def run_third(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     return run_plan(task, fold_plan(len(target), folds))
 
 
-def run_plan(task: Task, plan: ResamplingPlan) -> Outcome:
+def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -> Outcome:
     """Return the error over folds; losses of samples that are kept together are added up first."""
     weights, n = task.relative_weight, len(task.target)
     sums, tests = np.zeros((len(task.losses), n)), np.zeros(n)
     fold_errors, n_failed = [], 0
-    for block, output in fit_plan(task, plan):
+    for block, output in fit_plan(task, plan) if outputs is None else outputs:
         losses = np.stack([loss.of_output(task.target, block, output) for loss in task.losses])
         sums += np.nansum(losses, axis=1)
         tests += np.sum(~np.isnan(losses[0]), axis=0)

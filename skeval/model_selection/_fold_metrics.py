@@ -25,7 +25,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
-from skeval._inference.errors import Tested, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
@@ -37,6 +37,7 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import score_form
 from skeval._resampling.procedure import OutOfFold
+from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
@@ -60,8 +61,12 @@ samples of 10 features, of which none or one matters.
 """
 
 
-def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool = False) -> Results:
+def measure_metrics(
+    found: OutOfFold, confidence_level: float, only: str | None = None, *, ordered: bool = False
+) -> Results:
     """Return the metrics of predictions by name, those of all samples before those of the classes.
+
+    With `only` it is the one of that name.
 
     Where the samples are `ordered` in time, they are not independent, and there is no interval.
     Their `details` are the `metric`, by the name that it has in scikit-learn where it has one, the
@@ -75,7 +80,9 @@ def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool 
     sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
     1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
     in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
-    (Metrics that are no means of losses had somewhat narrower intervals then.)
+    (Metrics that are no means of losses had somewhat narrower intervals then, and the inflation was
+    1.55. With that from the fits, in 4 cells of 50 samples and 100 sets each, the recall of a class
+    was held in .89 at least, all others in .92 at least.)
 
     Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
     samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
@@ -86,7 +93,7 @@ def measure_metrics(found: OutOfFold, confidence_level: float, *, ordered: bool 
     measure = measure_numbers if found.target.classes is None else measure_classes
     with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = list(measure(found))
+        made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}
         made += [each for each in measure_scorers(found) if each.name not in known]
         n_classes = None if found.target.classes is None else len(found.target.classes)
@@ -145,7 +152,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
-    of_all = [(row, each) for row, each in SHOWN if row.from_table and not each.of_class]
+    tables = [(row, each) for row, each in SHOWN if row.from_table and found.answers]
+    of_all = [(row, each) for row, each in tables if not each.of_class]
     yield from measure_tables(found, codes, of_all, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
@@ -157,7 +165,7 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
             label = None if positive_only else str(classes[code])
             yield from measure_ranking(found, codes == code, scores[:, code], label)
     for code, label in enumerate(classes):
-        of_class = [(row, each) for row, each in SHOWN if row.from_table and each.of_class]
+        of_class = [(row, each) for row, each in tables if each.of_class]
         yield from measure_tables(found, codes == code, of_class, n, code, str(label))
 
 
@@ -208,6 +216,8 @@ def measure_loss(
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
+    if found.cases.n_groups is None:
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)
@@ -252,6 +262,9 @@ def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
+    if found.n_fits == 0:
+        yield from measure_given_scores(found, positive, score, label)
+        return
     area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
@@ -283,6 +296,32 @@ def measure_ranking(
     n, spread = sizes[0] / larger, float(np.sqrt(larger * variance))
     form = "wilson", partial(wilson_interval, precision * n, n), spread
     yield Measured("average_precision", precision, form, sizes[0], label=label)
+
+
+def measure_given_scores(
+    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
+) -> Iterator[Measured]:
+    """Yield the same of scores that are given: intervals are those of `metric_interval`.
+
+    Where a class has no sample, or all samples have one score, there is none.
+    """
+    area, precision = float("nan"), float("nan")
+    of_area: Form = "none", give_no_limits, np.nan
+    of_precision = of_area
+    if positive.any() and not positive.all():
+        weight = found.weight[found.row]
+        area = float(sk.roc_auc_score(positive, score, sample_weight=weight))
+        precision = sk.average_precision_score(positive, score, sample_weight=weight)
+        precision = min(1.0, float(precision))  # rounding may exceed it
+        if not found.ranks_nothing.all():
+            sample = check_curve_sample(positive, score, True, weight, found.group)
+            size = sample.sizes[0]
+            of_area = "score", *sample.area_form(area)
+            error = float(np.sqrt(precision * (1 - precision) / size))
+            of_precision = "wilson", partial(wilson_interval, precision * size, size), error
+    yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
+    n_positive = int(positive.sum())
+    yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:

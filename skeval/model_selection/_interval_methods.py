@@ -23,18 +23,22 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._inference.errors import (
-    INFLATION,
+    Dealt,
     NestedFold,
     Tested,
     concatenate_tested,
     conservative_z,
     corrected_t,
+    degrees_of_mean,
     five_by_two,
+    fixed_inflation,
+    inflation_of,
     mean_loss,
     n_units,
     nested_errors,
     nested_interval,
     replace_one,
+    shared_variance,
     variance_of_mean,
     within_fold_error,
 )
@@ -453,8 +457,6 @@ def run_replace_one_cv(task: Task, root: SeedSequence, settings: Settings) -> Ou
 
 GIVEN_FOLDS = "given_folds"
 """The method where folds are given that are taken as they are."""
-SINGLE = 2.0
-"""`INFLATION` of cross-validations that are not repeated."""
 
 
 class Design(NamedTuple):
@@ -550,7 +552,6 @@ def outcome_of_repeats(
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
-    inflation = find_inflation(task.method, scheme)
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
     weight = None if task.weight is None else task.weight[rows]
     unit = None if task.units.n_groups is None else task.units.unit[rows]
@@ -562,25 +563,34 @@ def outcome_of_repeats(
                 losses = task.tested(loss, answer.rows, answer.predicted)
                 tested[fit // scheme.n_folds].append(losses)
         repeats = [concatenate_tested(parts) for parts in tested if parts]
+        inflation = find_inflation(task, scheme, answers, loss)
         findings.append(find_repeated(loss, repeats, stand_in, inflation))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None), len(rows))
 
 
-def find_inflation(method: str, scheme: RepeatedScheme) -> float:
+def find_inflation(
+    task: Task, scheme: RepeatedScheme, answers: Sequence[FitOutput | None], loss: Loss
+) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
-    A single test set has independent losses, as far as one can know. Repeats of random folds that
-    a limit of time has cut off count as folds that are given.
+    A single test set has independent losses, as far as one can know. Where samples are the units,
+    and are dealt again in each repeat, the losses tell it; elsewhere it is fixed.
     """
-    if method != GIVEN_FOLDS and not scheme.is_cut:
-        return INFLATION
     if scheme.plan.n_fits == 1:
         return 1.0
-    return INFLATION + (SINGLE - INFLATION) / scheme.n_repeats
+    if task.units.n_groups is not None:
+        return fixed_inflation(scheme.n_repeats)
+    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
+    fit = np.concatenate([np.full(len(answer.rows), fit) for fit, answer in done])
+    row = np.concatenate([answer.rows for _, answer in done])
+    losses = np.concatenate([task.loss_values(loss, each.rows, each.predicted) for _, each in done])
+    weight = None if task.weight is None else task.weight[row]
+    dealt = Dealt(losses, row, fit // scheme.n_folds, fit % scheme.n_folds, weight)
+    return inflation_of(shared_variance(dealt), scheme.n_repeats)
 
 
 def find_repeated(
-    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float = INFLATION
+    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float
 ) -> Finding:
     """Return the mean of cross-validations, with the variance of one of them inflated.
 
@@ -597,7 +607,7 @@ def find_repeated(
     elif plain:
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = max(1.0, n / inflation - 1)
+        student = degrees_of_mean(everything.losses, n, inflation)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
 
@@ -686,7 +696,7 @@ ERROR_METHODS = {
     "repeated_cv": ErrorMethod(
         run_repeated_cv,
         {"n_folds": 10, "n_repeats": 10},
-        "Jeffreys', around ten 10-fold cross-validations, for n / 1.55 samples",
+        "Jeffreys', around ten 10-fold cross-validations, for n / f samples",
         "R K",
         form="jeffreys",
         meaning="the number to quote: the mean of repeated cross-validations",

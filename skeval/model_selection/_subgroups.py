@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
-from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
 from skeval.utils._checks import is_missing
 from skeval.utils._text import write_estimate
 
-__all__ = ["compare_subgroups", "describe_difference", "read_subgroups"]
+__all__ = [
+    "compare_subgroups",
+    "compare_with_rest",
+    "describe_difference",
+    "describe_slices",
+    "read_subgroups",
+]
+
+FALSE_DISCOVERIES = 0.05
+"""Of the subgroups that are said to differ from the rest, how many at most do not, on average."""
 
 
 def compare_subgroups(
@@ -37,6 +48,89 @@ def compare_subgroups(
     results = Results(found)
     results.largest_difference = find_largest_difference(found, confidence_level)
     return results
+
+
+def compare_with_rest(
+    by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
+) -> Results:
+    """Return what is measured of the samples of each subgroup, of one column or of several.
+
+    Of each, `less_the_rest` is the difference to all other samples, which its interval takes for
+    independent, with a P-value that is corrected for all subgroups so that of those that are called
+    different a twentieth at most are not, on average (Benjamini and Hochberg [1]_).
+
+    References
+    ----------
+    .. [1] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
+       the Royal Statistical Society B 57, 289-300. :doi:`10.1111/j.2517-6161.1995.tb02031.x`
+    """
+    columns = {str(name): by[name] for name in by} if hasattr(by, "items") else {"": by}
+    chosen = {
+        f"{column}: {name}" if column else name: mask
+        for column, values in columns.items()
+        for name, mask in zip(*read_subgroups(values, n_samples), strict=True)
+    }
+    found = Results({name: measure(mask) for name, mask in chosen.items()})
+    less = {}
+    for name, mask in chosen.items():
+        rest = replace(found[name], value=np.nan, standard_error=np.nan, limits={})
+        if not mask.all():
+            rest = measure(~mask)
+        less[name] = subtract(found[name], rest, confidence_level)
+    known = [name for name, each in less.items() if np.isfinite(each.details["pvalue"])]
+    adjusted = dict.fromkeys(less, np.nan)
+    if known:
+        pvalues = [less[name].details["pvalue"] for name in known]
+        adjusted |= zip(known, stats.false_discovery_control(pvalues).tolist(), strict=True)
+    found.less_the_rest = Results(
+        {
+            name: replace(each, details={**each.details, "pvalue_adjusted": adjusted[name]})
+            for name, each in less.items()
+        }
+    )
+    return found
+
+
+def subtract(part: Estimate, rest: Estimate, confidence_level: float) -> Estimate:
+    """Return the difference of two estimates from different samples, and its P-value."""
+    difference = part.value - rest.value
+    error = float(np.hypot(part.standard_error, rest.standard_error))
+    pvalue = float(2 * stats.norm.sf(abs(difference) / error)) if error > 0 else np.nan
+    ends = [part.interval.low, part.interval.high, rest.interval.low, rest.interval.high]
+    limits: LimitsByMethod = {"recovery": partial(subtract_limits, part, rest, 1)}
+    return Estimate(
+        name=f"{part.name} less the rest",
+        value=difference,
+        standard_error=error,
+        method="recovery",
+        limits=limits if np.isfinite(ends).all() else {},
+        n_samples=part.n_samples,
+        details={"pvalue": pvalue},
+        confidence_level=confidence_level,
+    )
+
+
+def describe_slices(found: Results) -> str:
+    """Say which subgroups differ from the rest."""
+    less = found.less_the_rest
+    differ = [
+        name for name, each in less.items() if each.details["pvalue_adjusted"] <= FALSE_DISCOVERIES
+    ]
+    differ.sort(key=lambda name: less[name].details["pvalue_adjusted"])
+    rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
+    if not differ:
+        return f"No subgroup is shown to differ from the rest ({rate})."
+    named = []
+    for name in differ[:MOST_NAMED]:
+        low, high = less[name].interval.low, less[name].interval.high
+        value = write_estimate(less[name].value, (high - low) / 4)
+        named.append(f"{name} ({value} less the rest)")
+    more = f" and {len(differ) - MOST_NAMED} more" if len(differ) > MOST_NAMED else ""
+    verb = "differs" if len(differ) == 1 else "differ"
+    return f"{', '.join(named)}{more} {verb} from the rest ({rate})."
+
+
+MOST_NAMED = 5
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:

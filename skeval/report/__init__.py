@@ -3,6 +3,7 @@
 from skeval.report._clustering import ClusteringReport, evaluate_clusterer
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
+from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
 from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 
@@ -11,6 +12,8 @@ __all__ = [
     "ErrorEstimatesDisplay",
     "EvaluationComparison",
     "EvaluationReport",
+    "PredictionsReport",
     "evaluate",
     "evaluate_clusterer",
+    "evaluate_predictions",
 ]

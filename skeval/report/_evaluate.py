@@ -6,9 +6,9 @@ in their own fit, and what the steps find, as the fields of a report.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.progress import begin_step
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
@@ -45,6 +46,7 @@ from skeval.report._sentences import (
     find_unanswered,
     write_given_folds,
     write_guess,
+    write_interruption,
 )
 from skeval.report._source import (
     check_feature_names,
@@ -185,7 +187,8 @@ def evaluate(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 names each step on standard error and shows a progress bar for each.
+        1 names each step on standard error and shows a progress bar for each, behind that of the
+        answer what is known of it so far.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -203,6 +206,9 @@ def evaluate(
     ------
     ValueError
         If an argument breaks a rule; the message names argument, rule and value.
+    KeyboardInterrupt
+        Where Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
+        exception holds the report of what is done, of as many repeats as are, marked as such.
 
     See Also
     --------
@@ -267,12 +273,17 @@ def evaluate(
     run = Run(steps, counts, include, clock, say, notes)
     with tallied_warnings():
         findings = run.find_all(questions, names, by, columns)
-    return EvaluationReport(
+    report = EvaluationReport(
         **findings,
         n_features=count_columns(X),
         estimator=write_estimator(estimator),
         **describe_run("skeval.evaluate", arguments, seed),
     )
+    if clock.stopped:
+        stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
+        vars(stop)["report"] = report
+        raise stop
+    return report
 
 
 def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> EvaluationComparison:
@@ -303,13 +314,11 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     """Return what names each step on standard error, or nothing."""
     check_jobs(n_jobs, verbose)
 
-    def say(step: str) -> None:
-        if verbose:
-            print(f"skeval: {step} ...", file=sys.stderr, flush=True)
-
-    return say
+    return partial(begin_step, verbose=verbose)
 
 
+INTERRUPTED = "interrupted"
+"""Why a part is left out that Ctrl-C has kept from being run."""
 ALWAYS = ("resubstitution", "cross_validation")
 CHEAP = [part for part, method in LISTED.items() if ERROR_METHODS[method].plan is None]
 OPTIONAL = (
@@ -389,7 +398,7 @@ def check_include(include: Any) -> frozenset[str] | str:
         return include
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
-        if name not in (*ALWAYS, *OPTIONAL):
+        if not (isinstance(name, str) and name in (*ALWAYS, *OPTIONAL)):
             known = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
             raise ValueError(f"include must be 'auto', 'all' or some of {known}, got {name!r}.")
     return frozenset(names)
@@ -461,8 +470,11 @@ class Run:
         steps, notes = self.steps, self.notes
         self.say("error interval")
         answer, found = steps.answer(questions, self.clock)
+        if self.clock.stopped:
+            questions = replace(questions, note=None)  # what a search found takes another fit
         about = name_rows(steps.task.X), by, steps.confidence_level
-        summary = summarize_predictions(steps.counted, answer, found, questions, *about)
+        shared = steps.counted, answer, found, questions, *about
+        summary = self._finish(summarize_predictions, *shared)
         weighed = count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
         rare = find_rare_class(weighed, summary.metrics, loss)
@@ -475,18 +487,23 @@ class Run:
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
-            notes += warn_of_order(*where, found, steps.groups, steps.folds)
-        notes += warn_of_scores(summary, steps.estimator, by, steps.ordered)
+            notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
+        notes += self._finish(warn_of_scores, summary, steps.estimator, by, steps.ordered)
         tests = {
-            "perturbation": self._perturb() if "perturbation" in granted else None,
-            **(self._select(names) if "selection" in granted else NOTHING_SELECTED)._asdict(),
-            "permutation": self._permute(rare) if "permutation" in granted else None,
+            "perturbation": self._try("perturbation", granted, self._perturb),
+            **(
+                self._try("selection", granted, partial(self._select, names)) or NOTHING_SELECTED
+            )._asdict(),
+            "permutation": self._try("permutation", granted, partial(self._permute, rare)),
         }
         together = steps.counted.kept_together
-        data = write_data_warnings(steps.task.X, steps.target, together, names, left_out)
+        about_data = steps.task.X, steps.target, together, names, left_out
+        data = self._finish(write_data_warnings, *about_data)
         warnings = [*data, *notes, *write_warnings(estimates)]
         if guess and not guess.better and not steps.ordered:
             warnings.append(Caution("guess", write_guess(guess, loss)))
+        if self.clock.stopped:
+            warnings.insert(0, Caution(INTERRUPTED, write_interruption(self.clock.stopped)))
         return {
             "answer": answer,
             "estimates": estimates,
@@ -525,6 +542,9 @@ class Run:
             metric = None if rare is None else rare.metric
             served = plan is not None and steps.serves(part, plan, metric)
             costly = self.include == "auto" and n_fits > n_left and not served
+            if self.clock.stopped:
+                self.omitted[part] = INTERRUPTED
+                continue
             if late or costly:
                 self.omitted[part] = f"{count(n_fits, 'fit')}{', more than the time' * late}"
                 continue
@@ -533,22 +553,56 @@ class Run:
             n_left -= 0 if served else n_fits
         return granted
 
+    def _try(self, part: str, granted: Collection[str], run: Callable[[], Any]) -> Any:
+        """Return what a part of the report finds; None where it is not run, or Ctrl-C stops it."""
+        if part not in granted:
+            return None
+        if self.clock.stopped:
+            self.omitted[part] = INTERRUPTED
+            return None
+        self.say(part)
+        try:
+            return run()
+        except KeyboardInterrupt:
+            self._stop_in(part)
+            return None
+
+    def _stop_in(self, part: str) -> None:
+        """Note that Ctrl-C has stopped a part of the report."""
+        self.clock.stop(f"in {part}")
+        self.omitted[part] = INTERRUPTED
+
+    def _finish(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return what is read off finished fits, once more where Ctrl-C comes meanwhile."""
+        try:
+            return function(*args)
+        except KeyboardInterrupt:
+            self.clock.stop("behind the answer")
+            return function(*args)
+
     def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
         """Yield every estimate, from the most optimistic to the most careful."""
+        steps = self.steps
         for part in LISTED:
             if part not in granted and part not in ALWAYS:
                 continue
+            if self.clock.stopped and not (part == "cross_validation" and steps.repeats_folds):
+                self.omitted[part] = INTERRUPTED
+                continue
             self.say(part)
             try:
-                yield from self.steps.estimate(part, getattr(self.counts, part, None))
+                found = list(steps.estimate(part, getattr(self.counts, part, None)))
+            except KeyboardInterrupt:
+                self._stop_in(part)
             except (NoFitLeftError, TooFewMembersError) as error:
                 if part in ALWAYS:
                     raise
                 self.notes.append(Caution("failed", f"There is no {part} estimate: {error}"))
+            else:
+                yield from found
 
     def _perturb(self) -> tuple[Estimate, ...]:
         """Return the perturbation intervals."""
-        self.say("perturbation")
         return self.steps.perturb(self.counts.perturbation)
 
     def _permute(self, rare: RareClass | None) -> Test | None:
@@ -556,7 +610,6 @@ class Run:
 
         Unless it was asked for, it ends with the exceedance after which P cannot be 0.05 or less.
         """
-        self.say("permutation")
         n, stop = self.counts.permutation, None
         if self.include == "auto":
             stop = max(1, int(ALPHA * (1 + n)))

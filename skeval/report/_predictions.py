@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
+from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.fits import fit_plan
@@ -38,13 +39,17 @@ __all__ = [
     "ConfusionRates",
     "HardSamples",
     "add_search_question",
+    "find_hard_samples",
     "find_subgroups",
     "make_predictions_frame",
+    "measure_confusion",
+    "mirror",
     "name_columns",
     "name_rows",
     "resolve_scorers",
     "summarize_predictions",
     "take_column",
+    "warn_of_metrics",
     "warn_of_scores",
 ]
 
@@ -173,7 +178,7 @@ def summarize_predictions(
     """Return what the predictions tell."""
     metrics = measure_metrics(found, confidence_level, ordered=answer is None)
     if answer is not None and answer.details["loss"] == "zero_one":
-        metrics["accuracy"] = _mirror(metrics["accuracy"], answer)
+        metrics["accuracy"] = mirror(metrics["accuracy"], answer)
     return PredictionSummary(
         found,
         metrics,
@@ -184,18 +189,18 @@ def summarize_predictions(
     )
 
 
-def _mirror(estimate: Estimate, answer: Estimate) -> Estimate:
-    """Return an accuracy with the interval of the error."""
+def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
+    """Return one less an answer, as an accuracy is one less the error, with its interval."""
     return replace(
         estimate,
         value=1 - answer.value,
         standard_error=answer.standard_error,
-        limits={answer.interval.method: partial(_mirror_limits, answer)},
+        limits={answer.interval.method: partial(mirror_limits, answer)},
     )
 
 
-def _mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
-    """Return the ends of the interval of the accuracy."""
+def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
+    """Return the ends of the interval of one less a value."""
     interval = answer.confidence_interval(confidence_level)
     return 1 - interval.high, 1 - interval.low
 
@@ -209,29 +214,33 @@ def _compare(task: Task, answer: Estimate, found: OutOfFold, by: Any) -> Results
     return compare_subgroups(by, len(task.target), measure, answer.confidence_level)
 
 
-def warn_of_scores(
-    summary: PredictionSummary, estimator: Any, by: Any, ordered: bool
-) -> list[Caution]:
-    """Say which metrics are undefined, and what could not be told."""
-    notes, found = [], summary.out_of_fold
-    undefined = [each.name for each in summary.metrics.values() if np.isnan(each.value)]
+def warn_of_metrics(metrics: Results, ordered: bool) -> Iterator[Caution]:
+    """Say which metrics are undefined, or have no interval."""
+    undefined = [each.name for each in metrics.values() if np.isnan(each.value)]
     if undefined:
         text = (
             f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
             "was never predicted, or no test set held both classes."
         )
-        notes.append(Caution("undefined", text))
+        yield Caution("undefined", text)
     unvaried = [
         each.name
-        for each in summary.metrics.values()
+        for each in metrics.values()
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
     if unvaried and ordered:
         text = "Metrics have no intervals: samples in order are not independent."
-        notes.append(Caution("ordered", text))
+        yield Caution("ordered", text)
     elif unvaried:
         text = f"{', '.join(unvaried)}: no interval, since nothing varies in these predictions."
-        notes.append(Caution("undefined", text))
+        yield Caution("undefined", text)
+
+
+def warn_of_scores(
+    summary: PredictionSummary, estimator: Any, by: Any, ordered: bool
+) -> list[Caution]:
+    """Say which metrics are undefined, and what could not be told."""
+    notes, found = list(warn_of_metrics(summary.metrics, ordered)), summary.out_of_fold
     method = find_response_method(estimator, found.target)
     if method is not None and found.class_scores is None:
         text = (
@@ -274,8 +283,9 @@ class ConfusionRates(ShownAsText):
     rates : ndarray of shape (n_classes, n_classes)
         Share of the row.
     low, high : ndarray of shape (n_classes, n_classes)
-        Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has
-        over 1.55 (2 where folds are not repeated), as `error_interval` counts them.
+        Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has,
+        fewer where weights differ, over the inflation of the error, as `error_interval`
+        counts them; over 1 of predictions that are given.
     """
 
     labels: tuple[str, ...]
@@ -333,7 +343,10 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
         rates = counts / counts.sum(axis=1, keepdims=True)
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for row in range(k):
-        n = len(np.unique(found.cases.unit[codes == row])) / found.inflation
+        own = codes == row
+        n = len(np.unique(found.cases.unit[own])) / found.inflation
+        if own.any():  # samples of unequal weight are worth fewer
+            n *= independent_size(found.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
             rate = rates[row, column]
             ends = wilson_interval(rate * n, n, confidence_level)
@@ -362,7 +375,8 @@ class HardSamples(ShownAsText):
         What it is most often taken for; of numbers the mean prediction.
     wrong : ndarray of shape (n_hard,)
         Share of its predictions that are wrong; of numbers, the root of its mean squared
-        residual over that of all samples.
+        residual over that of all samples; of probabilities that were given, 1 less that of its
+        class.
     always : int
         Number of samples that every model predicted wrongly; of numbers, those more than three
         times as far off as samples are.

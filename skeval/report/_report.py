@@ -41,7 +41,7 @@ from skeval.report._sentences import (
 )
 from skeval.utils._text import DataFrame, write_number, write_spread
 
-__all__ = ["PERTURBED", "EvaluationReport"]
+__all__ = ["MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -65,7 +65,180 @@ N_RESAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EvaluationReport(Report):
+class ScoredReport(Report):
+    """What predictions of samples by a system that did not see them tell, whoever made them.
+
+    Its fields are those of the subclasses, which say in sentences what the predictions are.
+    """
+
+    metrics: Results
+    confusion: ConfusionRates | None
+    hard_samples: HardSamples
+    subgroups: Results | None
+    out_of_fold: OutOfFold
+    guess: Guess | None
+    rare: RareClass | None
+    unanswered: tuple[str, ...]
+    confidence_level: float
+    n_samples: int
+    class_sizes: dict[Any, int] | None
+
+    counted = ""
+    """How the samples of the confusion matrix are counted, behind a comma."""
+    scored = "scores"
+    """What the legend calls the curves."""
+    residuals = ""
+    """What the drawing of residuals shows."""
+
+    def _explain_metrics(self) -> str:
+        """Say what the metrics are of, and what their intervals are for."""
+        raise NotImplementedError
+
+    def _describe_curve(self, name: str) -> str:
+        """Say what a curve and its band are of."""
+        raise NotImplementedError
+
+    @property
+    def main_metrics(self) -> dict[str, Estimate]:
+        """The metrics of all samples, and what was asked for, by name."""
+        found = self.metrics.items()
+        return {name: each for name, each in found if each.details["label"] is None}
+
+    @property
+    def level(self) -> str:
+        """What stands above intervals."""
+        return f"{100 * self.confidence_level:g} % interval"
+
+    def _show_metrics(self) -> Section:
+        """Show every metric with its interval, and the curves or the residuals."""
+        return Section(
+            "By other measures",
+            explains=[self._explain_metrics()],
+            figures=list(self._draw_curves()),
+            tables=[
+                self._tabulate_metrics(),
+                *self._tabulate_classes(),
+                *self._tabulate_confusion(),
+            ],
+            results={"metrics": self.metrics, "confusion": self.confusion},
+        )
+
+    def _tabulate_metrics(self) -> Table:
+        """Return the metrics of all samples."""
+        rows = [
+            (name_metric(name), each.value, (each.interval.low, each.interval.high))
+            for name, each in self.main_metrics.items()
+        ]
+        head = ["metric of new samples", "estimate", self.level]
+        beside = self.class_sizes is None
+        return Table("All samples.", head, rows, beside=beside, n_in_text=MOST_METRICS, left=(0, 2))
+
+    def _tabulate_classes(self) -> list[Table]:
+        """Return the metrics of each class in a table, if there are any."""
+        by_class: dict[str, dict[str, Estimate]] = {}
+        for each in self.metrics.values():
+            label = each.details["label"]
+            if label is not None:
+                by_class.setdefault(label, {})[each.details["metric"]] = each
+        names = list(dict.fromkeys(name for found in by_class.values() for name in found))
+        rows = [
+            (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
+            for label, found in by_class.items()
+        ]
+        head = ["class", *map(name_metric, names)]
+        return [Table("By class.", head, rows, n_in_text=0)] if rows else []
+
+    def _tabulate_confusion(self) -> list[Table]:
+        """Return the confusion matrix: counts, and shares of the row with their intervals."""
+        found = self.confusion
+        if found is None:
+            return []
+        rows = [
+            (label, *(found.write_cell(k, j) for j in range(len(found.labels))))
+            for k, label in enumerate(found.labels)
+        ]
+        caption = (
+            "Samples of each class (rows) by what they are taken for (columns)"
+            f"{self.counted}; share of the row, {self.level}."
+        )
+        beside = len(found.labels) <= MOST_CLASSES
+        return [Table(caption, name_columns(found.labels), rows, beside=beside, n_in_text=0)]
+
+    def _draw_curves(self) -> Iterator[Figure]:
+        """Yield the ROC, precision-recall and calibration curves, or the residuals."""
+        found, classes = self.out_of_fold, self.out_of_fold.target.classes
+        if classes is None:
+            yield Figure(
+                partial(draw_residuals, found),
+                f"What is left to explain: {self.residuals} Without a pattern is best.",
+                label="Residuals by prediction.",
+                height=3.0,
+            )
+        if classes is None or found.class_scores is None:
+            return
+        if len(classes) > 2:
+            yield from self._draw_curves_of_many(classes)
+            return
+        one = found.repeat == 0  # a sample counts once in a band
+        options: dict[str, Any] = {"pos_label": classes[1]}
+        options["confidence_level"] = self.confidence_level
+        if np.ptp(found.weight):
+            options["sample_weight"] = found.weight[found.row[one]]
+        banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": self.scored}
+        banded["groups"] = None if found.group is None else found.group[one]
+        true = found.target.y[found.row[one]]
+        for display, name in (
+            (RocCurveDisplay, "ROC"),
+            (PrecisionRecallDisplay, "Precision-recall"),
+        ):
+            scores = found.class_scores[one, 1]
+            yield Figure(
+                partial(display.from_predictions, true, scores, **banded),
+                self._describe_curve(name),
+                label=f"{name} curve with its band.",
+                height=3.6,
+            )
+        if found.probabilities is not None:
+            probabilities = found.probabilities[one, 1]
+            yield Figure(
+                partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
+                "Calibration: how often the class is there where it is said to be with a "
+                "probability.",
+                label="Calibration curve with the intervals of its bins.",
+                height=3.6,
+            )
+
+    def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:
+        """Yield the curves of more than two classes."""
+        yield from ()
+
+    def _show_subgroups(self) -> Section:
+        """Show the error in each subgroup."""
+        found = self.subgroups
+        results = {"subgroups": found, "largest_difference": found and found.largest_difference}
+        if found is None:
+            return Section("By subgroup", results=results)
+        rows = [
+            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
+            for name, each in found.items()
+        ]
+        return Section(
+            "By subgroup",
+            sentences=[describe_difference(found.largest_difference)],
+            tables=[
+                Table(
+                    "The error in each subgroup.",
+                    ["subgroup", "samples", next(iter(found.values())).name, self.level],
+                    rows,
+                    left=(0, 3),
+                )
+            ],
+            results=results,
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationReport(ScoredReport):
     """The error of one estimator with an interval, and every other estimate of it.
 
     It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
@@ -128,26 +301,15 @@ class EvaluationReport(Report):
     """
 
     answer: Estimate | None
-    metrics: Results
-    confusion: ConfusionRates | None
-    hard_samples: HardSamples
-    subgroups: Results | None
     tuning: Estimate | None
-    out_of_fold: OutOfFold
     estimates: tuple[Estimate, ...]
     perturbation: tuple[Estimate, ...] | None
     permutation: Test | None
     selection_bias: Estimate | None
     selection_stability: Estimate | None
     candidate_names: tuple[str, ...] | None
-    guess: Guess | None
     omitted: dict[str, str]
-    rare: RareClass | None
-    unanswered: tuple[str, ...]
-    confidence_level: float
-    n_samples: int
     n_features: int | None
-    class_sizes: dict[Any, int] | None
     estimator: str
     feature_names: tuple[str, ...] | None
 
@@ -161,17 +323,15 @@ class EvaluationReport(Report):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
+    counted = ", on average over the repeats"
+    residuals = (
+        "the mean out-of-fold prediction of each sample and how far the truth lies above it."
+    )
 
     @property
     def quoted(self) -> Estimate:
         """The number to quote: the answer, or the cross-validated error where there is none."""
         return self.answer or self["cross_validation"]
-
-    @property
-    def main_metrics(self) -> dict[str, Estimate]:
-        """The metrics of all samples, and what was asked for, by name."""
-        found = self.metrics.items()
-        return {name: each for name, each in found if each.details["label"] is None}
 
     @property
     def verdict(self) -> str:
@@ -230,25 +390,6 @@ class EvaluationReport(Report):
         yield self._show_permutation()
         yield self._show_selection()
 
-    @property
-    def level(self) -> str:
-        """What stands above intervals."""
-        return f"{100 * self.confidence_level:g} % interval"
-
-    def _show_metrics(self) -> Section:
-        """Show every metric with its interval, and the curves or the residuals."""
-        return Section(
-            "By other measures",
-            explains=[self._explain_metrics()],
-            figures=list(self._draw_curves()),
-            tables=[
-                self._tabulate_metrics(),
-                *self._tabulate_classes(),
-                *self._tabulate_confusion(),
-            ],
-            results={"metrics": self.metrics, "confusion": self.confusion},
-        )
-
     def _explain_metrics(self) -> str:
         """Say what the metrics are of, and what their intervals are for."""
         start = "Of predictions of every sample by models that were fitted without it"
@@ -260,112 +401,13 @@ class EvaluationReport(Report):
             return text
         return f"{text} Areas under the ROC curve count the pairs of samples that one model scored."
 
-    def _tabulate_metrics(self) -> Table:
-        """Return the metrics of all samples."""
-        rows = [
-            (name_metric(name), each.value, (each.interval.low, each.interval.high))
-            for name, each in self.main_metrics.items()
-        ]
-        head = ["metric of new samples", "estimate", self.level]
-        beside = self.class_sizes is None
-        return Table("All samples.", head, rows, beside=beside, n_in_text=MOST_METRICS, left=(0, 2))
-
-    def _tabulate_classes(self) -> list[Table]:
-        """Return the metrics of each class in a table, if there are any."""
-        by_class: dict[str, dict[str, Estimate]] = {}
-        for each in self.metrics.values():
-            label = each.details["label"]
-            if label is not None:
-                by_class.setdefault(label, {})[each.details["metric"]] = each
-        names = list(dict.fromkeys(name for found in by_class.values() for name in found))
-        rows = [
-            (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
-            for label, found in by_class.items()
-        ]
-        head = ["class", *map(name_metric, names)]
-        return [Table("By class.", head, rows, n_in_text=0)] if rows else []
-
-    def _tabulate_confusion(self) -> list[Table]:
-        """Return the confusion matrix: counts, and shares of the row with their intervals."""
-        found = self.confusion
-        if found is None:
-            return []
-        rows = [
-            (label, *(found.write_cell(k, j) for j in range(len(found.labels))))
-            for k, label in enumerate(found.labels)
-        ]
-        caption = (
-            "Samples of each class (rows) by what they are taken for (columns), on average over "
-            f"the repeats; share of the row, {self.level}."
-        )
-        beside = len(found.labels) <= MOST_CLASSES
-        return [Table(caption, name_columns(found.labels), rows, beside=beside, n_in_text=0)]
-
-    def _draw_curves(self) -> Iterator[Figure]:
-        """Yield the ROC, precision-recall and calibration curves, or the residuals."""
-        found, classes = self.out_of_fold, self.out_of_fold.target.classes
-        if classes is None:
-            yield Figure(
-                partial(draw_residuals, found),
-                "What is left to explain: the mean out-of-fold prediction of each sample and how "
-                "far the truth lies above it. Without a pattern is best.",
-                label="Residuals by prediction.",
-                height=3.0,
-            )
-        if classes is None or found.class_scores is None or len(classes) > 2:
-            return
-        one = found.repeat == 0  # a sample counts once in a band
-        options: dict[str, Any] = {"pos_label": classes[1]}
-        options["confidence_level"] = self.confidence_level
-        banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": "scores"}
-        banded["groups"] = None if found.group is None else found.group[one]
-        true = found.target.y[found.row[one]]
-        for display, name in (
-            (RocCurveDisplay, "ROC"),
-            (PrecisionRecallDisplay, "Precision-recall"),
-        ):
-            scores = found.class_scores[one, 1]
-            yield Figure(
-                partial(display.from_predictions, true, scores, **banded),
-                f"{name} curve of the out-of-fold scores of one cross-validation, with its "
-                "interval at each point and the band of the whole curve. It pools the scores of "
-                "all folds, and the bands leave out that training anew would change the models: "
-                "its area is not that of the table.",
-                label=f"{name} curve with its band.",
-                height=3.6,
-            )
-        if found.probabilities is not None:
-            probabilities = found.probabilities[one, 1]
-            yield Figure(
-                partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
-                "Calibration: how often the class is there where the models say so with a "
-                "probability.",
-                label="Calibration curve with the intervals of its bins.",
-                height=3.6,
-            )
-
-    def _show_subgroups(self) -> Section:
-        """Show the error in each subgroup."""
-        found = self.subgroups
-        results = {"subgroups": found, "largest_difference": found and found.largest_difference}
-        if found is None:
-            return Section("By subgroup", results=results)
-        rows = [
-            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
-            for name, each in found.items()
-        ]
-        return Section(
-            "By subgroup",
-            sentences=[describe_difference(found.largest_difference)],
-            tables=[
-                Table(
-                    "The error in each subgroup.",
-                    ["subgroup", "samples", next(iter(found.values())).name, self.level],
-                    rows,
-                    left=(0, 3),
-                )
-            ],
-            results=results,
+    def _describe_curve(self, name: str) -> str:
+        """Say that scores of several models are pooled."""
+        return (
+            f"{name} curve of the out-of-fold scores of one cross-validation, with its interval at "
+            "each point and the band of the whole curve. It pools the scores of all folds, and the "
+            "bands leave out that training anew would change the models: its area is not that of "
+            "the table."
         )
 
     def _show_tuning(self) -> Section:

@@ -218,7 +218,7 @@ def _is_same(given: Any, default: Any) -> bool:
     return given is default or (type(given) is type(default) and repr(given) == repr(default))
 
 
-DATA = ("estimator", "clusterer", "X", "y")
+DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
 NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
 
@@ -273,9 +273,12 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         if name not in NO_SETTING
     }
     first, *data = [name for name in arguments if name in DATA and arguments[name] is not None]
-    estimator = writer.write(arguments[first], first)
-    data = [writer.need(arguments[name], name) for name in data]
-    lines = [f"    {each}," for each in (first, *data)]
+    given = first == "y_true"  # there is no estimator
+    estimator = "" if given else writer.write(arguments[first], first)
+    data = [writer.need(arguments[name], name) for name in ([first] if given else []) + data]
+    lines = [f"    {each}," for each in data if given] or [
+        f"    {each}," for each in (first, *data)
+    ]
     lines += [f"{indent(f'{name}={value}', '    ')}," for name, value in settings.items()]
     needed = [f"# {name}: {what}" for name, what in writer.needed.items()]
     call = [
@@ -285,7 +288,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         "import skeval",
         *writer.imports,
         "",
-        f"{first} = {estimator}",
+        *([] if given else [f"{first} = {estimator}"]),
         f"report = {function}(",
         *lines,
         ")",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
 from time import monotonic
@@ -23,12 +23,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._resampling.fits import fit_plan, is_served
+from skeval._resampling.fits import Outputs, fit_plan, is_served
 from skeval._resampling.folds import fold_plan, keeps_order
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme
+from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
-from skeval._resampling.schemes import given_scheme
+from skeval._resampling.schemes import RepeatedScheme, given_scheme
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval._resampling.weights import group_parameters, weight_parameters
@@ -38,13 +40,19 @@ from skeval.feature_selection import (
 )
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
-from skeval.model_selection._error_interval import conclude_row, plan_answer, read_answers
+from skeval.model_selection._error_interval import (
+    conclude_row,
+    find_answer,
+    plan_answer,
+    read_answers,
+)
 from skeval.model_selection._estimates import Settings, conclude
 from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
 from skeval.model_selection._perturbation import find_perturbed, make_weighted_plan
 from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
+from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
 __all__ = ["Clock", "Selected", "Selection", "Steps", "align_selections"]
 
@@ -85,21 +93,33 @@ class Clock:
     ----------
     budget : float or None
         Seconds that it may take; None does not limit it.
+
+    Attributes
+    ----------
+    stopped : str
+        Where Ctrl-C has stopped it, "" where it did not: no time is left then.
     """
 
     def __init__(self, budget: float | None) -> None:
         self.budget, self.start, self.each = budget, monotonic(), 0.0
         self._n_fits = 0
+        self.stopped = ""
 
     @property
     def left(self) -> float:
         """The seconds that are left."""
+        if self.stopped:
+            return -np.inf
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
 
     def count(self, n_fits: int) -> None:
         """Note that so many fits, the first of all, were done by now."""
         self._n_fits += n_fits
         self.each = (monotonic() - self.start) / self._n_fits
+
+    def stop(self, where: str) -> None:
+        """Note that Ctrl-C has stopped the evaluation, so that nothing more is begun."""
+        self.stopped = self.stopped or where
 
     def seconds_of(self, n_fits: int) -> float:
         """Return what fits will take, by those that were counted."""
@@ -126,6 +146,7 @@ class Steps:
     splitter: Any
     seed: int
     confidence_level: float
+    _answers: list[FitOutput | None] = field(default_factory=list, repr=False)
 
     @property
     def estimator(self) -> Any:
@@ -168,34 +189,77 @@ class Steps:
 
         Where samples keep their order there is no such interval; predictions are then those of
         the folds. Where time is limited, there are as many repeats of the folds as fit in, one at
-        least.
+        least; and as many as are done where Ctrl-C stops them, unless none is.
         """
-        task, scheme = self.counted, given_scheme(len(self.target), self.folds, 1)
-        if not self.ordered:
-            scheme = self.design.scheme
-        if clock.budget is None:
-            answers = list(fit_scheme(task, scheme, questions))
-            clock.count(len(answers))
-        else:
-            answers = []
-            for part in scheme.parts():
-                answers += fit_scheme(task, part, questions)
-                clock.count(part.n_folds)
+        task, whole, answers = self.counted, self.scheme, self._answers
+        try:
+            for part in [whole] if clock.budget is None else whole.parts():
+                for answer in fit_scheme(task, part, questions):
+                    answers.append(answer)
+                    if not self.ordered and len(answers) % whole.n_folds == 0:
+                        show_estimate(self._write_estimate)
+                clock.count(part.plan.n_fits)
                 if clock.seconds_of(part.n_folds + self.n_needed) > clock.left:
                     break
-            scheme = scheme.cut_to(len(answers) // scheme.n_folds)
+        except KeyboardInterrupt:
+            if len(answers) < whole.n_folds:
+                raise
+            n_done = len(answers) // whole.n_folds
+            clock.stop(f"after {n_done} of {count(whole.n_repeats, 'repeat')} of the folds")
+        del answers[len(answers) // whole.n_folds * whole.n_folds :]
         if self.ordered:
-            return None, collect_answers(task, answers, scheme, 1.0)
+            return None, collect_answers(task, answers, whole, 1.0)
+        return read_answers(self._design_so_far, answers, self.confidence_level)
+
+    @cached_property
+    def scheme(self) -> RepeatedScheme:
+        """The fits of the answer."""
+        if self.ordered:
+            return given_scheme(len(self.target), self.folds, 1)
+        return self.design.scheme
+
+    @property
+    def _design_so_far(self) -> Design:
+        """The folds of the answer with as many repeats as are done."""
+        scheme = self.scheme.cut_to(len(self._answers) // self.scheme.n_folds)
+        if scheme is self.scheme:
+            return self.design
         settings = self.design.settings | {"n_repeats": scheme.n_repeats}
-        if scheme is self.design.scheme:
-            settings = self.design.settings
-        design = self.design._replace(scheme=scheme, settings=settings)
-        return read_answers(design, answers, self.confidence_level)
+        return self.design._replace(scheme=scheme, settings=settings)
+
+    def _write_estimate(self) -> str:
+        """Say what the answer is so far, after a whole number of repeats."""
+        design = self._design_so_far
+        found = find_answer(design, self._answers, self.confidence_level)
+        ends = write_ends(found.interval.low, found.interval.high)
+        n_repeats = self.scheme.n_repeats
+        after = f" after {design.scheme.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
+        name = mean_loss_name(found.details["loss"])
+        return f"{name} {write_number(found.value)} {ends}{after}"
+
+    @cached_property
+    def repeats_folds(self) -> bool:
+        """Whether the first fits of the answer are those of the folds, as where folds are given."""
+        if len(self.folds) > self.scheme.plan.n_fits:
+            return False
+        plan = fold_plan(len(self.target), self.folds)
+        pairs = ((plan.draw(k), self.scheme.plan.draw(k)) for k in range(len(self.folds)))
+        return all(
+            np.array_equal(a.test, b.test) and np.array_equal(a.train, b.train) for a, b in pairs
+        )
+
+    def _read_folds(self) -> Outputs:
+        """Yield the folds with what the first fits of the answer say."""
+        for k, answer in enumerate(self._answers[: len(self.folds)]):
+            block = self.scheme.plan.draw(k)
+            if answer is None:
+                answer = FitOutput(block.test, np.ones(1, dtype=bool))
+            yield block, answer
 
     @property
     def n_needed(self) -> int:
         """The fits that every report needs beside the answer: training errors, one set of folds."""
-        return 1 + len(self.folds)
+        return 1 if self.repeats_folds else 1 + len(self.folds)
 
     def plan(self, part: str, size: int | None) -> ResamplingPlan | None:
         """Return the fits of a part of the report that does its own; None where there are none."""
@@ -235,7 +299,8 @@ class Steps:
     def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
         """Return the task, the first row and the parameters of a part of the estimates.
 
-        What takes folds is given those of the answer, and counts what these keep together.
+        What takes folds is given those of the answer, with its fits where these are the same, and
+        counts what they keep together.
         """
         method, row = LISTED[part], ERROR_METHODS[LISTED[part]]
         settings = dict(row.defaults)
@@ -243,7 +308,9 @@ class Steps:
             settings["n_resamples"] = size
         if "cv" not in settings:
             return self.task.under(method=method), row, settings
-        return self.counted.under(method=method), row, settings | {"cv": self.folds}
+        outputs = self._read_folds() if self.repeats_folds else None
+        settings |= {"cv": self.folds, "outputs": outputs}
+        return self.counted.under(method=method), row, settings
 
     def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
         """Yield what the methods of a part find, from the same fits."""

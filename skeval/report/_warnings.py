@@ -54,6 +54,8 @@ NEAR_ZERO = 0.1
 def write_warnings(estimates: Iterable[Estimate]) -> list[Caution]:
     """Return the sentences that apply to the estimates of one estimator."""
     named = {estimate.method: estimate for estimate in estimates}
+    if not {"cross_validation", "resubstitution"} <= named.keys():  # Ctrl-C came before them
+        return []
     cross_validation = named["cross_validation"]
     found = [
         _warn_of_overfitting(named["resubstitution"], cross_validation),

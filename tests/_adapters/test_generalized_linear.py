@@ -118,9 +118,10 @@ WEIGHTS = {"none": None, "balanced": "balanced", "given": {"a": 2.0, "b": 0.5}}
 @pytest.mark.parametrize("class_weight", WEIGHTS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_each_kind(before, class_weight, n_classes):
-    """Hundreds of fits: counts, real weights and folds; few features and many."""
+    """Counts, real weights and folds; few features and many; three of nine problems in turn."""
     n_compared = n_solved = 0
-    for seed in range(9):
+    first = 3 * ((list(BEFORE).index(before) + list(WEIGHTS).index(class_weight)) % 3)
+    for seed in range(first, first + 3):
         rng = np.random.default_rng(seed)
         n, p = (
             int(rng.choice([25, 40, 70])),
@@ -135,9 +136,9 @@ def test_each_kind(before, class_weight, n_classes):
         found = compare(model, X, y, TRAIN[seed % 3](rng, n), order=order)
         n_compared, n_solved = n_compared + found[0], n_solved + found[1]
     # Balanced classes of weighted samples differ from version to version, and are not served.
-    most = 18 if class_weight == "balanced" else 27
-    assert n_solved >= most - 2
-    assert n_compared >= most - 6
+    most = 6 if class_weight == "balanced" else 9
+    assert n_solved >= most - 1
+    assert n_compared >= most - 3
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -300,17 +301,18 @@ def test_public_functions_agree_with_the_loop(n_classes):
     served, looped = LogisticRegression(**options), Looped(**options)
     for function, settings in (
         (cross_val_error, {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}),
-        (bootstrap_error, {"n_resamples": 40}),
+        (bootstrap_error, {"n_resamples": 20}),
     ):
         one, two = (function(model, X, y, random_state=0, **settings) for model in (served, looped))
         assert_allclose(value_of(one), value_of(two), atol=1e-12)
     for scoring in (None, "neg_log_loss"):
         one, two = (
-            permutation_test(model, X, y, n_permutations=9, cv=5, scoring=scoring, random_state=0)
+            permutation_test(model, X, y, n_permutations=9, cv=3, scoring=scoring, random_state=0)
             for model in (served, looped)
         )
         assert_allclose(one.null_distribution, two.null_distribution, atol=1e-6)
-    test = permutation_test(served, X, y, n_permutations=19, scoring="roc_auc_ovr", random_state=0)
+    options = {"cv": 3, "n_permutations": 9, "random_state": 0}
+    test = permutation_test(served, X, y, scoring="roc_auc_ovr", **options)
     assert np.isfinite(test.null_distribution).all()
 
 

@@ -14,6 +14,7 @@ from helpers.label_free import (
     permutation_plan,
     some_labels,
     some_samples,
+    takes_its_turn,
     whole_block,
 )
 from numpy.testing import assert_array_equal
@@ -53,7 +54,9 @@ def test_scales_of_the_numbers(name, scale):
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 def test_any_training_parts(parts, kind):
     X, rng = some_samples(kind), np.random.default_rng(3)
-    for name in OF_NEIGHBOURS:
+    for number, name in enumerate(OF_NEIGHBOURS):
+        if not takes_its_turn(number, parts, kind):
+            continue
         y = some_labels(n_classes=2 + len(name) % 2)
         model = {**REGRESSORS, **CLASSIFIERS}[name]
         if name == "city neighbours":

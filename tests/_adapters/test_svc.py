@@ -203,8 +203,10 @@ SELECTING = {
 
 
 @pytest.mark.parametrize("before", SELECTING)
-@pytest.mark.parametrize("form", ["real", "whole", "copied columns"])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize(
+    ("form", "class_weight"),
+    [("real", None), ("real", "balanced"), ("whole", None), ("copied columns", "balanced")],
+)
 def test_selection_and_a_scaler(before, form, class_weight):
     n_compared = n_solved = 0
     # Of whole numbers more fits have a sample on the boundary and are left to SVC.

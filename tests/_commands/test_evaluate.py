@@ -27,21 +27,6 @@ PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
 
 
-def test_module_runs_and_names_data_size_and_classes():
-    result = subprocess.run(
-        [sys.executable, "-m", "skeval", "evaluate", "iris", *QUICK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    first, second, *_ = result.stdout.splitlines()
-    assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
-    assert second == "linear-svm, seed 0"
-    assert ".632+" in result.stdout
-    told = without_progress(result.stderr).splitlines()
-    assert all("a fit takes" in line for line in told)
-
-
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     files = ["--json", str(path), "--html", str(page)]
@@ -83,6 +68,10 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     frame = load_iris(as_frame=True).frame
     main(["evaluate", "iris", *QUICK])
     bundled = capsys.readouterr().out.splitlines()
+    assert bundled[:2] == [
+        "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)",
+        "linear-svm, seed 0",
+    ]
     frame.to_csv(tmp_path / "idx.csv")
     assert main(["evaluate", str(tmp_path / "idx.csv"), *QUICK]) == 0
     captured = capsys.readouterr()
@@ -90,7 +79,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     notes = [line for line in lines if line.startswith("note: idx.csv: the first column, ''")]
     assert len(notes) == 1
     assert [line for line in lines if line not in notes][1:] == bundled[1:]
-    assert captured.err == ""
+    assert without_progress(captured.err) == ""
     (tmp_path / "label.csv").write_text("a,,target\n1,2,0\n3,4,1\n")
     assert main(["evaluate", str(tmp_path / "label.csv"), *QUICK]) == 2
     assert "label.csv: column 2 has no name" in capsys.readouterr().err
@@ -98,7 +87,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
 
 @pytest.fixture
 def small_forests(monkeypatch):
-    small = partial(RandomForestClassifier, 10)
+    small = partial(RandomForestClassifier, 3)
     monkeypatch.setattr("sklearn.ensemble.RandomForestClassifier", small)
 
 
@@ -207,7 +196,7 @@ def test_what_was_found_is_printed_even_if_it_cannot_be_written(tmp_path, capsys
     assert "No space left on device" in captured.err
 
 
-def test_names_that_the_terminal_cannot_show(tmp_path):
+def test_a_process_whose_terminal_cannot_show_every_name(tmp_path):
     frame = load_iris(as_frame=True).frame
     names = np.array(["été", "a\nb", "c"])[frame.target]
     path = os.fsencode(tmp_path) + b"/a b\xff.csv"
@@ -218,7 +207,12 @@ def test_names_that_the_terminal_cannot_show(tmp_path):
         capture_output=True,
         env=os.environ | {"PYTHONIOENCODING": "ascii"},
     )
-    assert without_progress(result.stderr.decode()) == ""
+    assert result.returncode == 0
+    told = result.stderr.decode()
+    head = ": 150 samples, 4 features; linear-svm, seed 0; the answer takes 30 fits"
+    assert told.splitlines()[0].endswith(head)
+    assert without_progress(told) == ""
+    assert b".632+" in result.stdout
     first = result.stdout.splitlines()[0]
     assert first.startswith(
         rb"a b\udcff.csv: 150 samples, 4 features, 3 classes ('a\nb': 50, c: 50"
@@ -302,14 +296,45 @@ def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
 
 @pytest.mark.parametrize("words", [[], ["--budget", "0.001"]])
 def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp_path, words):
-    """Whole numbers are numbers where these are predicted; no time is told where one is given."""
+    """Whole numbers are numbers where these are predicted; a limit that is too short is told."""
     path = tmp_path / "counts.csv"
     rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
     path.write_text("\n".join(["a,b,target", *rows]))
-    monkeypatch.setattr("skeval._commands.evaluate.WORTH_TELLING", 0.0)
+    for name, value in {"WORTH_TELLING": 0.0, "MANY_ROWS": 20, "FEWEST_PILOTS": 10}.items():
+        monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
     assert main(["evaluate", str(path), "--task", "numbers", "--cv", "3", *words]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
-    assert ("so the answer will take about" in printed.err) == (not words)
+    first, second = printed.err.splitlines()
+    assert first == "skeval: counts.csv: 40 samples, 2 features; ridge, seed 0"
+    assert second.startswith("skeval: fits to 10, 20 rows took ")
+    assert ("the answer will take about" in second) == (not words)
+    assert ("the least that gives an answer" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
+
+
+def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    p = 1 / (1 + np.exp(-rng.normal(2 * y - 1)))
+    frame = pd.DataFrame({"y": np.array(["no", "yes"])[y], "p": p, "patient": np.arange(80) // 2})
+    frame["label"], frame["yes"], frame["no"] = np.where(p > 0.5, "yes", "no"), p, 1 - p
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    words = ["evaluate", str(tmp_path / "p.csv"), "--target", "y"]
+    found = str(tmp_path / "p.json")
+
+    def run(*more):
+        assert main([*words, "--json", found, *more]) == 0
+        return capsys.readouterr().out, json.loads((tmp_path / "p.json").read_text())
+
+    text, one = run("--groups", "patient", "--predictions", "p")
+    assert text.startswith("p.csv: 80 samples, 1 prediction, 40 groups, 2 classes (no: ")
+    assert one["answer"]["value"] == pytest.approx(np.mean((p - y) ** 2))
+    assert run("--predictions", "no", "yes")[1]["answer"]["value"] == one["answer"]["value"]
+    errors = np.mean((p > 0.5) != y)
+    assert run("--predictions", "label")[1]["answer"]["value"] == pytest.approx(errors)
+    assert main([*words, "--predictions", "p", "--cv", "5"]) == 2
+    assert "--cv has no use" in capsys.readouterr().err
+    assert main([*words, "--predictions", "q"]) == 2
+    assert "no column 'q'" in capsys.readouterr().err

@@ -38,14 +38,15 @@ def status_of(capsys, *arguments):
     except SystemExit as error:  # argparse's own way out
         status = error.code
     captured = capsys.readouterr()
+    told = without_progress(captured.err)
     if status == 0:
         assert captured.out.count("\n") > 3
-        assert captured.err == ""
+        assert told == ""
     else:
         assert status == 2
         assert captured.out == ""
-        assert captured.err.startswith("skeval: error: ")
-        assert captured.err.count("\n") == 1
+        assert told.startswith("skeval: error: ")
+        assert told.count("\n") == 1
     return status
 
 
@@ -81,8 +82,19 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("command", QUICK)
-@pytest.mark.parametrize("text", TEXTS)
+# Of files that are read alike, one is evaluated.
+READ_ALIKE = ["with a byte order mark", "lines that end in CR", "a decimal comma"]
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (command, text)
+        for text in TEXTS
+        for command in QUICK
+        if command == "cluster" or text not in READ_ALIKE
+    ],
+)
 def test_texts(command, text, tmp_path, capsys):
     content, expected = TEXTS[text]
     path = tmp_path / "data.csv"
@@ -202,8 +214,8 @@ def test_what_is_no_file(tmp_path, capsys):
 
 
 def test_very_many_columns(tmp_path, capsys):
-    header = ",".join(f"f{i}" for i in range(100_000)) + ",target"
-    rows = [",".join(["1.5"] * 100_000) + f",{i % 2}" for i in range(3)]
+    header = ",".join(f"f{i}" for i in range(20_000)) + ",target"
+    rows = [",".join(["1.5"] * 20_000) + f",{i % 2}" for i in range(3)]
     (tmp_path / "wide.csv").write_text(with_rows(header, rows))
     assert status_of(capsys, "evaluate", tmp_path / "wide.csv") == 2
 
@@ -236,11 +248,11 @@ def test_options(command, option, tmp_path, capsys):
     assert status_of(capsys, command, path, *QUICK[command], *option) == 2
 
 
-@pytest.mark.parametrize(("content", "status"), [(GOOD, 0), ("=1+1,target\n", 2)])
-def test_as_a_process(content, status, tmp_path):
-    (tmp_path / "data.csv").write_text(content)
+def test_as_a_process(tmp_path):
+    """One that fails; those that do not are run by the tests of each command."""
+    (tmp_path / "data.csv").write_text("=1+1,target\n")
     words = ["cluster", str(tmp_path / "data.csv"), *QUICK["cluster"]]
     done = subprocess.run([sys.executable, "-m", "skeval", *words], capture_output=True, text=True)
-    assert done.returncode == status
+    assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert without_progress(done.stderr).count("\n") == (status == 2)
+    assert without_progress(done.stderr).count("\n") == 1

@@ -9,17 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import bootstrap as reference
 from reference.bootstrap import point632, point632plus
+from reference.intervals import shared_variance as slow_shared_variance
 from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
 
 from skeval._inference import errors as _bootstrap_variance
 from skeval._inference.errors import (
     METHODS,
+    Dealt,
     combine,
     no_information,
     out_of_bag_influence,
     pairwise_means,
     sampling_influence,
+    shared_variance,
     standard_error,
 )
 from skeval._resampling.target import Loss
@@ -256,3 +259,61 @@ def test_bootstrap_error_is_the_influence_of_the_losses_of_a_loop():
         replace(influence, training=np.zeros(n)),
         np.zeros(n),
     )
+
+
+def deal(losses, fold, weight=None):
+    """Return losses and folds of shape (n_repeats, n) as columns."""
+    n_repeats, n = losses.shape
+    row, repeat = np.tile(np.arange(n), n_repeats), np.repeat(np.arange(n_repeats), n)
+    counted = None if weight is None else weight[row]
+    return Dealt(losses.ravel(), row, repeat, fold.ravel(), counted)
+
+
+def draw_losses(rng, n_repeats=4, n=30, n_folds=5, shared=0.3):
+    """Return losses that a fold of a repeat shares a part of, and the folds."""
+    fold = np.array([rng.permutation(np.arange(n) % n_folds) for _ in range(n_repeats)])
+    of_fit = shared * rng.normal(size=(n_repeats, n_folds))
+    own = rng.normal(size=n) + 0.5 * rng.normal(size=(n_repeats, n))
+    return own + np.take_along_axis(of_fit, fold, axis=1), fold
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_shared_variance_is_that_of_the_pairs(weighted):
+    rng = np.random.default_rng(0)
+    losses, fold = draw_losses(rng, n=31)
+    weight = rng.uniform(0.5, 2, 31) if weighted else None
+    expected = slow_shared_variance(
+        losses.tolist(), fold.tolist(), [1.0] * 31 if weight is None else weight.tolist()
+    )
+    assert shared_variance(deal(losses, fold, weight)) == pytest.approx(expected, rel=1e-10)
+
+
+def test_shared_variance_does_not_depend_on_names_order_scale_and_constant_weights():
+    rng = np.random.default_rng(1)
+    losses, fold = draw_losses(rng)
+    found = shared_variance(deal(losses, fold))
+    order, named = rng.permutation(30), rng.permutation(5)
+    for other in (
+        deal(losses[:, order], fold[:, order]),
+        deal(losses[::-1], named[fold][::-1]),
+        deal(3 * losses + 7, fold),
+        deal(losses, fold, np.full(30, 4.0)),
+    ):
+        assert shared_variance(other) == pytest.approx(found, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n_repeats", "shared"), [(10, 0.0), (10, 0.3), (2, 0.3)])
+def test_shared_variance_is_unbiased(n_repeats, shared):
+    """The variance of what a fit adds to its losses, over that of a mean of single losses."""
+    rng = np.random.default_rng(2)
+    drawn = [draw_losses(rng, n_repeats, 60, 5, shared) for _ in range(300)]
+    found = np.array([shared_variance(deal(*each)) for each in drawn])
+    variance = np.mean([losses.var() for losses, _ in drawn])
+    error = np.std(found, ddof=1) / np.sqrt(len(found))
+    assert abs(found.mean() - 60 * shared**2 / variance) < 4 * error
+
+
+def test_nothing_is_shared_where_nothing_is_repeated_or_varies():
+    losses, fold = draw_losses(np.random.default_rng(3))
+    assert np.isnan(shared_variance(deal(losses[:1], fold[:1])))
+    assert np.isnan(shared_variance(deal(np.zeros((4, 30)), fold)))

@@ -88,7 +88,7 @@ def test_all_is_kept_and_nothing_is_changed(name, memory):
     ("name", "backend"),
     [
         ("bootstrap_error", "sequential"),
-        ("permutation_test", "threading"),
+        pytest.param("permutation_test", "threading", marks=pytest.mark.slow),
         ("predictive_power", "threading"),
     ],
 )
@@ -403,20 +403,6 @@ def test_a_module_that_says_its_version_may_be_edited_all_the_same(outputs, tmp_
     assert lines[0] != lines[1]
 
 
-def test_a_program_from_standard_input_finds_its_results_in_another_process(tmp_path):
-    kept = []
-    for seed in "12":
-        subprocess.run(
-            [sys.executable, "-", tmp_path / "kept", tmp_path / "lines"],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
-            input=written() + RUN + ONCE,
-            text=True,
-            check=True,
-        )
-        kept.append(n_kept(tmp_path))
-    assert kept[0] == kept[1] > 0
-
-
 PARTS = """
 import functools
 import numpy as np
@@ -469,21 +455,25 @@ def namespace(text, **names):
     return names
 
 
-def test_the_same_under_every_hash_seed():
+def test_a_program_from_standard_input_finds_its_results_under_every_hash_seed(tmp_path):
+    """In another process, where its code is told by the same texts, wherever it stands."""
     program = PARTS.format(value=1) + (
         "from skeval._resampling.cache import describe_code\n"
         f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
     )
-    texts = {
-        subprocess.run(
-            [sys.executable, "-c", "\n" * int(seed) + program],
+    texts, kept = set(), []
+    for seed in "12":
+        done = subprocess.run(
+            [sys.executable, "-", tmp_path / "kept", tmp_path / "lines"],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed},
+            input=written() + RUN + ONCE + "\n" * int(seed) + program,
             capture_output=True,
             text=True,
             check=True,
-        ).stdout
-        for seed in "12"
-    }
+        )
+        texts.add(done.stdout)
+        kept.append(n_kept(tmp_path))
+    assert kept[0] == kept[1] > 0
     assert len(texts) == 1
     assert " at 0x" not in texts.pop()
 

@@ -3,9 +3,9 @@
 import re
 import sys
 
-import joblib
 import numpy as np
 import pytest
+from helpers.jobs import two_workers
 from helpers.long_runs import RUNS, Logged, X, y
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest
@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling.progress import progress_lines
+from skeval._resampling.progress import Progress, show_estimate, show_progress
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 from skeval.svm import PerturbationResamplingSVC
@@ -85,7 +85,7 @@ def test_a_bar_on_standard_error(name, capsys):
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
 def test_on_any_backend(backend, capsys):
     pytest.importorskip("tqdm")
-    with joblib.parallel_config(backend=backend, n_jobs=2):
+    with two_workers(backend):
         bootstrap(verbose=1)
     assert last_counts(capsys.readouterr().err) == [(40, 40)]
 
@@ -145,16 +145,97 @@ def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
     assert permutation_test(Stopped(), X, y, cv=3, **options).details["stopped"]
 
 
-def test_the_clock_of_progress_starts_with_the_first_fit(capsys, monkeypatch):
+@pytest.fixture
+def now(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("skeval._resampling.progress.monotonic", lambda: now[0])
-    with progress_lines(10):
+    return now
+
+
+def test_the_clock_of_progress_starts_with_the_first_fit(capsys, now):
+    with show_progress(Progress(10)):
         now[0] = 1000  # imports, and reading a table
         bootstrap()
         assert capsys.readouterr().err == ""
         now[0] = 1011
         bootstrap()
-    assert "fits of this step, 11 s" in capsys.readouterr().err
+    assert "fits, 11 s" in capsys.readouterr().err
+
+
+def fit_slowly(progress, now, total, seconds):
+    """Tell of fits that take so long each."""
+    progress.begin(total)
+    for _ in range(total):
+        now[0] += seconds
+        progress.update(1)
+
+
+def test_a_long_run_is_forecast_early_and_told_now_and_then(capsys, now):
+    progress = Progress(10)
+    progress.headline = "about {} fits".format
+    fit_slowly(progress, now, 100, 0.5)
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first == "skeval: about 100 fits"
+    assert lines[0] == "skeval: 3 of 100 fits, 2 s, about 48 s left"
+    assert lines[1] == "skeval: 23 of 100 fits, 12 s, about 38 s left"
+    assert len(lines) == 5
+
+
+def test_short_runs_are_silent_and_a_limit_that_cannot_be_kept_is_told(capsys, now):
+    progress = Progress(10)
+    fit_slowly(progress, now, 10, 0.9)
+    assert capsys.readouterr().err == ""
+    progress = Progress(10)
+    progress.limit = 5.0
+    fit_slowly(progress, now, 10, 0.9)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("beyond the limit of time: these are the fewest that give an answer")
+
+
+def test_on_a_terminal_one_line_is_redrawn(capsys, now, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    progress = Progress(10, redraws=True)
+    with show_progress(progress):
+        progress.step = "a step"
+        show_estimate(lambda: "error .1 [.05, .2]" + 80 * "x")
+        fit_slowly(progress, now, 10, 0.5)
+    shown = capsys.readouterr().err
+    assert "\n" not in shown
+    frames = shown.split("\r\x1b[K")
+    assert max(map(len, frames)) == 59
+    assert frames[4].startswith("skeval: 4 of 10 fits, 2 s, about 3 s left; error .1 [")
+    assert frames[-1] == ""
+
+
+class Broken:
+    """A standard error that takes some writes, and no more."""
+
+    def __init__(self, n_writes):
+        self.n_writes = n_writes
+
+    def write(self, text):
+        self.n_writes -= 1
+        if self.n_writes < 0:
+            raise BrokenPipeError
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+
+@pytest.mark.parametrize("stream", [None, Broken(0), Broken(1)])
+@pytest.mark.parametrize("shown", ["line", "bar"])
+def test_a_display_that_fails_costs_nothing(monkeypatch, stream, shown):
+    expected = bootstrap().value
+    monkeypatch.setattr(sys, "stderr", stream)
+    if shown == "bar":
+        assert bootstrap(verbose=1).value == expected
+        return
+    with show_progress(Progress(0)):
+        assert bootstrap().value == expected
+        show_estimate(lambda: 1 / 0)
 
 
 SAMPLES = X[:, :4] / X[:, :4].std(axis=0)

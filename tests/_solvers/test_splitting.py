@@ -22,8 +22,7 @@ def problems(n, p, C, seed=0):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("same_labels", [True, False])
+@pytest.mark.parametrize(("C", "same_labels"), [(1e-3, True), (1.0, False), (1e3, True)])
 def test_solutions_are_those_without_it(shape, C, same_labels, monkeypatch):
     X, y, others, box = problems(*shape, C)
     signs = y if same_labels else others

@@ -169,8 +169,10 @@ def test_candidates_that_halves_cannot_hold_carry_no_evidence(method, clusterer,
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-@pytest.mark.parametrize("method", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
-@pytest.mark.parametrize("n_distinct", [2, 3, 4])
+@pytest.mark.parametrize(
+    ("method", "n_distinct"),
+    [("prediction_strength", 2), ("adjusted_rand", 3), ("matched_accuracy", 4)],
+)
 def test_no_more_clusters_are_chosen_than_exist(method, n_distinct):
     X = np.repeat(10.0 * np.eye(4)[:n_distinct], 60 // n_distinct, axis=0)
     choice = choose_n_clusters(

@@ -49,6 +49,7 @@ CLASSES = {
     "precision_score": partial(metrics.precision_score, average="macro"),
     "recall_score": partial(metrics.recall_score, average="macro"),
     "holdout_error": model_selection.holdout_error,
+    "evaluate_predictions": partial(report.evaluate_predictions, kind="labels", random_state=0),
     "compare_predictions": with_options_of(model_selection.compare_predictions)(
         lambda y_true, y_pred, **options: model_selection.compare_predictions(
             y_true, [y_pred, y_true], **{"n_resamples": 20, "random_state": 0} | options
@@ -68,6 +69,7 @@ SCORES = {
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
     **named(metrics, "calibration_curve expected_calibration_error score_decomposition"),
     "net_benefit": metrics.net_benefit,
+    "calibration_measures": partial(metrics.calibration_measures, random_state=0),
     **{
         name: partial(getattr(metrics, name), n_resamples=5, n_points=5, random_state=0)
         for name in ("cost_curve_band", "roc_curve_band", "precision_recall_curve_band")
@@ -153,7 +155,7 @@ for rule in (model_selection.tuning_bias, model_selection.refit_one_se):
     )
 # numbers and names only
 OPTIONS = {
-    **named(metrics, "probability_cost get_scorer get_scorer_names"),
+    **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
     **named(model_selection, "holdout_size BootstrapSplit comparison_power"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }

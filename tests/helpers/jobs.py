@@ -2,10 +2,20 @@
 
 import warnings
 
+import joblib
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
-__all__ = ["Complaining", "square"]
+__all__ = ["Complaining", "square", "two_workers"]
+
+
+def two_workers(backend):
+    """Return a configuration that is the same for all tests, so that processes start once.
+
+    Arrays above `max_nbytes` come from files there, read-only.
+    """
+    memory = {"max_nbytes": 100} if backend == "loky" else {}
+    return joblib.parallel_config(backend=backend, n_jobs=2, **memory)
 
 
 def square(number):

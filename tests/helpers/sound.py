@@ -18,6 +18,7 @@ SOUND = {
         (Y, 1 / (1 + np.exp(-X[:, 0]))),
     ),
     "net_benefit": (Y, 1 / (1 + np.exp(-X[:, 0]))),
+    "calibration_measures": (Y, 1 / (1 + np.exp(-X[:, 0]))),
     "partitions": CLASSES,
     "partition": (Y,),
     "clustered": (X, Y),

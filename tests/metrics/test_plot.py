@@ -1,8 +1,5 @@
 """Displays of scores and of calibration: numbers, axes, options, errors."""
 
-import subprocess
-import sys
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -81,17 +78,18 @@ def test_band_seeds():
     assert np.abs(run(None) - run(None)).max() > 0
 
 
-def test_band_of_the_difference_has_its_size():
+@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+def test_band_of_the_difference_has_its_size(n_sets):
     """Two scores of equal worth: the 95 % band at x = 1/2 misses 0 in about 5 % of data sets."""
     missed = 0
-    for seed in range(40):
+    for seed in range(n_sets):
         rng = np.random.default_rng(seed)
         y = np.repeat([0, 1], 60)
         a, b = rng.normal(size=(2, 120)) + y
         band = cost_curve_band(y, a, baseline=b, n_resamples=100, n_points=3, random_state=seed)
         missed += not band.low[1] <= 0 <= band.high[1]
-    assert binom.cdf(missed, 40, 0.05) > 0.005
-    assert binom.sf(missed - 1, 40, 0.05) > 0.005
+    assert binom.cdf(missed, n_sets, 0.05) > 0.005
+    assert binom.sf(missed - 1, n_sets, 0.05) > 0.005
 
 
 def test_band_reads_and_refuses():
@@ -172,14 +170,6 @@ def test_from_estimator_scores_the_positive_class(display, estimator):
         display.from_estimator(LogisticRegression(), X, y)
     with pytest.raises(ValueError, match="a classifier of two classes, got 0"):
         display.from_estimator(KMeans(2, n_init=1).fit(X), X, y)
-
-
-def test_metrics_do_not_need_matplotlib():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; import skeval.metrics; "
-        "assert skeval.metrics.error_rate([0], [0]) == 0"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 mpl.use("Agg")

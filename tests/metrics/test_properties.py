@@ -69,7 +69,13 @@ ZERO_IS_BEST = {"error_rate", "cost_sensitive_error", "ranking_loss", "expected_
 }
 RESULTS = {"cost_curve", "cost_curve_band", "curve_dominance", "expected_loss", "probability_cost"}
 RESULTS |= {"calibration_curve", "expected_calibration_error", "score_decomposition"}
-RESULTS |= {"net_benefit", "precision_recall_curve_band", "roc_curve_band"}
+RESULTS |= {
+    "calibration_measures",
+    "net_benefit",
+    "validation_size",
+    "precision_recall_curve_band",
+    "roc_curve_band",
+}
 MACHINERY = {"get_scorer", "get_scorer_names", "make_clustering_scorer"}
 
 

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from skeval.model_selection import BootstrapSplit, bootstrap_error, resubstitution_error
 
 
-def some_indices(y, n_resamples=12, seed=0):
+def some_indices(y, n_resamples=8, seed=0):
     """Resamples that hold two classes and leave a sample out."""
     rng = np.random.default_rng(seed)
     y = np.asarray(y)

@@ -94,7 +94,7 @@ def test_unequal_folds_have_a_mean_ratio():
 
 def test_no_variance():
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
-        result = compare_classifiers([BAYES, BAYES], X, Y)
+        result = compare_classifiers([BAYES, BAYES], X, Y, cv=3)
     assert (result.difference.pvalue, result.difference.value, result.difference.statistic) == (
         1.0,
         0.0,
@@ -104,7 +104,7 @@ def test_no_variance():
     y = np.repeat([0, 1], 10)
     always = DummyClassifier(strategy="constant", constant=0)
     with pytest.warns(UndefinedMetricWarning, match="same on every split"):
-        result = compare_classifiers([DecisionTreeClassifier(), always], y[:, None] * 1.0, y)
+        result = compare_classifiers([DecisionTreeClassifier(), always], y[:, None] * 1.0, y, cv=5)
     assert result.difference.value == 0.5
     assert np.isnan(
         [
@@ -361,11 +361,13 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     y, pairs = np.repeat(rng.permutation(np.tile([0, 1], 30)), 2), np.repeat(np.arange(60), 2)
     near = KNeighborsClassifier(1)
     mixed = compare_classifiers([near, BAYES], x, y, random_state=0)
-    apart = compare_classifiers([near, BAYES], x, y, groups=pairs, random_state=0)
+    grouped = {"cv": 4, "groups": pairs, "random_state": 0}
+    apart = compare_classifiers([near, BAYES], x, y, **grouped)
     assert mixed.values[0] > 0.9
     assert apart.values[0] < 0.7
-    assert len(apart.details["split_scores"]) == 100
-    again = compare_classifiers([near, BAYES], x, y, groups=pairs, random_state=0)
+    assert len(mixed.details["split_scores"]) == 100
+    assert len(apart.details["split_scores"]) == 4
+    again = compare_classifiers([near, BAYES], x, y, **grouped)
     assert_allclose(again.details["split_scores"], apart.details["split_scores"], rtol=0)
     with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
         compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
@@ -382,7 +384,7 @@ def test_kinds_of_data():
     assert discordant_of(sparse) == discordant_of(expected)
     iris = load_iris(return_X_y=True)
     for method in ("corrected_t", "mcnemar", "bootstrap"):
-        result = compare_classifiers([BAYES, TREE], *iris, method=method, n_resamples=10)
+        result = compare_classifiers([BAYES, TREE], *iris, cv=3, method=method, n_resamples=10)
         assert -1 < result.difference.value < 1
     ridge = compare_classifiers(
         [Ridge(), Ridge(100.0)], X, X[:, 0] + Y, cv=KFold(5), method="bootstrap", n_resamples=10
@@ -405,11 +407,12 @@ def test_seeds_and_jobs(backend):
             n_jobs=n_jobs,
         ).difference.replicates
 
+    found = run(0)
     with parallel_config(backend=backend):
-        assert_allclose(run(0), run(0, n_jobs=2), rtol=0)
-    assert_allclose(run(0), run(0, 150)[:110], rtol=0)
-    assert (run(0) != run(1)).any()
-    assert (run(None) != run(None)).any()
+        assert_allclose(found, run(0, n_jobs=2), rtol=0)
+    assert_allclose(found, run(0, 150)[:110], rtol=0)
+    assert (found[:20] != run(1, 20)).any()
+    assert (run(None, 20) != run(None, 20)).any()
 
 
 def test_result_reads_and_pickles():

@@ -39,6 +39,7 @@ from skeval.metrics import (
     NetBenefitDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
+    calibration_measures,
     error_rate,
     net_benefit,
     precision_recall_curve_band,
@@ -58,6 +59,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_optimism,
 )
+from skeval.report import evaluate_predictions
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat([f"patient {g}" for g in range(12)], RNG.integers(1, 9, 12))
@@ -145,7 +147,7 @@ class Sign(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > 0).astype(int)]
 
 
-@pytest.mark.parametrize("n_groups", [15, 40])
+@pytest.mark.parametrize("n_groups", [15, pytest.param(40, marks=pytest.mark.slow)])
 def test_intervals_cover(n_groups):
     """Error rates differ from group to group: the interval by samples covers half the time."""
     rng, covered, by_samples = np.random.default_rng(0), 0, 0
@@ -187,7 +189,9 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
 # a sample tells its group and its weight, so that a fit can see whether it is given its own
 TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
 FEW = {"cv": 3, "random_state": 0}
-QUICK = {"include": "all", "n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
+# not leave-one-out, whose fits are those of cross-validation
+QUICK = {"include": ["holdout", "bootstrap", "permutation"], "cv": 3}
+QUICK |= {"n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
 
 
 def fit_all(estimator, **given):
@@ -263,6 +267,8 @@ def take_groups():
             {"n_resamples": 9, "random_state": 0},
         ),
         "net_benefit": (net_benefit, pair, {}),
+        "evaluate_predictions": (evaluate_predictions, pair, {}),
+        "calibration_measures": (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
     }
     for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
         name = display.__name__

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from reference.perturbation import statistics_cross_validation, statistics_resubstitution
 from scipy.stats import norm
 from sklearn.datasets import load_iris
@@ -154,10 +155,11 @@ def test_seeds(data):
 
 def test_workers_do_not_change_the_numbers(data):
     X, y, weights = data
-    one, two = (
-        interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
-        for n in (1, 2)
-    )
+    with parallel_config(backend="threading"):
+        one, two = (
+            interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
+            for n in (1, 2)
+        )
     np.testing.assert_array_equal(one.details["statistics"], two.details["statistics"])
 
 

@@ -1,7 +1,6 @@
 """Displays of intervals, comparisons and permutation tests."""
 
-import subprocess
-import sys
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -201,19 +200,6 @@ def test_intervals_of_scores_and_of_one_result():
         ErrorIntervalDisplay.from_results([3])
 
 
-def test_without_matplotlib_a_display_names_the_extra():
-    code = (
-        "import sys; sys.modules['matplotlib'] = None; sys.modules['matplotlib.pyplot'] = None\n"
-        "from skeval.model_selection import PermutationDisplay\n"
-        "display = PermutationDisplay(metrics=['a'], statistics=[1], null_distributions=[[0]], "
-        "pvalues=[1])\n"
-        "try:\n    display.plot()\n"
-        "except ImportError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout == 'a display needs matplotlib: pip install "skeval[plot]"\n'
-
-
 def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(tests):
     _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
     for ax in (*axes, axes[0]):
@@ -308,11 +294,19 @@ def interval_lines(display):
     return ["\n" in text.get_text() for text in display.texts_]
 
 
-@pytest.mark.parametrize("k", [3, 12])
-@pytest.mark.parametrize("width", [3.2, 4.8, 9.0])
-@pytest.mark.parametrize("n_axes", [1, 2])
-def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(many, k, width, n_axes):
-    comparison = compare_scores(many.details["scores"][:, :k], random_state=0, over="datasets")
+@pytest.fixture(scope="module")
+def of_first(many):
+    """The comparison of the first k of many, made once."""
+    scores = many.details["scores"]
+    return cache(lambda k: compare_scores(scores[:, :k], random_state=0, over="datasets"))
+
+
+@pytest.mark.parametrize(
+    ("k", "width", "n_axes"),
+    [(3, 3.2, 2), (3, 4.8, 1), (3, 9.0, 2), (12, 3.2, 1), (12, 4.8, 2), (12, 9.0, 1)],
+)
+def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(of_first, k, width, n_axes):
+    comparison = of_first(k)
     _, axes = plt.subplots(1, n_axes, figsize=(width, 3.6), layout="constrained")
     display = DifferencesDisplay.from_comparison(comparison, ax=np.ravel(axes)[0])
     assert overlaps(display) == []
@@ -325,9 +319,8 @@ def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(many, k, width, 
     assert display.texts_[0].get_text() == "" or display.texts_[0].get_fontsize() >= 5
 
 
-def test_a_figure_of_its_own_has_the_intervals(many):
-    for k in (2, 3, 9, 20):
-        comparison = compare_scores(many.details["scores"][:, :k], random_state=0, over="datasets")
+def test_a_figure_of_its_own_has_the_intervals(many, of_first):
+    for comparison in (of_first(2), of_first(3), many):
         assert all(interval_lines(DifferencesDisplay.from_comparison(comparison)))
 
 

@@ -151,9 +151,9 @@ RESULTS = {
     "priors": partial(holdout_error, Y, (X[:, 0] > 0.6).astype(int), priors=[0.9, 0.1]),
     "cross_val": partial(cross_val_error, BAYES, X, Y, **DRAWN),
     "bootstrap": partial(bootstrap_error, BAYES, X, Y, n_resamples=20, random_state=0),
-    "perturbation": partial(perturbation_interval, BAYES, X, Y, n_resamples=60, **DRAWN),
+    "perturbation": partial(perturbation_interval, BAYES, X, Y, n_resamples=20, **DRAWN),
     "pivotal": partial(
-        perturbation_interval, BAYES, X, Y, n_resamples=60, interval="pivotal", **DRAWN
+        perturbation_interval, BAYES, X, Y, n_resamples=40, interval="pivotal", **DRAWN
     ),
     "bias": partial(selection_bias, SelectKBest(k=4), BAYES, WIDE, Y, **DRAWN),
     "stability": partial(selection_stability, RNG.random((8, 10)) < 0.4),

@@ -52,7 +52,7 @@ def test_resampling(estimator, y):
     options = {"random_state": 0, "n_permutations": 3}
     assert bootstrap_error(estimator, X, y, n_resamples=3, random_state=0).value > 0
     assert 0.25 <= permutation_test(estimator, X, y, cv=CV, **options).pvalue <= 1
-    few = {"include": "all", "n_bootstraps": 3, "n_perturbations": 3}
+    few = {"include": ["holdout", "bootstrap"], "n_bootstraps": 3}
     report = evaluate(estimator, X, y, cv=3, **options, **few)
     wrong = y - clone(estimator).fit(X, y).predict(
         X

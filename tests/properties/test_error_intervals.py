@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from skeval._inference import tables
 from skeval._inference.proportions import jeffreys_interval, make_limits, wilson_interval
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import cases_of
@@ -43,7 +44,7 @@ from skeval.model_selection._estimates import find_error, make_estimate
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.utils._compat import metric_of_scorer
 
-MANY = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+MANY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 RNG = np.random.default_rng(0)
 APART = RNG.normal(size=(60, 3)) + 20 * (np.arange(60) % 2)[:, None]
 CLASSES = np.arange(60) % 2
@@ -253,7 +254,8 @@ def predict_out_of_fold(y, response, predicted, estimator):
 
 @pytest.mark.parametrize(("seed", "n", "n_classes"), [(0, 4, 2), (1, 9, 2), (2, 5, 3)])
 @pytest.mark.parametrize("surely", [0.8, 1])
-def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely):
+def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely, monkeypatch):
+    monkeypatch.setattr(tables, "_MAX_STEPS", 40)  # limits that are hard to find lie farther in
     rng = np.random.default_rng(seed)
     y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)]
     answer = rng.integers(0, n_classes, (2, n))  # some are surely wrong
@@ -312,7 +314,7 @@ OF_NUMBERS = (
     "metric", OF_PREDICTIONS + OF_SCORES + OF_NUMBERS, ids=lambda metric: metric.__name__
 )
 @pytest.mark.parametrize("method", ["auto", "basic", "percentile"])
-@pytest.mark.parametrize("wrong", [1, 4, 7])
+@pytest.mark.parametrize("wrong", [1, 7])
 def test_every_metric_ends_within_its_range(metric, method, wrong):
     y = np.arange(8) % 2
     answer = np.where(np.arange(8) < wrong, 1 - y, y).astype(float)

@@ -98,16 +98,47 @@ def nested_cv(model, X, y, repeats, K, loss):
 
 
 def repeated_cv(model, X, y, repeats, K, loss):
-    """The mean error, and the mean variance of the losses."""
-    n, errors, spreads = len(y), [], []
+    """The mean error, the mean variance of the losses, what they share, and their kurtosis."""
+    n, errors, spreads, table = len(y), [], [], []
     for fold in repeats:
-        losses = []
+        row = [0.0] * n
         for k in range(K):
-            train = [i for i in range(n) if fold[i] != k]
-            losses += losses_of(model, X, y, train, [i for i in range(n) if fold[i] == k], loss)
-        errors.append(mean(losses))
-        spreads.append(variance(losses))
-    return mean(errors), mean(spreads)
+            train, test = ([i for i in range(n) if (fold[i] == k) == held] for held in (0, 1))
+            for i, value in zip(test, losses_of(model, X, y, train, test, loss), strict=True):
+                row[i] = value
+        errors.append(mean(row))
+        spreads.append(variance(row))
+        table.append(row)
+    every = [value for row in table for value in row]
+    centre, squared = mean(every), variance(every, 0)
+    kurtosis = mean([(value - centre) ** 4 for value in every]) / squared**2
+    shared = shared_variance(table, repeats, [1.0] * n)
+    return mean(errors), mean(spreads), shared, kurtosis
+
+
+def shared_variance(losses, fold, weights):
+    """Bengio and Grandvalet's omega less gamma, pair by pair, over the variance of the mean.
+
+    `losses` and `fold` hold a list for each repeat; `weights` one number for each sample.
+    """
+    R, n, total = len(losses), len(weights), sum(weights)
+    centre = [mean([losses[r][i] for r in range(R)]) for i in range(n)]
+    grand = sum(weights[i] * losses[r][i] for r in range(R) for i in range(n)) / (R * total)
+    spread = sum(weights[i] * (losses[r][i] - grand) ** 2 for r in range(R) for i in range(n)) / (
+        R * total
+    )
+    products, counts = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    for r in range(R):
+        for i in range(n):
+            for j in range(n):
+                if i != j:
+                    together, w = fold[r][i] == fold[r][j], weights[i] * weights[j]
+                    moved = (losses[r][i] - centre[i]) * (losses[r][j] - centre[j])
+                    products[together] += w * moved
+                    counts[together] += w
+    shared = products[True] / counts[True] - products[False] / counts[False]
+    size = total**2 / sum(w**2 for w in weights)
+    return size * shared / spread / (1 - 1 / R) ** 2
 
 
 def five_by_two(model, X, y, repeats, loss):

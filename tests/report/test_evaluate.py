@@ -105,7 +105,7 @@ def test_it_leads_with_the_answer(iris, report):
 def test_of_groups_it_says_that_coverage_was_not_measured(iris):
     X, y = iris
     groups = np.arange(150) // 3
-    report = evaluate(GaussianNB(), X, y, groups=groups, n_bootstraps=20, random_state=0)
+    report = evaluate(GaussianNB(), X, y, cv=3, groups=groups, n_bootstraps=5, random_state=0)
     assert report.answer.details["n_groups"] == 50
     assert "not been measured for 3 classes and groups." in str(report).splitlines()[2]
 
@@ -123,8 +123,9 @@ def test_dict_json_and_frame_agree(report, tmp_path):
 
 
 def test_level_reaches_every_interval(iris):
-    narrow = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.5, random_state=0)
-    wide = evaluate(GaussianNB(), *iris, n_bootstraps=20, confidence_level=0.99, random_state=0)
+    X, y, options = iris[0][::3], iris[1][::3], {"cv": 3, "n_bootstraps": 20, "random_state": 0}
+    narrow = evaluate(GaussianNB(), X, y, confidence_level=0.5, **options)
+    wide = evaluate(GaussianNB(), X, y, confidence_level=0.99, **options)
     for a, b in zip(narrow.to_dict()["estimates"], wide.to_dict()["estimates"], strict=True):
         assert (a["confidence_level"], b["confidence_level"]) == (0.5, 0.99)
         assert a["high"] - a["low"] < b["high"] - b["low"]
@@ -151,13 +152,14 @@ def test_regression_and_names_of_what_is_included():
 
 
 def test_pandas_in_and_string_labels(iris):
-    X, y = iris
+    X, y = iris[0][::3], iris[1][::3]
     frame = pd.DataFrame(X, columns=list("abcd"))
     names = pd.Series(np.array(["x", "y", "z"])[y])
-    report = evaluate(GaussianNB(), frame, names, n_bootstraps=20, random_state=1)
-    plain = evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=1)
+    options = {"cv": 3, "n_bootstraps": 10, "random_state": 1}
+    report = evaluate(GaussianNB(), frame, names, **options)
+    plain = evaluate(GaussianNB(), X, y, **options)
     assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
-    assert report.class_sizes == {"x": 50, "y": 50, "z": 50}
+    assert report.class_sizes == {"x": 17, "y": 17, "z": 16}
 
 
 def test_groups_are_never_taken_apart():
@@ -200,7 +202,7 @@ def test_warning_when_estimates_disagree():
 
 def test_no_warning_without_a_reason():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
+    X, y = rng.normal(size=(200, 2)), np.tile([0, 1], 100)
     X[:, 0] += 2 * y
     report = evaluate(GaussianNB(), X, y, n_bootstraps=20, random_state=0)
     assert report.warnings == ()
@@ -226,14 +228,14 @@ def test_bad_arguments(iris, change, message):
 def test_an_ensemble_behind_a_selection():
     """An unfitted ensemble has a length that raises: `classifier or default` asked for it."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 25)), np.tile([0, 1], 20)
+    X, y = rng.normal(size=(30, 25)), np.tile([0, 1], 15)
     ensembles = (
         RandomForestClassifier(2, random_state=0),
         BaggingClassifier(None, 2, random_state=0),
     )
     for ensemble in ensembles:
-        rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=3, random_state=0)
-        report = evaluate(rule, X, y, cv=2, random_state=0, **FEW)
+        rule = CV2FeatureSelectionPipeline(classifier=ensemble, cv=2, random_state=0)
+        report = evaluate(rule, X, y, cv=2, random_state=0, include=["selection"])
         assert report.selection_bias is not None
 
 
@@ -256,13 +258,14 @@ class FailsOn(GaussianNB):
 def test_a_hold_out_fit_that_fails_leaves_the_rest():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
+    few = FEW | {"cv": 4, "random_state": 0}
     with pytest.raises(ValueError, match="not this many"):
-        evaluate(FailsOn((40,)), X, y, random_state=0, **FEW)
-    report = evaluate(FailsOn((40,)), X, y, random_state=0, error_score=np.nan, **FEW)
+        evaluate(FailsOn((40,)), X, y, **few)
+    report = evaluate(FailsOn((40,)), X, y, error_score=np.nan, **few)
     assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross_validation"]
     assert any(s.startswith("There is no holdout estimate: all 1 fits") for s in report.warnings)
     assert "holdout" in str(report)
-    report = evaluate(FailsOn((40, 59)), X, y, random_state=0, error_score=np.nan, **FEW)
+    report = evaluate(FailsOn((40, 59)), X, y, error_score=np.nan, **few)
     assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates)
     assert report._repr_html_()
 
@@ -328,19 +331,20 @@ def test_text_says_when_perturbed_training_is_too_short():
 
 def test_permutation_is_the_single_function(two_classes):
     X, y = two_classes
-    report = evaluate(GaussianNB(), X, y, n_bootstraps=5, n_permutations=30, random_state=0)
-    cv = StratifiedKFold(10, shuffle=True, random_state=0)
-    assert report.permutation.n_resamples == 30
+    options = {"include": ["permutation"], "n_permutations": 10, "random_state": 0}
+    report = evaluate(GaussianNB(), X, y, cv=3, **options)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    assert report.permutation.n_resamples == 10
     assert report.permutation.statistic == pytest.approx(
         1 - report["cross_validation"].details["fold_mean"], abs=1e-12
     )
-    assert report.permutation.pvalue == 1 / 31
-    expected = "P = 0.03226: of 30 runs of the whole procedure on shuffled labels, 0 did as well"
+    assert report.permutation.pvalue == 1 / 11
+    expected = "P = 0.09091: of 10 runs of the whole procedure on shuffled labels, 0 did as well"
     assert expected in str(report)
     assert report.to_dict()["permutation"]["pvalue"] == report.permutation.pvalue
-    own = evaluate(GaussianNB(), X, y, cv=cv, n_bootstraps=5, n_permutations=30, random_state=0)
+    own = evaluate(GaussianNB(), X, y, cv=cv, **options)
     single = permutation_test(
-        GaussianNB(), X, y, cv=cv, n_permutations=30, scoring="accuracy", random_state=own.seed
+        GaussianNB(), X, y, cv=cv, n_permutations=10, scoring="accuracy", random_state=own.seed
     )
     np.testing.assert_array_equal(own.permutation.null_distribution, single.null_distribution)
 
@@ -351,9 +355,8 @@ def largest_loss(y_true, y_pred):
 
 @pytest.mark.parametrize("loss", [largest_loss, None])
 def test_permutation_scores_the_loss(two_classes, loss):
-    report = evaluate(
-        GaussianNB(), *two_classes, loss=loss, n_bootstraps=5, n_permutations=20, random_state=0
-    )
+    options = {"cv": 3, "include": ["permutation"], "n_permutations": 5, "random_state": 0}
+    report = evaluate(GaussianNB(), *two_classes, loss=loss, **options)
     expected = 1 - report["cross_validation"].details["fold_mean"]
     if loss is not None:
         expected = -report["cross_validation"].details["fold_mean"]
@@ -383,13 +386,13 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
 
 def test_selection_of_a_cv2_pipeline(two_classes):
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=None)
-    report = evaluate(model, *two_classes, n_bootstraps=5, random_state=0)
+    report = evaluate(model, *two_classes, cv=3, n_bootstraps=5, random_state=0)
     assert report.selection_bias.details["cv2_error"] == report["cross_validation"].value
-    assert report.selection_stability.details["n_rounds"] == 10
+    assert report.selection_stability.details["n_rounds"] == 3
 
 
 def test_no_selection(two_classes):
-    report = evaluate(GaussianNB(), *two_classes, n_bootstraps=5)
+    report = evaluate(GaussianNB(), *two_classes, cv=3, n_bootstraps=5)
     assert report.selection_bias is None
     assert report.selection_stability is None
 
@@ -404,13 +407,13 @@ def test_no_selection(two_classes):
     ],
 )
 def test_no_perturbation(two_classes, model, options):
-    report = evaluate(model, *two_classes, n_bootstraps=5, random_state=0, **options)
+    report = evaluate(model, *two_classes, cv=3, n_bootstraps=5, random_state=0, **options)
     assert report.perturbation is None
     assert "perturbed" not in str(report)
 
 
 def test_verbose_names_each_step(iris, capsys):
-    evaluate(GaussianNB(), *iris, n_bootstraps=5, verbose=1)
+    evaluate(GaussianNB(), iris[0][::3], iris[1][::3], cv=3, n_bootstraps=5, verbose=1)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "skeval: bootstrap ..." in captured.err
@@ -429,7 +432,7 @@ def test_better_alike_or_worse_than_the_largest_class(separation, share, expecte
     y = np.where(rng.random(200) < share, "rare", "usual")
     X = rng.normal(size=(200, 2)) + separation * (y == "rare")[:, None]
     rule = GaussianNB(priors=[0.5, 0.5])
-    report = evaluate(rule, X, y, n_bootstraps=5, random_state=0)
+    report = evaluate(rule, X, y, include=["holdout"], random_state=0)
     told = [text for text in report.warnings if text.code == "guess"]
     if expected is None:
         assert not told
@@ -488,7 +491,7 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
 
     monkeypatch.setattr(PerturbationResamplingSVC, "_perturb", perturb)
     X, y = two_classes
-    few = FEW | {"random_state": 0}
+    few = FEW | {"cv": 3, "random_state": 0}
     plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)
     for rule in (
         PerturbationResamplingSVC(),
@@ -551,8 +554,14 @@ def count_fits(X, y, **options):
     return skeval.evaluate(Counted(), X, y, random_state=0, **options), Counted.n_fits
 
 
-def test_the_rest_costs_half_of_the_answer_at_most(iris):
-    report, n_fits = count_fits(*iris)
+@pytest.fixture(scope="module")
+def of_default_size(iris):
+    """A report and the number of its fits."""
+    return count_fits(*iris)
+
+
+def test_the_rest_costs_half_of_the_answer_at_most(iris, of_default_size):
+    report, n_fits = of_default_size
     assert n_fits == 100 + 1 + 1 + 10
     assert list(report.omitted) == ["permutation", "leave_one_out", "bootstrap"]
     assert report.omitted["permutation"] == "the interval of the answer settles it"
@@ -564,11 +573,12 @@ def test_the_rest_costs_half_of_the_answer_at_most(iris):
 
 
 def test_all_is_all_and_names_are_names(iris):
-    report, n_fits = count_fits(*iris, include="all", n_bootstraps=20, n_permutations=5)
-    assert n_fits == 112 + 150 + 21 + 60
+    X, y, options = iris[0][::3], iris[1][::3], {"cv": 3, "n_permutations": 5}
+    report, n_fits = count_fits(X, y, include="all", n_bootstraps=20, **options)
+    assert n_fits == 30 + 1 + 1 + 3 + 50 + 21 + 18
     assert report.omitted == {}
-    report, n_fits = count_fits(*iris, include="permutation", n_permutations=5)
-    assert n_fits == 100 + 1 + 10 + 60
+    report, n_fits = count_fits(X, y, include="permutation", **options)
+    assert n_fits == 30 + 1 + 3 + 18
     assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
 
 
@@ -592,11 +602,11 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
     assert signal.verdict.endswith("Better than chance: it beats that guess on the same samples.")
 
 
-def test_a_budget_leaves_one_repeat_at_least(iris, monkeypatch):
+def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch):
     clock = iter(np.arange(0.0, 1e6))
     monkeypatch.setattr("skeval.report._steps.monotonic", lambda: float(next(clock)))
     whole, cut = count_fits(*iris, budget=1e9)[0], count_fits(*iris, budget=1e-3)[0]
-    plain = count_fits(*iris)[0]
+    plain, _ = of_default_size
     assert whole.answer.to_dict() == plain.answer.to_dict()
     assert cut.answer.details["n_fits"] == 10
     assert cut.answer.details["parameters"] == {"n_folds": 10, "n_repeats": 1}

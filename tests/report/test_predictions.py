@@ -22,13 +22,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import skeval
+from skeval._resampling.target import Target
 from skeval.model_selection import error_interval, metric_interval
+from skeval.report._data_checks import warn_of_groups
 from tests.reference.out_of_fold import area_within_fits, largest_difference, wilson
 
 
 def evaluate(*arguments, **options):
-    """Evaluate with little of what is not looked at here."""
-    few = {"n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
+    """Evaluate with few folds, and little of what is not looked at here."""
+    few = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
     return skeval.evaluate(*arguments, **(few | options))
 
 
@@ -40,6 +42,11 @@ def iris():
 
 @pytest.fixture(scope="module")
 def of_three(iris):
+    return evaluate(GaussianNB(), *iris, cv=10)
+
+
+@pytest.fixture(scope="module")
+def of_three_folds(iris):
     return evaluate(GaussianNB(), *iris)
 
 
@@ -47,13 +54,13 @@ def of_three(iris):
 def of_two():
     X, y = load_breast_cancer(return_X_y=True)
     keep = np.r_[:60, 200:260]
-    return evaluate(GaussianNB(), X[keep, :3], y[keep])
+    return evaluate(GaussianNB(), X[keep, :3], y[keep], cv=10)
 
 
 @pytest.fixture(scope="module")
 def of_numbers():
     X, y = load_diabetes(return_X_y=True)
-    return evaluate(Ridge(), X[:120], y[:120])
+    return evaluate(Ridge(), X[:120], y[:120], cv=10)
 
 
 def metric(report, name, label=None):
@@ -172,22 +179,23 @@ def test_perfect_predictions_are_no_certainty():
 def test_confusion_rates_are_wilsons_of_the_classes_over_the_inflation(of_three):
     found, frame = of_three.confusion, of_three.predictions
     table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 10
+    inflation = 150 / of_three.answer.details["effective_n_samples"]
     np.testing.assert_allclose(found.counts, table)
     for row in range(3):
         for column in range(3):
-            ends = wilson(table[row, column] / 50, 50 / 1.55, 0.95)
+            ends = wilson(table[row, column] / 50, 50 / inflation, 0.95)
             np.testing.assert_allclose(
                 (found.low[row, column], found.high[row, column]), ends, atol=1e-9
             )
 
 
 @pytest.mark.parametrize("labels", [["x", "y", "z"], [7, 5, 3]])
-def test_names_of_classes_change_names_only(iris, of_three, labels):
+def test_names_of_classes_change_names_only(iris, of_three_folds, labels):
     X, y = iris
     named = np.array(labels)[np.searchsorted(["a", "b", "c"], y)]
     again = evaluate(GaussianNB(), X, named)
     for name in ("balanced_accuracy", "matthews_corrcoef", "log_loss"):
-        ours, theirs = metric(again, name), metric(of_three, name)
+        ours, theirs = metric(again, name), metric(of_three_folds, name)
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
         assert ours.interval.low == pytest.approx(theirs.interval.low, abs=1e-5)
 
@@ -213,9 +221,9 @@ def test_scorers_that_are_named_score_every_test_set(iris):
     ]
     found = metric(report, "mine")
     assert found.value == pytest.approx(np.mean(scores), abs=1e-12)
-    error = np.std(scores, ddof=1) * np.sqrt(1 / 100 + 1 / 9)
+    error = np.std(scores, ddof=1) * np.sqrt(1 / 30 + 1 / 2)
     assert found.standard_error == pytest.approx(error, rel=1e-9)
-    half = student.isf(0.025, 99) * error
+    half = student.isf(0.025, 29) * error
     assert found.interval.low == pytest.approx(np.mean(scores) - half, rel=1e-9)
     assert found.interval.high == pytest.approx(np.mean(scores) + half, rel=1e-9)
     assert metric(report, "own").value == pytest.approx(1 - report.answer.value, abs=1e-12)
@@ -320,10 +328,10 @@ def test_samples_in_order_have_metrics_without_intervals(iris):
 
 def test_searches_say_what_they_claimed(iris):
     X, y = iris
-    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, cv=3)
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 15]}, cv=2)
     report = evaluate(make_pipeline(StandardScaler(), search), X, y)
     found = report.tuning
-    assert found.details["counts"].sum() == 100
+    assert found.details["counts"].sum() == 30
     assert found.details["nested_score"] == pytest.approx(1 - report.answer.value, abs=1e-12)
     assert found.value == pytest.approx(
         found.details["inner_score"] - found.details["nested_score"]
@@ -344,7 +352,7 @@ def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris)
     )
     report = evaluate(search, *iris)
     assert report.tuning is None
-    assert report.answer.details["n_fits"] == 100
+    assert report.answer.details["n_fits"] == 30
 
 
 def first_of_all(cv_results):
@@ -352,7 +360,7 @@ def first_of_all(cv_results):
 
 
 def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
-    report = evaluate(DummyClassifier(), *iris)
+    report = evaluate(DummyClassifier(), *iris, cv=5)  # of classes that are equal in all folds
     cautions = [warning for warning in report.warnings if warning.code == "undefined"]
     assert "precision, b" in cautions[0]
     assert sum(np.isnan(m.value) for m in report.metrics.values()) == 2
@@ -406,11 +414,9 @@ def test_replicates_of_one_object_are_suspected_and_ordinary_samples_are_not():
     replicates = np.repeat(centres, 3, axis=0) + 0.05 * rng.normal(size=(120, 6))
     codes = [w.code for w in evaluate(GaussianNB(), replicates, y).warnings]
     assert "groups" in codes
-    alarms = 0
-    for _ in range(20):
-        X = rng.normal(size=(120, 6)) * np.exp(rng.normal(size=6))
-        alarms += "groups" in [w.code for w in evaluate(GaussianNB(), X, y).warnings]
-    assert alarms <= 2
+    target = Target(y, np.unique(y), y)
+    samples = (rng.normal(size=(120, 6)) * np.exp(rng.normal(size=6)) for _ in range(20))
+    assert sum(warn_of_groups(X, target) is not None for X in samples) <= 2
     named = evaluate(GaussianNB(), replicates, y, groups=np.repeat(np.arange(40), 3))
     assert "groups" not in [w.code for w in named.warnings]
 
@@ -435,7 +441,7 @@ def test_weights_count_in_fits_errors_and_metrics(iris):
     weight = np.random.default_rng(0).uniform(0.5, 3, 150)
     report = evaluate(GaussianNB(), X, y, sample_weight=weight, n_permutations=5)
     seed = report.seed
-    alone = error_interval(GaussianNB(), X, y, sample_weight=weight, random_state=seed)
+    alone = error_interval(GaussianNB(), X, y, n_folds=3, sample_weight=weight, random_state=seed)
     assert report.answer.to_dict() == alone.to_dict()
     frame = report.predictions
     right = frame["truth"] == frame["prediction"]
@@ -450,8 +456,9 @@ def test_weights_count_in_fits_errors_and_metrics(iris):
 
 
 def test_equal_weights_are_none(iris):
-    plain = evaluate(GaussianNB(), *iris)
-    again = evaluate(GaussianNB(), *iris, sample_weight=np.full(150, 2.5))
+    parts = ["holdout", "bootstrap", "leave_one_out"]  # not as they come cheap, with weights or not
+    plain = evaluate(GaussianNB(), *iris, include=parts)
+    again = evaluate(GaussianNB(), *iris, include=parts, sample_weight=np.full(150, 2.5))
     for ours, theirs in zip(plain.estimates, again.estimates, strict=True):
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
     for ours, theirs in zip(plain.metrics.values(), again.metrics.values(), strict=True):
@@ -494,13 +501,12 @@ def test_the_explained_variance_is_that_of_the_tested_samples():
 def test_tables_of_few_values_are_not_suspected_of_groups():
     rng = np.random.default_rng(0)
     y = np.tile([0, 1], 150)
-    alarms = 0
+    target, alarms = Target(y, np.unique(y), y), 0
     for n_normal, n_values in ((1, 2), (2, 2), (3, 3), (1, 50)):
         for _ in range(3):
             normal = rng.normal(size=(300, n_normal))
             X = np.column_stack([normal, rng.integers(0, n_values, (300, 8))])
-            codes = [w.code for w in evaluate(GaussianNB(), X, y, n_bootstraps=2).warnings]
-            alarms += "groups" in codes
+            alarms += warn_of_groups(X, target) is not None
     assert alarms <= 1
     evaluate(KNeighborsClassifier(), 1e-200 * rng.normal(size=(300, 3)), y)
 
@@ -548,7 +554,7 @@ def two_scores(model, X, y):
 
 def test_scores_that_fail_end_nothing(iris):
     report = evaluate(NoScores(), *iris)
-    assert report.answer.details["n_fits"] == 100
+    assert report.answer.details["n_fits"] == 30
     assert "predict_proba gave no finite score" in str(report)
     assert "log_loss" not in report.metrics
 
@@ -587,9 +593,10 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
 
 
 def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
+    inflation = 150 / of_three.answer.details["effective_n_samples"]
     for label in "abc":
         found = metric(of_three, "recall", label)
-        ends = wilson(found.value, 50 / 1.55, 0.95)
+        ends = wilson(found.value, 50 / inflation, 0.95)
         np.testing.assert_allclose((found.interval.low, found.interval.high), ends, atol=2e-3)
 
 

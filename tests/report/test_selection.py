@@ -22,15 +22,15 @@ import skeval
 from skeval.model_selection import PermutationDisplay
 from skeval.report._steps import Selected, align_selections
 
-FEW = {"include": "all", "n_bootstraps": 5, "n_permutations": 5, "random_state": 0, "cv": 3}
+FEW = {"include": ["permutation", "selection"], "n_permutations": 5, "random_state": 0, "cv": 3}
 
 
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
-    y = (X.a + rng.normal(size=80) > 0).to_numpy()
-    return X.assign(kind=rng.choice(list("xyz"), 80)), y
+    X = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    y = (X.a + rng.normal(size=60) > 0).to_numpy()
+    return X.assign(kind=rng.choice(list("xyz"), 60)), y
 
 
 def test_names_are_those_behind_the_steps_before_the_selector(table):
@@ -55,7 +55,6 @@ def test_names_given_by_hand_go_through_the_steps(table):
     names = ["one", "two", "three", "four"]
     report = skeval.evaluate(model, X[list("abcd")].to_numpy(), y, feature_names=names, **FEW)
     assert report.candidate_names[:5] == (*names, "one^2")
-    assert report.to_html()
     own = skeval.evaluate(model, X[list("abcd")], y, feature_names=names, **FEW)
     assert own.candidate_names[:3] == ("a", "b", "c")  # the steps refuse other names than theirs
 

@@ -131,7 +131,7 @@ def express(rng, n):
 
 
 @pytest.mark.parametrize(
-    "n_tables", [pytest.param(40, id="short"), pytest.param(200, marks=pytest.mark.slow)]
+    "n_tables", [pytest.param(15, id="short"), pytest.param(200, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("make", [measure, answer, express])
 def test_tables_without_a_fault(make, n_tables):

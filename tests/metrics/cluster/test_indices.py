@@ -58,7 +58,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=CASES, ids="-".join)
+@pytest.fixture(params=CASES, ids="-".join, scope="module")
 def case(request):
     data, labels, kind = request.param
     X, y = SETS[data], LABELS[labels]

@@ -69,8 +69,8 @@ def expected_last(D, L):
 
 
 @pytest.mark.usefixtures("tile_size")
-@pytest.mark.parametrize("L", [1, 4, 30, 59])
-@pytest.mark.parametrize("n_places", [1, 2, 5, 60])
+@pytest.mark.parametrize("L", [1, 4, 59])
+@pytest.mark.parametrize("n_places", [1, 5, 60])
 def test_crowds_of_duplicates_and_ties(n_places, L):
     """In tiles of any size, so that ties meet in every order."""
     points = rng.integers(0, 3, size=(n_places, 2))[rng.integers(0, n_places, 60)].astype(float)
@@ -97,7 +97,8 @@ def test_ties_within_rounding(L):
 
 
 def test_threads_find_the_same(tile_size):
-    points, cluster = rng.normal(size=(300, 6)), np.sort(rng.integers(0, 4, 300))
+    n = 300 if passes.TILE_ROWS > 6 else 60  # each of several tiles
+    points, cluster = rng.normal(size=(n, 6)), np.sort(rng.integers(0, 4, n))
     tiles = point_tiles(euclidean, points)
     one, two = by_pass(tiles, cluster, 7), by_pass(tiles, cluster, 7, n_jobs=2)
     np.testing.assert_array_equal(np.sort(one.marked), np.sort(two.marked))

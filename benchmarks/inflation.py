@@ -1,0 +1,372 @@
+"""How much wider than that of independent samples must the interval of a cross-validation be?
+
+For each cell (population, learner, number of samples) samples are drawn, and each is
+cross-validated ten times over, as `error_interval` does it. All losses and folds are kept (in
+--losses, outside of the repository), so that any rule that reads them can be tried later without a
+fit; the table has, for each cell and rule, how often the interval held the risk of the rule fitted
+to the sample, and how wide it was.
+
+Rules are chosen on one half of the pairs of a population and a learner and reported on the other;
+`half_of` says which, by a checksum of their names, as it did before anything was looked at.
+
+    python benchmarks/inflation.py simulate --losses /tmp/losses --seconds 3600
+    python benchmarks/inflation.py summarise --losses /tmp/losses --output inflation.csv
+"""
+
+import argparse
+import csv
+import time
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from _populations import MORE_LEARNERS, N_NEW, POPULATIONS
+from numpy.random import SeedSequence
+from scipy import stats
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from skeval._inference.errors import (
+    INFLATION,
+    Dealt,
+    degrees_of_mean,
+    fixed_inflation,
+    inflation_of,
+    shared_variance,
+)
+from skeval._inference.proportions import binomial_limits
+from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.task import read_task
+from skeval.model_selection._estimates import completed
+from skeval.model_selection._interval_methods import repeated_scheme
+
+RESULTS = Path(__file__).parent / "results" / "inflation.csv"
+FEWEST = 4  # samples of a class
+REPEATS = (10, 5, 2, 1)  # those that the table has
+PART = 100  # sets of a file
+
+
+def half_of(population, learner):
+    """Return 0 for pairs that rules are chosen on, 1 for those that they are reported on."""
+    return zlib.crc32(f"{population}/{learner}".encode()) % 2
+
+
+CHEAP = (
+    "lda",
+    "linear",
+    "ridge",
+    "selected",
+    "1 neighbour",
+    "5 neighbours",
+    "15 neighbours",
+    "linear svm",
+    "rbf svm",
+    "dummy",
+    "logistic",
+    "bayes",
+)
+SIZES = (100, 50, 200, 500, 1000)
+DUMMY = ("gaussian 5", "gaussian 1:9", "friedman", "heavy tails")
+TREES = ("stump", "tree of 3", "tree")
+DEAR = ("forest", "boosting")
+OF_CLASSES = (
+    "gaussian 5",
+    "gaussian 1:9",
+    "xor",
+    "ring",
+    "logistic 20",
+    "hastie",
+    "blocks 100",
+    "breast cancer",
+    "affairs",
+    "digits even",
+    "logistic 100",
+    "gaussian 1:30",
+)
+OF_NUMBERS = (
+    "linear 20",
+    "friedman",
+    "chen 10",
+    "chen 10 null",
+    "blocks regression",
+    "heavy tails",
+    "visits",
+)
+
+
+def plan():
+    """Yield (population, learner, n, part) in the order in which they are simulated."""
+    hard = [("xor", "tree of 3"), ("xor", "tree"), ("ring", "tree of 3")]
+    everything = (*OF_CLASSES, *OF_NUMBERS)
+    pairs = [(each, learner) for learner in (*CHEAP, *TREES) for each in everything]
+    pairs = [pair for pair in pairs if learner_of(*pair) is not None]
+    pairs.sort(key=lambda pair: zlib.crc32("/".join(pair[::-1]).encode()))  # all kinds early
+    cheap = ("lda", "linear", "5 neighbours", "tree of 3")
+    chosen = {pair: zlib.crc32("/".join(pair).encode()) // 2 for pair in pairs}
+    for part in range(4):
+        cells = []
+        for place, n in enumerate(SIZES):  # a half at 100 samples, a third each at other numbers
+            at_n = [
+                pair
+                for pair, name in chosen.items()
+                if pair in hard or (name % 2 == 0 if n == 100 else (name // 2 + place) % 3 == 0)
+            ]
+            if n == 100:
+                dear = ("gaussian 5", "xor", "hastie", "friedman")
+                at_n += [(population, learner) for population in dear for learner in DEAR]
+            if n == 1000:
+                at_n = [pair for pair in at_n if pair[1] in cheap]
+            at_n = [pair for pair in at_n if pair[1] != "dummy" or pair[0] in DUMMY]
+            at_n.sort(key=lambda pair: pair not in hard)
+            cells += [(i / len(at_n), (*pair, n, part)) for i, pair in enumerate(at_n)]
+        yield from (cell for _, cell in sorted(cells, key=lambda cell: cell[0]))
+
+
+def learner_of(population, learner):
+    """Return the estimator, None where the population has none of that name."""
+    return MORE_LEARNERS[learner][int(POPULATIONS[population].regression)]
+
+
+def draw_sample(population, rng, n):
+    """Return a sample and, of a real population, the rows that are left."""
+    row = POPULATIONS[population]
+    while True:
+        if row.table is None:
+            X, y = row.simulate(rng, n)
+            new = None
+        else:
+            X, y = row.table()
+            order = rng.permutation(len(y))
+            new = order[n : n + N_NEW]
+            new = X[new], y[new]
+            X, y = X[order[:n]], y[order[:n]]
+        if row.regression or np.bincount(y, minlength=2).min() >= FEWEST:
+            return X, y, new
+
+
+def losses_of(numbers, y, predicted):
+    """Return the losses that are kept, one row each."""
+    if numbers:
+        return np.stack([(y - predicted) ** 2, np.abs(y - predicted)]).astype(np.float32)
+    return (y != predicted)[None].astype(np.uint8)
+
+
+def cross_validate(estimator, X, y, seed, n_repeats=10):
+    """Return the predictions and the fold of each sample in each repeat."""
+    task = read_task(estimator, X, y, method="repeated_cv")
+    n_folds = min(10, len(y))
+    scheme = repeated_scheme(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
+    predicted = np.empty((n_repeats, len(y)), dtype=y.dtype)
+    fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
+    for fit, answer in enumerate(completed(list(fit_scheme(task, scheme)))):
+        repeat, number = divmod(fit, n_folds)
+        predicted[repeat, answer.rows] = task.target.decode(answer.predicted)
+        fold[repeat, answer.rows] = number
+    return predicted, fold
+
+
+def simulate_part(population, learner, n, part, n_sets):
+    """Return the arrays of a file."""
+    name = zlib.crc32(f"{population} {learner} {n}".encode())
+    estimator, row = learner_of(population, learner), POPULATIONS[population]
+    new, n_new = None, min(N_NEW, 50 * n)
+    if row.table is None:
+        new = row.simulate(np.random.default_rng([7, name]), n_new)
+    parts = []
+    for number in range(n_sets):
+        rng = np.random.default_rng([part, name, number])
+        X, y, rest = draw_sample(population, rng, n)
+        X_new, y_new = (values[:n_new] for values in (new if rest is None else rest))
+        answered = clone(estimator).fit(X, y).predict(X_new)
+        truth = losses_of(row.regression, y_new, answered).mean(axis=1, dtype=float)
+        if population == "heavy tails":  # the variance of the errors is 3; that of a sample, unsure
+            truth[0] = np.mean((X_new[:, :3].sum(axis=1) - answered) ** 2) + 3
+        predicted, fold = cross_validate(estimator, X, y, int(rng.integers(2**31)))
+        parts.append((truth, losses_of(row.regression, y, predicted), fold))
+    truth, losses, fold = map(np.stack, zip(*parts, strict=True))
+    return {"risk": truth, "losses": losses, "fold": fold}
+
+
+def simulate(arguments):
+    """Simulate the parts that are not there, in order, until the time is over."""
+    start = time.monotonic()
+    arguments.losses.mkdir(parents=True, exist_ok=True)
+    quick = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)
+    with threadpool_limits(1), quick, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        share, n_shares = arguments.share
+        for population, learner, n, part in list(dict.fromkeys(plan()))[share::n_shares]:
+            path = arguments.losses / f"{population}_{learner}_{n}_{part}.npz".replace(" ", "-")
+            table = POPULATIONS[population].table
+            rare = population == "gaussian 1:30" and n < 200
+            few = table is not None and len(table()[1]) < 2 * n
+            left_out = learner not in arguments.learners or rare or few
+            if left_out or learner_of(population, learner) is None or path.exists():
+                continue
+            if time.monotonic() - start > arguments.seconds:
+                return
+            began = time.process_time()
+            n_sets = PART if learner not in DEAR else 40
+            found = simulate_part(population, learner, n, part, n_sets)
+            np.savez_compressed(path, **found)
+            spent = time.process_time() - began
+            print(f"{population}, {learner}, {n}, {part}: {spent:.1f} s", flush=True)
+
+
+def interval_of(loss, error, naive, n, inflation, degrees):
+    """Return the ends of the interval of `error_interval` for a naive variance of single losses."""
+    if loss == "zero_one":
+        return jeffreys(error, n / inflation)
+    half = stats.t.isf(0.025, degrees) * np.sqrt(inflation * naive / n) / error
+    return error * np.exp(-half), error * np.exp(half)
+
+
+def jeffreys(rate, size):
+    """Return the limits of Jeffreys for arrays of rates."""
+    low, high = binomial_limits(rate, size, np.asarray(stats.norm.isf(0.025)), exact=False)
+    return low, high
+
+
+def baseline_width(loss, error, naive, n):
+    """Return the width of Wilson's interval, or of the normal one, on one cross-validation."""
+    z = stats.norm.isf(0.025)
+    if loss == "zero_one":
+        half = np.sqrt(error * (1 - error) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+        return 2 * z * half
+    return 2 * z * np.sqrt(naive / n)
+
+
+def read_sets(losses, fold, n_repeats):
+    """Return the error, the naive variance of single losses and delta of each set."""
+    n_sets, _, n = losses.shape
+    row, repeat = np.tile(np.arange(n), n_repeats), np.repeat(np.arange(n_repeats), n)
+    kept = losses[:, :n_repeats].astype(float)
+    error = kept.mean(axis=(1, 2))
+    delta = np.full(n_sets, np.nan)
+    for number in range(n_sets if n_repeats > 1 else 0):
+        folds = fold[number, :n_repeats].ravel().astype(np.intp)
+        delta[number] = shared_variance(Dealt(kept[number].ravel(), row, repeat, folds))
+    return error, kept.var(axis=2, ddof=1).mean(axis=1), delta
+
+
+def rules():
+    """Return the rules that are compared: name, and inflation by delta and number of repeats."""
+    return {
+        "fixed": lambda delta, n_repeats: np.full(
+            len(delta), INFLATION if n_repeats == 10 else fixed_inflation(n_repeats)
+        ),
+        "chosen": lambda delta, n_repeats: np.array(
+            [inflation_of(each, n_repeats) for each in delta]
+        ),
+    }
+
+
+def summarise_cell(population, learner, n, loss, found):
+    """Yield the rows of the table for a cell."""
+    risk, losses, fold = found
+    for n_repeats in REPEATS:
+        error, naive, delta = read_sets(losses, fold, n_repeats)
+        variance = error * (1 - error) if loss == "zero_one" else naive
+        with np.errstate(invalid="ignore", divide="ignore"):
+            needed = np.mean((error - risk) ** 2) * n / np.mean(variance)
+        for name, rule in rules().items():
+            inflation = rule(delta, n_repeats)
+            degrees = np.maximum(1, n / inflation - 1)
+            if name == "chosen" and loss != "zero_one":
+                kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)
+                pairs = zip(kept, inflation, strict=True)
+                degrees = np.array([degrees_of_mean(each, n, f) for each, f in pairs])
+            low, high = interval_of(loss, error, naive, n, inflation, degrees)
+            width = np.median(high - low) / np.median(baseline_width(loss, error, naive, n))
+            yield {
+                "population": population,
+                "learner": learner,
+                "n": n,
+                "loss": loss,
+                "half": half_of(population, learner),
+                "sets": len(risk),
+                "repeats": n_repeats,
+                "rule": name,
+                "coverage": round(float(np.mean((low <= risk) & (risk <= high))), 4),
+                "below": round(float(np.mean(risk < low)), 4),
+                "width": f"{width:.4g}",
+                "inflation": f"{np.median(inflation):.4g}",
+                "needed": f"{needed:.4g}",
+                "delta": f"{np.mean(delta):.3g}",
+                "delta_sd": f"{np.std(delta):.3g}",
+                "error": f"{error.mean():.4g}",
+                "risk": f"{risk.mean():.4g}",
+            }
+
+
+def read_cells(folder):
+    """Yield each cell with the arrays of all its files: names, loss, (risk, losses, fold)."""
+    cells = {}
+    for path in sorted(folder.glob("*.npz")):
+        population, learner, n, _ = path.stem.split("_")
+        cells.setdefault((population, learner, int(n)), []).append(path)
+    for (population, learner, n), paths in cells.items():
+        parts = [np.load(path) for path in paths]
+        risk, losses, fold = (
+            np.concatenate([part[name] for part in parts]) for name in ("risk", "losses", "fold")
+        )
+        names = population.replace("-", " "), learner.replace("-", " ")
+        kinds = ("squared", "absolute") if risk.shape[1] == 2 else ("zero_one",)
+        for number, loss in enumerate(kinds):
+            yield *names, n, loss, (risk[:, number], losses[:, number], fold)
+
+
+def summarise(arguments):
+    """Write the table, and print what it says of each half."""
+    rows = [row for cell in read_cells(arguments.losses) for row in summarise_cell(*cell)]
+    with arguments.output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    for loss in ("zero_one", "squared", "absolute"):
+        for n_repeats in REPEATS:
+            for half in (0, 1):
+                key = {"loss": loss, "repeats": n_repeats, "half": half}
+                for name in rules():
+                    wanted = key | {"rule": name}
+                    show([r for r in rows if all(r[k] == v for k, v in wanted.items())])
+
+
+def show(rows):
+    """Print the coverage of the cells of a rule, and the worst of them."""
+    coverage = np.array([row["coverage"] for row in rows])
+    if not len(rows):
+        return
+    first = rows[0]
+    inside = np.mean((coverage >= 0.93) & (coverage <= 0.985))
+    worst = sorted(rows, key=lambda row: row["coverage"])[:3]
+    named = "; ".join(
+        f"{row['population']}, {row['learner']}, {row['n']}: {row['coverage']:.2f}" for row in worst
+    )
+    widths = np.array([float(row["width"]) for row in rows])
+    print(
+        f"{first['loss']:8} {first['repeats']:2} half {first['half']} {first['rule']:6} "
+        f"{len(rows)} cells: mean {coverage.mean():.3f}, in .93 to .985 {inside:.2f}, "
+        f"below .90 {np.mean(coverage < 0.9):.2f}, median width {np.median(widths):.2f}; {named}"
+    )
+
+
+def parse():
+    """Parse the options."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["simulate", "summarise"])
+    parser.add_argument("--losses", type=Path, required=True, help="folder of all losses")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="the table")
+    parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument("--learners", nargs="+", default=list(MORE_LEARNERS), help="only these")
+    parser.add_argument(
+        "--share", type=int, nargs=2, default=(0, 1), help="number of this process, and of all"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    options = parse()
+    (simulate if options.command == "simulate" else summarise)(options)

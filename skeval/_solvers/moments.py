@@ -1,0 +1,523 @@
+"""Gaussian classifiers of any training parts, by the counts, means and moments of their classes.
+
+What a class adds to a sum over a training part is what it adds over all samples less what those
+left out add, or is weighted. Samples are centred once, so that nothing cancels that matters, and
+brought to a size near 1 by powers of two, so that sums of whole numbers stay exact.
+Numbers in parentheses are the equations of doc/derivations/moments.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from skeval._solvers.deletion import Parts, Products, take_samples
+
+__all__ = [
+    "Centroids",
+    "ClassScores",
+    "Columns",
+    "LinearGaussians",
+    "NaiveGaussians",
+    "PartMoments",
+    "QuadraticGaussians",
+]
+
+EPSILON = float(np.finfo(float).eps)
+
+# Rounding errors of a sum, in units of the last place of its largest part.
+_ROUNDING = 16.0
+# Those of distances that are taken as differences of squares.
+_ROUNDING_OF_SQUARES = 64.0
+# Those of means, whose sums are taken in pairs.
+_ROUNDING_OF_MEANS = 2.0
+# A variance within a training part below this share of that of all samples is a rounding error.
+_CONSTANT = 1e-10
+# A fit is left to the estimator where rounding may change a probability by more, or decision
+# values by a larger share.
+_LARGEST_NOISE = 1e-8
+# Numbers in one stack of fits.
+_STACK = 2**19
+# Singular values must be so many times the tolerance of the estimator.
+_ROOM = 2.0
+
+
+class ClassScores(NamedTuple):
+    """What many fits say of the samples that they are tested on.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_fits, n_tested, n_classes)
+        The class of the largest is predicted.
+    error : ndarray of shape (n_fits, n_tested, n_classes)
+        The order of the rounding errors in the values.
+    scores : ndarray of shape (n_fits, n_tested, n_classes)
+        Log-probabilities up to a constant, as the estimator gives them.
+    solved : bool ndarray of shape (n_fits,)
+    """
+
+    values: np.ndarray
+    error: np.ndarray
+    scores: np.ndarray
+    solved: np.ndarray
+
+
+class Columns:
+    """All samples, whose sums by class any training part takes from one place.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n, p)
+    n_classes : int
+    scaled : bool
+        Whether each training part brings its columns to variance 1.
+    """
+
+    def __init__(self, samples: np.ndarray, n_classes: int, *, scaled: bool) -> None:
+        n = len(samples)
+        width = np.ptp(samples, axis=0)
+        whole = np.all(samples == np.rint(samples), axis=0) & (n * width < 2.0**26)
+        centre = samples.mean(axis=0)
+        centre = np.where(whole, np.rint(centre), centre)
+        self.constant = width == 0
+        self.exact = whole | self.constant
+        self.centre = np.where(self.constant, samples[0], centre)
+        moved = samples - self.centre
+        size = np.sqrt(np.mean(moved**2, axis=0))
+        self.unit = np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
+        self.values = moved / self.unit  # (n, p)
+        self.n_classes = n_classes
+        self.scaled = scaled
+        self.longest = float(np.sum(samples**2, axis=1).max())
+        self.rows = np.column_stack([np.ones(n), self.values, self.values**2])
+
+    @cached_property
+    def products(self) -> Products:
+        """The products of pairs of columns."""
+        return Products(self.values)
+
+    def score(
+        self,
+        rule: Callable[[PartMoments, np.ndarray], ClassScores],
+        targets: np.ndarray,
+        of_fit: np.ndarray,
+        parts: Parts,
+    ) -> ClassScores:
+        """Return what a rule says in fits; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
+        (n, p), t = self.values.shape, parts.tested.shape[1]
+        numbers = self.n_classes * (2 * p + n) + t * (2 * p + 1)
+        if isinstance(rule, LinearGaussians | QuadraticGaussians):
+            numbers += (self.n_classes + 2) * p * p
+        step = max(1, _STACK // numbers)
+        found = []
+        for start in range(0, len(parts), step):
+            some = slice(start, start + step)
+            each = Parts(parts.weights[some], parts.tested[some])
+            moments = PartMoments(self, targets, of_fit[some], each)
+            found.append(rule(moments, self.values[each.tested]))
+        return ClassScores._make(map(np.concatenate, zip(*found, strict=True)))
+
+    def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> np.ndarray:
+        """Return sums of 1, the columns and their squares, shape (F, n_classes, 2 p + 1)."""
+        n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
+        if parts.plain:
+            removed = parts.removed()
+            if 4 * removed.shape[1] <= n:
+                totals = multiply((targets[:, None] == codes).astype(float), self.rows)
+                labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
+                return totals[of_fit] - (labels == codes) @ self.rows[removed]  # (1)
+        return multiply(self.weigh_classes(targets[of_fit], parts), self.rows)
+
+    def weigh_classes(self, labels: np.ndarray, parts: Parts) -> np.ndarray:
+        """Return the weights of samples in each class, shape (F, n_classes, n)."""
+        member = labels[:, None] == np.arange(self.n_classes)[:, None]
+        weighed: np.ndarray = member * parts.weights[:, None].astype(float)
+        return weighed
+
+
+def multiply(stack: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Return the product of a stack (a, b, n) and a matrix (n, r), as one product of matrices."""
+    product: np.ndarray = stack.reshape(-1, stack.shape[-1]) @ matrix
+    return product.reshape(*stack.shape[:-1], -1)
+
+
+class PartMoments:
+    """Counts, means and variances of the classes in some training parts, of one size.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (F, n_classes)
+    means, variances : ndarray of shape (F, n_classes, p)
+    rounding : ndarray of shape (F, n_classes, p)
+        The order of rounding errors in the variances.
+    total : ndarray of shape (F, p)
+        The mean of a training part.
+    factor : ndarray of shape (F, p)
+        The estimator sees the columns so many times larger, squared.
+    varies : bool ndarray of shape (F,)
+        False where a scaler may take a column for a constant.
+    """
+
+    def __init__(
+        self, columns: Columns, targets: np.ndarray, of_fit: np.ndarray, parts: Parts
+    ) -> None:
+        p = columns.values.shape[1]
+        self.columns, self.targets, self.of_fit, self.parts = columns, targets, of_fit, parts
+        sums = columns.sum_by_class(targets, of_fit, parts)
+        self.counts = sums[..., 0]
+        self.means, self.variances = mean_and_variance(sums, p)  # (2)
+        whole = sums.sum(axis=1)
+        self.size = whole[:, 0]
+        self.total, self.variance = mean_and_variance(whole, p)
+        share = len(columns.values) / self.counts[..., None]
+        # Where no sum is rounded, neither is what is 0.
+        self.rounding = np.where(columns.exact, 0.0, _ROUNDING * EPSILON * share)
+        self.varies = np.ones(len(parts), dtype=bool)
+        if columns.scaled:
+            constant = self.variance < _CONSTANT
+            self.varies = ~(constant & ~columns.constant).any(axis=1)
+            self.factor = 1 / np.where(constant, 1.0, self.variance)
+        else:
+            self.factor = np.broadcast_to(columns.unit**2, self.variance.shape)
+
+    @cached_property
+    def mean_rounding(self) -> np.ndarray:
+        """The order of rounding errors in the estimator's means, in the columns' size, (p,)."""
+        far = 1 + np.abs(self.columns.centre) / self.columns.unit
+        rounded: np.ndarray = _ROUNDING_OF_MEANS * EPSILON * far
+        return rounded
+
+    @property
+    def spread(self) -> np.ndarray:
+        """The variances (F, p) of the samples that are trained on, whatever their weights."""
+        if self.parts.weights.dtype.kind != "f":
+            return self.variance
+        there = (self.parts.weights > 0).astype(float)
+        sums = there @ self.columns.rows
+        return mean_and_variance(sums, self.variance.shape[1])[1]
+
+    def within(self) -> np.ndarray:
+        """Return the sums of products about the means of the classes, shape (F, p, p)."""
+        products, parts = self.columns.products, self.parts
+        n = len(self.columns.values)
+        few = parts.plain and 4 * (removed := parts.removed()).shape[1] <= n
+        if few:
+            rows = self.columns.values[removed]
+            grams = products.gram - rows.swapaxes(1, 2) @ rows
+        else:
+            grams = products.weigh(parts.weights.astype(float))
+        weighted = self.means * self.counts[..., None]
+        scatter: np.ndarray = grams - weighted.swapaxes(1, 2) @ self.means  # (5)
+        return scatter
+
+    def covariances(self) -> np.ndarray:
+        """Return the covariances of the classes, shape (F, n_classes, p, p)."""
+        F, K, p = self.means.shape
+        weights = self.columns.weigh_classes(self.targets[self.of_fit], self.parts)
+        grams = self.columns.products.weigh(weights.reshape(F * K, -1)).reshape(F, K, p, p)
+        grams /= self.counts[..., None, None]
+        grams -= self.means[..., :, None] * self.means[..., None, :]  # (2)
+        return grams
+
+
+def mean_and_variance(sums: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and variances from sums (..., 2 p + 1) of 1, columns and their squares."""
+    counts, first, second = sums[..., :1], sums[..., 1 : p + 1], sums[..., p + 1 :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = first / counts
+        # Whole numbers of no variance give 0 in every bit.
+        variances = np.maximum((counts * second - first**2) / counts**2, 0.0)
+    return means, variances
+
+
+def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
+    """Return log-probabilities (F, n_classes) of classes: as given, or their shares."""
+    if priors is None:
+        shares: np.ndarray = np.log(counts / counts.sum(axis=1, keepdims=True))
+        return shares
+    with np.errstate(divide="ignore"):
+        return np.broadcast_to(np.log(priors), counts.shape)
+
+
+def square_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """Return the distances (F, t, K) of samples (F, t, p) to means (F, K, p), squared.
+
+    Squares of differences are multiplied by `inverse`, shape (F, K, p) or (F, 1, p).
+    """
+    found = np.empty((*tested.shape[:2], means.shape[1]))
+    for code in range(means.shape[1]):
+        apart = tested - means[:, code, None]
+        apart *= apart
+        weights = inverse[:, min(code, inverse.shape[1] - 1), :, None]
+        found[..., code] = (apart @ weights)[..., 0]
+    return found
+
+
+def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """Return the fits (F,) in which rounding errors of log-probabilities move no probability."""
+    shares = np.exp(values - values.max(axis=-1, keepdims=True))
+    shares /= shares.sum(axis=-1, keepdims=True)
+    moved = np.sum(shares * (1 - shares) * error, axis=-1)
+    settled: np.ndarray = (moved < _LARGEST_NOISE).all(axis=-1)
+    return settled
+
+
+@dataclass(frozen=True)
+class NaiveGaussians:
+    """Gaussian naive Bayes.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_classes,) or None
+    smoothing : float
+        This share of the largest variance of a training part is added to all variances.
+    """
+
+    priors: np.ndarray | None
+    smoothing: float
+
+    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+        """Return log-probabilities of samples (F, t, p)."""
+        largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
+        added = self.smoothing * largest / moments.factor  # (F, p)
+        variances = moments.variances + added[:, None]  # (3)
+        positive = (variances > 0).all(axis=(1, 2))
+        variances = np.where(variances > 0, variances, 1.0)
+        apart = square_distances(tested, moments.means, 1 / variances)
+        priors = log_priors(self.priors, moments.counts)
+        constants = priors - 0.5 * np.log(variances).sum(axis=2)
+        values = constants[:, None] - 0.5 * apart
+        off = moments.rounding / variances + moments.mean_rounding / np.sqrt(variances)
+        known = (off.max(axis=2) + _ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
+        error = known * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
+        solved = positive & moments.varies & settle(values, error)
+        return ClassScores(values, error, values, solved)
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """The nearest of the means of classes, shrunk towards the mean of all or not.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_classes,), or None for the shares of the training part
+    shrinkage : float
+        Differences from the mean of all are brought so much nearer to it, in their units.
+    """
+
+    priors: np.ndarray | None
+    shrinkage: float
+
+    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+        """Return minus squared distances of samples (F, t, p), or with priors the scores."""
+        counts, K = moments.counts, moments.counts.shape[1]
+        m = counts.sum(axis=1, keepdims=True)
+        within = np.sum(counts[..., None] * moments.variances, axis=1) / (m - K)  # (F, p)
+        rounding = np.where(moments.columns.exact, 0.0, _ROUNDING * EPSILON)
+        none = within == 0
+        # Behind a scaler the mean of a constant is rounded, and what is divided by it is noise.
+        there = moments.columns.constant if moments.columns.scaled else moments.columns.exact
+        solved = ~((within < rounding / _LARGEST_NOISE) & ~(none & there)).any(axis=1)
+        solved &= moments.varies & (m[:, 0] > K)
+        means = moments.means
+        if self.shrinkage:
+            means = self._shrink(moments, np.sqrt(within * moments.factor))
+        inverse = 1 / np.where(none, 1 / moments.factor, within)
+        scores = -square_distances(tested, means, inverse[:, None])
+        scores += 2 * log_priors(self.priors, counts)[:, None]
+        near = -square_distances(tested, means, moments.factor[:, None])
+        shares = np.exp(log_priors(self.priors, counts))
+        plain = np.isclose(shares, 1 / K).all(axis=1)  # (F,)
+        values = np.where(plain[:, None, None], near, scores)
+        centre = moments.columns.centre / moments.columns.unit
+        squares = centre**2 + np.max(moments.columns.values**2, axis=0)
+        size = np.where(plain, moments.columns.longest, inverse @ squares)
+        if moments.columns.scaled:
+            weights = np.where(plain[:, None], moments.factor, inverse)
+            size = (weights @ (moments.columns.values**2).T).max(axis=1)
+        error = _ROUNDING_OF_SQUARES * EPSILON * (size[:, None, None] + np.abs(values))
+        return ClassScores(values, error, scores, solved)
+
+    def _shrink(self, moments: PartMoments, deviation: np.ndarray) -> np.ndarray:
+        """Return the means (F, K, p), shrunk; `deviation` (F, p) is in the estimator's units."""
+        m = moments.counts.sum(axis=1, keepdims=True)
+        root = np.sqrt(1 / moments.counts - 1 / m)[..., None]  # (F, K, 1)
+        median = np.median(deviation, axis=1, keepdims=True)
+        unit = root * ((deviation + median) / np.sqrt(moments.factor))[:, None]
+        apart = moments.means - moments.total[:, None]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left = np.maximum(np.abs(apart / unit) - self.shrinkage, 0.0)
+        shrunk: np.ndarray = moments.total[:, None] + np.sign(apart) * unit * left
+        return shrunk
+
+
+class Inverse(NamedTuple):
+    """The inverses of positive definite matrices, of columns brought to a diagonal of 1.
+
+    Attributes
+    ----------
+    matrices : ndarray of shape (..., p, p)
+    unit : ndarray of shape (..., p)
+        What the columns are divided by.
+    log_determinant : ndarray of shape (...)
+        Of the matrices themselves.
+    norm : ndarray of shape (...)
+        No eigenvalue of `matrices` is larger; inf where there is no inverse.
+    """
+
+    matrices: np.ndarray
+    unit: np.ndarray
+    log_determinant: np.ndarray
+    norm: np.ndarray
+
+
+def invert(matrices: np.ndarray) -> Inverse:
+    """Return the inverses of symmetric matrices (..., p, p)."""
+    diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+    unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = matrices / (unit[..., :, None] * unit[..., None, :])
+    sign, determinant = np.linalg.slogdet(scaled)
+    bad = ~((sign > 0) & np.isfinite(determinant) & (diagonal > 0).all(axis=-1))
+    scaled[bad] = np.eye(scaled.shape[-1])
+    inverse = np.linalg.inv(scaled)
+    norm = np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
+    return Inverse(inverse, unit, determinant + 2 * np.log(unit).sum(axis=-1), norm)
+
+
+@dataclass(frozen=True)
+class QuadraticGaussians:
+    """Quadratic discriminant analysis.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_classes,) or None
+    ridge : float
+        This share of a covariance is that of the identity.
+    tolerance : float
+        No variance in any direction may be smaller.
+    n_taken_off : int
+        0 or 1: what is taken off the number of samples that a scatter is divided by.
+    """
+
+    priors: np.ndarray | None
+    ridge: float
+    tolerance: float
+    n_taken_off: int
+
+    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+        """Return log-probabilities of samples (F, t, p)."""
+        counts, p = moments.counts, tested.shape[2]
+        divisor = np.maximum(counts - self.n_taken_off, 1.0)
+        covariances = moments.covariances() * (counts / divisor)[..., None, None]
+        covariances *= 1 - self.ridge
+        each = np.arange(p)
+        covariances[..., each, each] += self.ridge / moments.factor[:, None]  # (8)
+        inverse = invert(covariances)
+        apart = np.empty((*tested.shape[:2], counts.shape[1]))
+        for code in range(counts.shape[1]):
+            away = (tested - moments.means[:, code, None]) / inverse.unit[:, code, None]
+            apart[..., code] = np.sum((away @ inverse.matrices[:, code]) * away, axis=-1)
+        determinant = inverse.log_determinant + np.log(moments.factor).sum(axis=1)[:, None]
+        constants = log_priors(self.priors, counts) - 0.5 * determinant
+        values = constants[:, None] - 0.5 * apart
+        rounding = moments.rounding.max(axis=2) + EPSILON * _ROUNDING
+        far = (moments.mean_rounding / inverse.unit).max(axis=2)
+        norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
+        known = p * norm * rounding + np.sqrt(norm) * far
+        error = known[:, None] * (p + apart)
+        # (9): the smallest variance of any direction, in the units that the estimator sees
+        seen = inverse.unit * np.sqrt(moments.factor)[:, None]
+        raw = np.linalg.norm(
+            inverse.matrices / (seen[..., :, None] * seen[..., None, :]), axis=(2, 3)
+        )
+        solved = (raw * _ROOM * self.tolerance < 1) & np.isfinite(inverse.norm) & (counts > p)
+        solved &= known < _LARGEST_NOISE
+        certain = solved.all(axis=1) & moments.varies & settle(values, error)
+        return ClassScores(values, error, values, certain)
+
+
+@dataclass(frozen=True)
+class LinearGaussians:
+    """Linear discriminant analysis.
+
+    Attributes
+    ----------
+    priors : ndarray of shape (n_classes,) or None
+    shrinkage : float
+        This share of the covariance within classes is that of the identity.
+    tolerance : float
+        Of singular values, 0 where none are cut off.
+    n_taken_off : int
+        What is taken off the number of samples that the scatter is divided by.
+    centred : bool
+        Whether scores are those at the mean of the classes, else at the point 0 of the columns.
+    """
+
+    priors: np.ndarray | None
+    shrinkage: float
+    tolerance: float
+    n_taken_off: int
+    centred: bool
+
+    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+        """Return log-probabilities of samples (F, t, p)."""
+        counts, p = moments.counts, tested.shape[2]
+        m = counts.sum(axis=1)
+        covariance = moments.within() / (m - self.n_taken_off)[:, None, None]
+        if self.shrinkage:
+            each = np.arange(p)
+            trace = np.sum(moments.factor * covariance[:, each, each], axis=1, keepdims=True)
+            covariance *= 1 - self.shrinkage
+            covariance[:, each, each] += self.shrinkage * trace / p / moments.factor  # (7)
+        inverse = invert(covariance)
+        priors = log_priors(self.priors, counts)
+        means, samples = moments.means / inverse.unit[:, None], tested / inverse.unit[:, None]
+        slopes = means @ inverse.matrices  # (F, K, p)
+        values = samples @ slopes.swapaxes(1, 2)
+        values += (priors - 0.5 * np.sum(means * slopes, axis=2))[:, None]  # (6)
+        scores = values + self._place(moments, inverse, tested)
+        # The estimator's own rounding errors are those of its scores, which may be far from 0.
+        largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
+        norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
+        rounding = _ROUNDING * EPSILON * len(moments.columns.values) / m
+        far = (moments.mean_rounding / inverse.unit).max(axis=1)
+        known = p * norm * rounding + np.sqrt(norm) * far
+        error = np.broadcast_to((known * (1 + largest))[:, None, None], values.shape)
+        solved = np.isfinite(inverse.norm) & moments.varies & (known < _LARGEST_NOISE)
+        solved &= settle(values, error)
+        if self.tolerance:
+            solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
+            solved &= self._keeps_all(means, inverse.matrices, np.exp(priors), m)
+        return ClassScores(values, error, scores, solved)
+
+    def _keeps_all(
+        self, means: np.ndarray, inverse: np.ndarray, priors: np.ndarray, m: np.ndarray
+    ) -> np.ndarray:
+        """Return the fits (F,) in which no direction between the means is cut off."""
+        apart = means - (priors[:, None] @ means)
+        root = np.sqrt(priors * m[:, None])
+        between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
+        squares = np.linalg.eigvalsh(between)[:, ::-1]  # (10)
+        last = squares[:, min(means.shape[1] - 1, means.shape[2]) - 1]
+        kept: np.ndarray = last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
+        return kept
+
+    def _place(self, moments: PartMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
+        """Return what the scores of a sample have in common, shape (F, t, 1)."""
+        if self.centred:
+            priors = np.exp(log_priors(self.priors, moments.counts))
+            place = (priors[:, None] @ moments.means)[:, 0]
+        elif moments.columns.scaled:
+            place = moments.total
+        else:
+            place = -moments.columns.centre / moments.columns.unit
+        place = place / inverse.unit  # (F, p)
+        slope = inverse.matrices @ place[..., None]  # (F, p, 1)
+        common: np.ndarray = (
+            0.5 * (place[:, None] @ slope) - (tested / inverse.unit[:, None]) @ slope
+        )
+        return common  # (11)

@@ -1,0 +1,649 @@
+"""A report of predictions that somebody else made: what was predicted, how well, and how sure.
+
+Read from top to bottom: the public function and its report; the verdict; the warnings.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval._inference.estimate import Estimate, Results
+from skeval._resampling.procedure import OutOfFold
+from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._subgroups import compare_with_rest, describe_slices
+from skeval.report._given import (
+    KINDS,
+    Given,
+    count_classes,
+    find_answer,
+    find_rare,
+    find_worst,
+    measure_calibration,
+    measure_scoring,
+    measure_some,
+    read_predictions,
+    refuse_other_order,
+    refuse_several,
+)
+from skeval.report._predictions import (
+    measure_confusion,
+    name_rows,
+    warn_of_metrics,
+)
+from skeval.report._report import MOST_ROWS, ScoredReport
+from skeval.report._sections import Figure, Section, Table
+from skeval.report._sentences import (
+    find_guess,
+    find_unanswered,
+    name_metric,
+    write_amount,
+    write_chance,
+)
+from skeval.report._source import describe_run
+from skeval.report._warnings import Caution
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_groups,
+    check_option,
+    check_same_length,
+    check_weights,
+)
+from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._text import count, write_estimate, write_number
+
+__all__ = ["PredictionsReport", "evaluate_predictions"]
+
+FEW_OF_CLASS, FEW_GROUPS = 10, 10
+MEANINGS = {
+    "Brier score": "The Brier score is the mean squared distance of the probabilities from what "
+    "happened; 0 is best.",
+    "area under the ROC curve": "The area under the ROC curve is the share of pairs, one sample of "
+    "each class, of which the right one has the higher score; 1 is best.",
+}
+
+
+def evaluate_predictions(
+    y_true: Any,
+    predictions: Any,
+    *,
+    kind: str = "auto",
+    threshold: float | None = None,
+    scoring: Any = None,
+    groups: Any = None,
+    by: Any = None,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+    labels: Any = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+) -> PredictionsReport:
+    """Return every metric of predictions with its interval, and what else they tell.
+
+    For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
+    they are, and the intervals are for the same system on new samples. `report.answer` is the
+    metric that fits: of labels the error rate, of probabilities the Brier score, of scores the area
+    under the ROC curve, of numbers the root mean squared error. It stands beside what the best
+    answer that is always the same has on the same samples.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes or numbers.
+    predictions : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
+    kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
+        What they are. "auto": labels where all are classes of `y_true`, or text; numbers where
+        `y_true` has fractions or more than 20 distinct whole numbers; else probabilities where they
+        lie in [0, 1] and those of a sample add up to 1; else scores.
+    threshold : float, default=None
+        From which probability or score on a sample of two classes is predicted to be of the
+        second. None is 0.5 for probabilities; scores then have no labels, and only what ranks them
+        is measured. It must not have been chosen with a look at these samples.
+    scoring : str, callable, list or dict, default=None
+        Metrics beside the usual ones: names of scorers, or ``metric(y_true, predictions)``, which
+        gets the predictions as they are given.
+    groups : array-like of shape (n_samples,), default=None
+        Samples that belong together, as those of one patient: every interval is then made of the
+        variance between groups.
+    by : array-like of shape (n_samples,), or dict or data frame of them, default=None
+        Subgroup of each sample, or several such columns: the answer in each subgroup, and what of
+        the differences from the rest is left where chance is reckoned with.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Positive weights of the samples.
+    pos_label : int, float, bool or str, default=None
+        Of two classes the one that probabilities or scores are of; None is the second in sorted
+        order.
+    labels : array-like of shape (n_classes,), default=None
+        The class of each column of `predictions`; None takes the names of the columns of a data
+        frame, else the sorted classes of `y_true`.
+    confidence_level : float, default=0.95
+        Nominal coverage of the intervals.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the bootstrap resamples of those metrics of `scoring` that have no formula.
+
+    Returns
+    -------
+    PredictionsReport
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks a rule; the message names argument, rule and value. `y_true` of
+        several columns and several systems are refused: see `compare_predictions`.
+
+    See Also
+    --------
+    evaluate : The same for an estimator, whose training is part of the question.
+    skeval.model_selection.metric_interval : One metric.
+    skeval.model_selection.compare_predictions : Several systems.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skeval
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> p = 1 / (1 + np.exp(-rng.normal(2 * y - 1, 1.0)))
+    >>> report = skeval.evaluate_predictions(y, p)
+    >>> print(report.verdict)
+    Brier score 0.130, 95 % interval 0.110 to 0.154; always answering with the shares of the
+    classes has 0.247; area under the ROC curve 0.91. Better than chance: it beats that guess on
+    the same samples.
+    """
+    arguments = dict(locals())  # first, while the only local variables are the arguments
+    check_confidence_level(confidence_level)
+    check_option("kind", kind, KINDS)
+    refuse_several(y_true, predictions)
+    refuse_other_order(y_true, predictions)
+    check_same_length(y_true=y_true, predictions=predictions)
+    given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    n = len(given.target)
+    groups = check_groups(groups, n)
+    weight = check_weights("sample_weight", sample_weight, n)
+    if not weight.all():
+        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    found = given.collect(np.arange(n), groups, weight)
+    seed = small_seed(random_state)
+    options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
+    with warnings.catch_warnings():  # the report says what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        metrics = measure_metrics(found, confidence_level)
+        metrics |= measure_scoring(given, scoring, confidence_level, **options)
+        calibration = measure_calibration(given, confidence_level, **options)
+        subgroups = None
+        if by is not None:
+            measure = partial(measure_some, given, groups, weight, confidence_level)
+            subgroups = compare_with_rest(by, n, measure, confidence_level)
+        answer = find_answer(given, metrics)
+    return PredictionsReport(
+        answer=answer,
+        kind=given.kind,
+        threshold=given.threshold,
+        positive=given.positive,
+        metrics=metrics,
+        calibration=calibration,
+        confusion=measure_confusion(found, confidence_level) if found.answers else None,
+        hard_samples=find_worst(found, name_rows(y_true)),
+        subgroups=subgroups,
+        out_of_fold=found,
+        guess=find_guess(found, given.loss, ordered=False) if found.answers else None,
+        rare=find_rare(given.target, weight, metrics) if found.answers else None,
+        unanswered=find_unanswered(found) if found.answers else (),
+        confidence_level=float(confidence_level),
+        n_samples=n,
+        class_sizes=count_classes(given.target),
+        warnings=tuple(warn_of_predictions(given, found, metrics, y_true)),
+        **describe_run("skeval.evaluate_predictions", arguments, seed),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PredictionsReport(ScoredReport):
+    """What predictions are worth, metric by metric.
+
+    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
+    every report.
+
+    Attributes
+    ----------
+    answer : Estimate
+        The number to quote; see `evaluate_predictions`.
+    kind : {"labels", "probabilities", "scores", "numbers"}
+        What was predicted.
+    threshold : float or None
+        From which probability or score on a sample is predicted to be positive.
+    positive : object
+        The class that probabilities or scores of two classes are of; None where there is none.
+    calibration : dict of Estimate, or None
+        What `calibration_measures` finds of the probabilities of two classes; else None.
+    metrics : dict of str to Estimate
+        The usual metrics, of all samples and of each class, and what `scoring` named.
+    confusion : ConfusionRates or None
+        The confusion matrix with intervals of its rates; None for numbers and for scores without a
+        threshold.
+    hard_samples : HardSamples
+        The samples that are predicted worst. ``wrong`` is 1 less the probability of the true class,
+        where there are probabilities.
+    subgroups : dict of Estimate, or None
+        The answer in each subgroup. Its attribute `less_the_rest` holds the difference of each to
+        all other samples, with a P-value corrected for the number of subgroups.
+    out_of_fold : OutOfFold
+        The predictions, as classes by number.
+    guess : Guess or None
+        The best answer that is always the same, and the difference to it on the same samples; None
+        for scores.
+    rare : RareClass or None
+        The rarest class, where it is rare, and the statistic that counts there.
+    unanswered : tuple of str
+        The classes that are predicted for no sample.
+    confidence_level : float
+        Nominal coverage of the intervals.
+    n_samples : int
+        Number of samples.
+    class_sizes : dict or None
+        Number of samples of each class; None for numbers.
+    """
+
+    answer: Estimate
+    kind: str
+    threshold: float | None
+    positive: Any
+    calibration: Results | None
+
+    title = "Evaluation of predictions"
+    main_part = "metrics"
+    scored = "predictions"
+    residuals = "the prediction of each sample and how far the truth lies above it."
+
+    @property
+    def verdict(self) -> str:
+        """The answer with its interval, the guess, and whether it is better than that."""
+        return write_verdict(self)
+
+    @property
+    def basis(self) -> list[str]:
+        """What the answer is, where few know it, and what the intervals are for."""
+        n_groups, weighted = self.out_of_fold.cases.n_groups, np.ptp(self.out_of_fold.weight)
+        units = "samples" if n_groups is None else f"groups of samples ({n_groups} here)"
+        more = ", each with its weight" if weighted else ""
+        meaning = MEANINGS.get(self.answer.name)
+        return [
+            *([meaning] if meaning else []),
+            f"Intervals are for the same system on new {units} drawn like these{more}. That "
+            "training it anew would change it is left out.",
+        ]
+
+    @property
+    def facts(self) -> list[str]:
+        """What was predicted, and the classes."""
+        what = self.kind
+        if self.positive is not None:
+            what += f" of class {self.positive}"
+        facts = [f"{self.n_samples} samples with {what}"]
+        if self.threshold is not None:
+            facts.append(f"predicted as {self.positive} from {self.threshold:g} on")
+        if self.class_sizes:
+            sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
+            facts.append(f"{count(len(sizes), 'class')} ({', '.join(sizes)})")
+        n_groups = self.out_of_fold.cases.n_groups
+        return facts if n_groups is None else [*facts, f"{n_groups} groups"]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections."""
+        return {
+            "answer": self.answer,
+            "kind": self.kind,
+            "threshold": self.threshold,
+            "positive": self.positive,
+            "n_samples": self.n_samples,
+            "n_groups": self.out_of_fold.cases.n_groups,
+            "class_sizes": self.class_sizes,
+            "confidence_level": self.confidence_level,
+            "guess": self.guess,
+            "rare": self.rare,
+            "unanswered": self.unanswered,
+        }
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield the metrics with the curves, then subgroups and samples."""
+        yield self._show_metrics()
+        yield self._show_calibration()
+        yield self._show_subgroups()
+        yield self._show_hard_samples()
+
+    def _explain_metrics(self) -> str:
+        """Say what the metrics are of."""
+        text = "Of the predictions as they are."
+        if self.kind == "scores" and self.threshold is None:
+            text += " Scores without a threshold have no labels: give threshold= for the rest."
+        return text
+
+    def _describe_curve(self, name: str) -> str:
+        """Say what the band is."""
+        return f"{name} curve with its interval at each point and the band of the whole curve."
+
+    def _draw_curves(self) -> Iterator[Figure]:
+        """Yield the curves, and of probabilities of two classes the net benefit."""
+        yield from super()._draw_curves()
+        found, classes = self.out_of_fold, self.out_of_fold.target.classes
+        if classes is None or found.probabilities is None or len(classes) > 2:
+            return
+        options: dict[str, Any] = {"sample_weight": found.weight, "groups": found.group}
+        options |= {"pos_label": classes[1], "confidence_level": self.confidence_level}
+        made = NetBenefitDisplay.from_predictions
+        yield Figure(
+            partial(made, found.target.y, found.probabilities[:, 1], **options),
+            f"Net benefit: what it is worth to treat those whose probability of {classes[1]} "
+            "reaches the threshold, in true positives per sample, where the threshold says how "
+            "many false ones one of them outweighs. Of use where it lies above both lines.",
+            label="Net benefit by threshold, beside treating all and none.",
+            height=3.6,
+        )
+
+    def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:
+        """Yield how often the class of the largest probability is the true one."""
+        found = self.out_of_fold
+        if found.probabilities is None:
+            return
+        options: dict[str, Any] = {"labels": classes, "confidence_level": self.confidence_level}
+        if np.ptp(found.weight):
+            options["sample_weight"] = found.weight
+        made = CalibrationDisplay.from_predictions
+        yield Figure(
+            partial(made, found.target.y, found.probabilities, **options),
+            "Calibration: how often the likeliest class is the true one, by its probability.",
+            label="Calibration curve with the intervals of its bins.",
+            height=3.6,
+        )
+
+    def _show_calibration(self) -> Section:
+        """Show how far the probabilities are off."""
+        found, heading = self.calibration, "Are the probabilities right?"
+        if found is None:
+            return Section(heading, results={"calibration": None})
+        rows = [
+            (each.name, each.value, (each.interval.low, each.interval.high))
+            for each in found.values()
+        ]
+        table = Table(
+            "As an external validation reports it.",
+            ["measure", "estimate", self.level],
+            rows,
+            notes={found[name].name: note for name, note in BEST.items()},
+            left=(0, 2),
+        )
+        sentences = [write_calibration(found)]
+        return Section(heading, sentences, tables=[table], results={"calibration": found})
+
+    def _show_subgroups(self) -> Section:
+        """Show the answer in each subgroup, and how it differs from the rest."""
+        found, heading = self.subgroups, "By subgroup"
+        if found is None:
+            return Section(heading, results={"subgroups": None, "less_the_rest": None})
+        less = found.less_the_rest
+        rows = [
+            (
+                str(name),
+                f"{each.n_samples}",
+                each.value,
+                (each.interval.low, each.interval.high),
+                less[name].value,
+                (less[name].interval.low, less[name].interval.high),
+                write_number(less[name].details["pvalue_adjusted"]),
+            )
+            for name, each in found.items()
+        ]
+        head = ["subgroup", "samples", self.answer.name, self.level, "less the rest", self.level]
+        return Section(
+            heading,
+            sentences=[describe_slices(found)],
+            tables=[Table("The answer in each.", [*head, "adjusted P"], rows, left=(0, 3, 5))],
+            results={"subgroups": found, "less_the_rest": less},
+        )
+
+    def _show_hard_samples(self) -> Section:
+        """Show the samples that are predicted worst."""
+        hard, numbers = self.hard_samples, self.class_sizes is None
+        found = self.out_of_fold
+        records = hard.to_records()
+        results = {"hard_samples": records}
+        if not records or not found.answers:
+            return Section("Samples to look at", results=results)
+        told, head = [], ["sample", "is", "predicted" if numbers else "taken for"]
+        if numbers:
+            told.append(
+                f"{count(len(records), 'sample')} more than three times as far off as usual."
+            )
+            head.append("usual residual")
+        elif found.probabilities is not None:
+            head.append("probability of the truth")
+        rows = []
+        for row in records[:MOST_ROWS]:
+            cells = [row["name"], row["truth"], row["prediction"]]
+            if numbers:
+                cells.append(f"{row['wrong']:.1f} times")
+            elif found.probabilities is not None:
+                cells.append(f"{1 - row['wrong']:.3f}")
+            rows.append(cells)
+        told += [
+            f"{n_wrong} of {size} samples of class {name} are predicted wrongly."
+            for name, (n_wrong, size) in hard.unknown.items()
+        ]
+        caption = "The worst predicted."
+        if not numbers and found.class_scores is None:
+            caption = "Predicted wrongly, the first of them."
+        table = Table(caption, head, rows, n_in_text=0)
+        return Section("Samples to look at", sentences=told, tables=[table], results=results)
+
+
+def write_verdict(report: PredictionsReport) -> str:
+    """Say the answer, what it must not be read without, and whether it beats the guess."""
+    answer, guess, kind = report.answer, report.guess, report.kind
+    interval, level = answer.interval, f"{100 * report.confidence_level:g} % interval"
+    if answer.name == "error rate":
+        start = f"Error rate {write_amount(answer.value, 'zero_one')}"
+        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+        ends[0] = ends[0].removesuffix(" %")
+    else:
+        spread = (interval.high - interval.low) / 4
+        value, *ends = (
+            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+        )
+        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    known = np.isfinite(interval.low)
+    text = start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
+    if guess is not None and answer.name != name_metric("roc_auc"):
+        loss = {"numbers": "squared", "probabilities": "brier"}.get(kind, "zero_one")
+        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
+    for name in {"numbers": ["r2"], "probabilities": ["roc_auc"]}.get(kind, []):
+        if name in report.metrics and np.isfinite(report.metrics[name].value):
+            text += f"; {name_metric(name).split(',')[0]} {report.metrics[name].value:.2f}"
+    if report.unanswered:
+        text += f"; never predicted: {', '.join(report.unanswered[:3])}"
+    if answer.name == name_metric("roc_auc"):
+        chance = "it may say nothing: the interval includes 0.5"
+        if known and interval.low > 0.5:
+            chance = "better than chance, which has 0.5"
+        elif known and interval.high < 0.5:
+            chance = "worse than chance, which has 0.5"
+        return f"{text}: {chance}."
+    more = write_chance(guess, report.rare if kind != "probabilities" else None, None)
+    return f"{text}. {more}".rstrip()
+
+
+BEST = {
+    "observed_expected": "1 is best; above 1 the event happens more often than is said",
+    "in_the_large": "0 is best; the shift of the log-odds that makes it happen as often",
+    "intercept": "0 is best, beside a slope of 1",
+    "slope": "1 is best; below 1 probabilities are too extreme",
+    "ici": "0 is best",
+    "e50": "0 is best",
+    "e90": "0 is best",
+    "scaled_brier": "1 is best; 0 is that of answering the share of the class always",
+}
+"""What the measures of calibration are where all is right."""
+
+
+def write_calibration(found: Results) -> str:
+    """Say whether the slope and the number of events are those of right probabilities."""
+    told = []
+    for name, best, below, above in (
+        ("slope", 1, "too extreme", "not extreme enough"),
+        ("in_the_large", 0, "too high on average", "too low on average"),
+    ):
+        interval = found[name].interval
+        if interval.high < best:
+            told.append(below)
+        elif interval.low > best:
+            told.append(above)
+    slope = found["slope"].interval
+    known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
+    if not np.isfinite([slope.low, slope.high]).all():
+        known = ""
+    if told:
+        return f"Probabilities are {' and '.join(told)}.{known}"
+    return f"Probabilities are not shown to be off.{known}"
+
+
+def warn_of_predictions(
+    given: Given, found: OutOfFold, metrics: Results, y_true: Any
+) -> Iterator[Caution]:
+    """Yield what a reader should know before quoting a number."""
+    yield from _warn_of_units(given, found, y_true)
+    yield from _warn_of_scores(given, found, metrics)
+    yield from _warn_of_certainty(given)
+    yield from warn_of_metrics(metrics, ordered=False)
+    yield from _warn_of_classes(given, found)
+
+
+def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caution]:
+    """Say which samples may not be independent, and whether groups are too few."""
+    n, n_groups = len(given.target), found.cases.n_groups
+    index = getattr(y_true, "index", None)
+    if index is not None and not callable(index) and not index.is_unique:
+        n_same = int(index.duplicated(keep=False).sum())
+        yield Caution(
+            "copies",
+            f"{n_same} of {n} rows share their name in the index with another one: if rows of one "
+            "name belong together, as those of one patient do, give groups=, else intervals are "
+            "too short.",
+        )
+    elif n_groups is None:
+        yield from _warn_of_copies(given)
+    if n_groups is not None and n_groups < FEW_GROUPS:
+        yield Caution(
+            "few-groups",
+            f"There are {n_groups} groups: intervals made of so few may hold less often than "
+            "their level says.",
+        )
+
+
+def _warn_of_certainty(given: Given) -> Iterator[Caution]:
+    """Say how often a probability is 0 or 1, and how often it then is wrong."""
+    if given.kind != "probabilities" or given.response is None:
+        return
+    own = given.response[np.arange(len(given.target)), given.target.codes]
+    n_wrong = int(np.sum(own == 0))
+    if n_wrong:
+        yield Caution(
+            "impossible",
+            f"{n_wrong} of {len(own)} samples have a probability of 0 for what is true: their log "
+            "loss is infinite, and taken for that of the smallest number there is.",
+        )
+
+
+def _warn_of_scores(given: Given, found: OutOfFold, metrics: Results) -> Iterator[Caution]:
+    """Say which scores are no probabilities, are all the same, or rank the wrong way round."""
+    n = len(given.target)
+    if given.kind == "scores" and given.response is not None and given.response.ndim == 1:
+        scores = given.response
+        outside = int(np.sum((scores < 0) | (scores > 1)))
+        if outside:
+            yield Caution(
+                "no-probabilities",
+                f"{outside} of {n} predictions lie outside [0, 1], from {scores.min():.4g} to "
+                f"{scores.max():.4g}: they are no probabilities. They are taken for scores; "
+                "calibration, Brier score and log loss are left out.",
+            )
+    if found.class_scores is not None and found.ranks_nothing.all():
+        yield Caution(
+            "constant-scores",
+            "All samples have the same score: it says nothing, and areas are those of ties.",
+        )
+    elif given.kind == "numbers" and np.ptp(given.predicted) == 0:
+        yield Caution("constant-scores", "All predictions are the same number.")
+    if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
+        yield Caution(
+            "reversed",
+            f"The area under the ROC curve is below 0.5: high scores go with the other class than "
+            f"{given.positive}. If they are meant for that one, give pos_label=.",
+        )
+
+
+def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
+    """Say which classes are never predicted or rare, and whether all is right."""
+    target = given.target
+    perfect = Caution(
+        "perfect",
+        "Every prediction is right. Look whether the system has seen the truth, in these samples "
+        "or in what it was trained on.",
+    )
+    if found.answers and np.all(found.predicted == target.codes):
+        yield perfect
+    if target.classes is None:
+        return
+    never = find_unanswered(found) if found.answers else ()
+    if never:
+        yield Caution(
+            "never-predicted",
+            f"Never predicted: {', '.join(never[:5])}. Precision is not defined there, and means "
+            "over classes count it as 0.",
+        )
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    few = [
+        f"{label} ({size})"
+        for label, size in zip(target.classes, sizes, strict=True)
+        if size < FEW_OF_CLASS
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Classes with fewer than {FEW_OF_CLASS} samples: {', '.join(few[:5])}. What is "
+            "measured of them is known badly, as their intervals say.",
+        )
+
+
+SHARE_OF_COPIES = 0.05
+
+
+def _warn_of_copies(given: Given) -> Iterator[Caution]:
+    """Say where predictions of many digits come twice, with the same truth."""
+    values = given.response if given.response is not None else given.predicted
+    if given.kind == "labels" or (given.kind == "scores" and values is None):
+        return
+    n = len(given.target)
+    columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
+    _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+    if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
+        return
+    copied = sizes[place.reshape(-1)] > 1
+    _, pairs = np.unique(
+        np.column_stack([place.reshape(-1), given.target.codes]), axis=0, return_inverse=True
+    )
+    alike = np.bincount(pairs.reshape(-1))[pairs.reshape(-1)] == sizes[place.reshape(-1)]
+    n_copies = int(np.sum(copied & alike))
+    if n_copies > SHARE_OF_COPIES * n:
+        yield Caution(
+            "copies",
+            f"{n_copies} of {n} samples have exactly the prediction and the truth of another one. "
+            "If they are copies, leave them out, or give groups=: intervals are too short.",
+        )

@@ -1,0 +1,467 @@
+"""Predictions that are given: how each kind is read, and what is measured of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skeval._inference.estimate import Estimate, Results
+from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.schemes import cases_of
+from skeval._resampling.target import Target
+from skeval.metrics import calibration_measures
+from skeval.metrics._regression import LOSSES
+from skeval.metrics._table import (
+    REPORTED,
+    find_brier_losses,
+    find_row,
+    unwrap,
+)
+from skeval.model_selection import metric_interval
+from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.report._predictions import (
+    HardSamples,
+    find_hard_samples,
+    mirror,
+    resolve_scorers,
+)
+from skeval.report._sentences import (
+    RareClass,
+    find_rare_class,
+    name_metric,
+)
+from skeval.utils._checks import (
+    check_data,
+    check_y,
+    native_labels,
+)
+from skeval.utils._compat import metric_of_scorer
+
+__all__ = [
+    "KINDS",
+    "Given",
+    "count_classes",
+    "find_answer",
+    "find_rare",
+    "find_worst",
+    "measure_calibration",
+    "measure_scoring",
+    "measure_some",
+    "read_predictions",
+    "refuse_other_order",
+    "refuse_several",
+]
+
+KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
+MOST_CLASSES = 20
+"""Whole numbers of more distinct values than this are numbers, and no names of classes."""
+ROUNDING = 1e-6
+"""By so much the probabilities of a sample may miss 1, and one of them 0 or 1."""
+ANSWERS = {
+    "labels": "accuracy",
+    "probabilities": "brier_score",
+    "scores": "roc_auc",
+    "numbers": "root_mean_squared_error",
+}
+"""The metric that answers the question how good predictions of a kind are."""
+
+
+class Given(NamedTuple):
+    """Predictions that were read.
+
+    Attributes
+    ----------
+    kind : {"labels", "probabilities", "scores", "numbers"}
+    target : Target
+        The truth; classes of two have the positive one second.
+    predicted : ndarray of shape (n_samples,)
+        Class codes or numbers; nan where there are scores alone.
+    response : ndarray of shape (n_samples, n_classes) or (n_samples,), or None
+        Probabilities of all classes, or scores.
+    threshold : float or None
+    positive : object
+        The class that probabilities or scores of two classes are of, or None.
+    original : ndarray
+        The predictions as they were given.
+    """
+
+    kind: str
+    target: Target
+    predicted: np.ndarray
+    response: np.ndarray | None
+    threshold: float | None
+    positive: Any
+    original: np.ndarray
+
+    @property
+    def metric(self) -> str:
+        """The metric that answers: of scores of many classes that of the largest."""
+        classes = self.target.classes
+        many = classes is not None and len(classes) > 2
+        return "accuracy" if self.kind == "scores" and many else ANSWERS[self.kind]
+
+    @property
+    def loss(self) -> str:
+        """The loss whose mean is held against that of the best constant answer."""
+        return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+
+    def losses(self) -> np.ndarray:
+        """Return the loss of each sample, nan where there are scores alone."""
+        if self.kind == "numbers":
+            return LOSSES["squared"](self.target.y, self.predicted)
+        if self.kind == "probabilities" and self.response is not None:
+            return find_brier_losses(self.target.codes, self.response)
+        wrong = (self.predicted != self.target.codes).astype(float)
+        return np.where(np.isnan(self.predicted), np.nan, wrong)
+
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+        """Return some of the predictions as those of one test set, by a rule that is not fitted."""
+        y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
+        target = Target(y, classes, codes)
+        n = len(rows)
+        zeros = np.zeros(n, dtype=np.intp)
+        return OutOfFold(
+            target=target,
+            cases=cases_of(target, groups),
+            weight=weight,
+            row=np.arange(n),
+            repeat=zeros,
+            fold=zeros,
+            predicted=self.predicted[rows],
+            loss=self.losses()[rows],
+            response=None if self.response is None else self.response[rows],
+            scores={},
+            noted=[],
+            n_folds=1,
+            test_train_ratio=np.inf,
+            inflation=1.0,
+            n_fits=0,
+        )
+
+
+def refuse_several(y_true: Any, predictions: Any) -> None:
+    """Raise where there are several targets, or several systems."""
+    if np.ndim(y_true) > 1 and np.shape(y_true)[1] > 1:
+        raise ValueError(
+            f"y_true must hold one class or number for each sample, got shape {np.shape(y_true)}; "
+            "of several labels a sample evaluate each column by itself."
+        )
+    if isinstance(predictions, Mapping):
+        raise ValueError(
+            "predictions must be those of one system, got a dict; "
+            "skeval.model_selection.compare_predictions compares several."
+        )
+
+
+def refuse_other_order(y_true: Any, predictions: Any) -> None:
+    """Raise where both have an index, as those of pandas, and the indexes differ."""
+    indexes: list[Any] = [getattr(each, "index", None) for each in (y_true, predictions)]
+    if any(index is None or callable(index) for index in indexes):
+        return
+    if len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
+        raise ValueError(
+            "predictions must have the index of y_true, in the same order, got another one: "
+            "predictions.loc[y_true.index] has it."
+        )
+
+
+def read_predictions(
+    y_true: Any, predictions: Any, kind: str, labels: Any, pos_label: Any, threshold: Any
+) -> Given:
+    """Return what was predicted, by its kind."""
+    y = _hold_text(check_y("y_true", y_true))
+    given = read_column(predictions) if np.ndim(predictions) != 2 else None
+    if given is None:
+        columns = check_data("predictions", predictions, dtype=np.float64)
+        given = columns[:, 0] if columns.shape[1] == 1 else columns
+    if kind == "auto":
+        kind = find_kind(y, given)
+    if labels is None and given.ndim == 2 and hasattr(predictions, "columns"):
+        labels = list(predictions.columns)
+    _refuse_unused(kind, given, labels, pos_label, threshold)
+    if kind == "numbers":
+        return _read_numbers(y, given)
+    if kind == "labels":
+        return _read_labels(y, given)
+    if given.ndim == 2:
+        return _read_columns(y, given, kind, labels, pos_label, threshold)
+    return _read_scores(y, given, kind, pos_label, threshold)
+
+
+def read_column(predictions: Any) -> np.ndarray:
+    """Return one prediction for each sample."""
+    if isinstance(predictions, str | bytes):
+        raise ValueError(f"predictions must hold one for each sample, got {predictions!r}.")
+    return _hold_text(check_y("predictions", native_labels("predictions", predictions)))
+
+
+def _hold_text(values: np.ndarray) -> np.ndarray:
+    """Return text that is held as objects, as files and data frames do, in a dtype of its own."""
+    return values.astype(str) if values.dtype.kind == "O" else values
+
+
+def find_kind(y: np.ndarray, given: np.ndarray) -> str:
+    """Return what the predictions are."""
+    if given.ndim == 2:
+        return "probabilities" if _are_probabilities(given) else "scores"
+    if given.dtype.kind not in "iuf":
+        return "labels"
+    classes = np.unique(y)
+    if y.dtype.kind in "iuf" and (np.any(y % 1 != 0) or len(classes) > MOST_CLASSES):
+        return "numbers"
+    if y.dtype.kind in "biuf" and np.isin(given, classes).all():
+        return "labels"
+    if len(classes) > 2:
+        numbers = y.dtype.kind in "iuf" and np.any(given % 1 != 0)
+        return "numbers" if numbers else "labels"
+    return "probabilities" if _are_probabilities(given) else "scores"
+
+
+def _are_probabilities(given: np.ndarray) -> bool:
+    """Whether numbers lie in [0, 1] and add up to 1, but for rounding."""
+    inside = given.min() >= -ROUNDING and given.max() <= 1 + ROUNDING
+    if given.ndim == 1:
+        return bool(inside)
+    return bool(inside and np.allclose(given.sum(axis=1), 1, atol=1e-3))
+
+
+def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cut: Any) -> None:
+    """Raise where an option has no meaning for predictions of this kind."""
+    if kind in ("labels", "numbers"):
+        for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} must be None where predictions are {kind}, got {value!r}."
+                )
+        if given.ndim == 2:
+            raise ValueError(
+                f"predictions must have shape (n_samples,) where they are {kind}, got "
+                f"{given.shape}."
+            )
+    elif given.ndim == 1 and labels is not None:
+        raise ValueError("labels must be None where predictions have one column, got some.")
+    if cut is not None and (isinstance(cut, bool) or not np.isscalar(cut) or isinstance(cut, str)):
+        raise ValueError(f"threshold must be None or a number, got {cut!r}.")
+
+
+def _read_numbers(y: np.ndarray, given: np.ndarray) -> Given:
+    if y.dtype.kind not in "iuf" or given.dtype.kind not in "biuf":
+        raise ValueError("y_true and predictions must hold numbers where kind='numbers'.")
+    y, given = y.astype(float), given.astype(float)
+    return Given("numbers", Target(y, None, y), given, None, None, None, given)
+
+
+def _read_labels(y: np.ndarray, given: np.ndarray) -> Given:
+    if (y.dtype.kind in "US") != (given.dtype.kind in "US"):
+        raise ValueError(
+            "y_true and predictions must both hold numbers or both hold strings, got "
+            f"{y.tolist()[0]!r} and {given.tolist()[0]!r}."
+        )
+    if y.dtype.kind in "biu" and given.dtype.kind == "f" and np.all(given % 1 == 0):
+        given = given.astype(y.dtype)
+    classes = np.union1d(y, given)
+    target = Target(y, classes, np.searchsorted(classes, y))
+    _check_two_classes(target)
+    codes = np.searchsorted(classes, given)
+    return Given("labels", target, codes, None, None, None, given)
+
+
+def _check_two_classes(target: Target) -> None:
+    if target.classes is not None and len(target.classes) < 2:
+        raise ValueError(
+            f"y_true must hold at least two classes, got one: {target.classes.tolist()[0]!r}."
+        )
+
+
+def _read_scores(
+    y: np.ndarray, given: np.ndarray, kind: str, pos_label: Any, threshold: Any
+) -> Given:
+    """Return probabilities or scores of the positive of two classes."""
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise ValueError(
+            f"y_true must hold two classes where predictions are {kind} of shape (n_samples,), got "
+            f"{len(classes)}: {classes.tolist()[:10]}."
+        )
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"predictions must hold numbers where kind={kind!r}.")
+    if pos_label is not None and pos_label not in classes.tolist():
+        raise ValueError(f"pos_label must be one of {classes.tolist()}, got {pos_label!r}.")
+    if pos_label is not None and pos_label == classes.tolist()[0]:
+        classes = classes[::-1]
+    target = Target(y, classes, (y == classes[1]).astype(np.intp))
+    score = given.astype(float)
+    response = score
+    if kind == "probabilities":
+        if not _are_probabilities(score):
+            outside = score[(score < 0) | (score > 1)][0]
+            raise ValueError(f"predictions must lie in [0, 1] to be probabilities, got {outside}.")
+        score = score.clip(0.0, 1.0)
+        threshold = 0.5 if threshold is None else threshold
+        response = np.column_stack([1 - score, score])
+    predicted = np.full(len(y), np.nan)
+    if threshold is not None:
+        predicted = (score >= threshold).astype(np.intp)
+    cut = None if threshold is None else float(threshold)
+    return Given(kind, target, predicted, response, cut, classes.tolist()[1], given)
+
+
+def _read_columns(
+    y: np.ndarray, given: np.ndarray, kind: str, labels: Any, pos_label: Any, threshold: Any
+) -> Given:
+    """Return probabilities or scores of every class."""
+    names = np.unique(y) if labels is None else check_y("labels", labels)
+    unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
+    if len(names) != given.shape[1] or len(set(names.tolist())) < len(names) or unknown:
+        raise ValueError(
+            f"labels must name the class of each of the {given.shape[1]} columns of predictions "
+            f"once, got {names.tolist()[:10]} for the classes {np.unique(y).tolist()[:10]}; "
+            "skeval.model_selection.compare_predictions compares several systems."
+        )
+    order = np.argsort(names)
+    classes, columns = names[order], given[:, order]
+    if kind == "probabilities":
+        if not _are_probabilities(columns):
+            raise ValueError(
+                "predictions must lie in [0, 1] and add up to 1 for each sample to be "
+                "probabilities; kind='scores' takes any numbers."
+            )
+        columns = columns.clip(0.0, 1.0)
+        columns /= columns.sum(axis=1, keepdims=True)
+    if len(classes) == 2:
+        one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
+        if pos_label is not None and pos_label == classes.tolist()[0]:
+            one = 1 - one if kind == "probabilities" else -one
+        if kind == "scores" and threshold is None:
+            threshold = 0.0
+        return _read_scores(y, one, kind, pos_label, threshold)._replace(original=given)
+    for name, value in (("threshold", threshold), ("pos_label", pos_label)):
+        if value is not None:
+            raise ValueError(f"{name} must be None where there are {len(classes)} classes.")
+    target = Target(y, classes, np.searchsorted(classes, y))
+    return Given(kind, target, columns.argmax(axis=1), columns, None, None, given)
+
+
+def count_classes(target: Target) -> dict[Any, int] | None:
+    """Return the number of samples of each class."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
+
+
+def measure_some(
+    given: Given, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
+) -> Estimate:
+    """Return the answer of some samples; those of one group have no interval."""
+    some = None if groups is None else groups[chosen]
+    alone = some is not None and len(np.unique(some)) < 2
+    part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
+    answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
+    return replace(answer, standard_error=np.nan, limits={}) if alone else answer
+
+
+def find_rare(
+    target: Target, weight: np.ndarray, metrics: Mapping[str, Estimate]
+) -> RareClass | None:
+    """Return the rarest class where it is rare, with the statistic that counts there."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
+    named = dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
+    return find_rare_class(named, metrics, "zero_one")
+
+
+def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:
+    """Return the metric that answers; of labels the error rate."""
+    found = metrics[given.metric]
+    if given.metric == "accuracy":
+        return replace(mirror(found, found), name="error rate")
+    return replace(found, name=name_metric(found.name))
+
+
+def find_worst(found: OutOfFold, index: Any) -> HardSamples:
+    """Return the samples that are wrong, those first to whose class least was given."""
+    if not found.answers:
+        none = np.empty(0, dtype=np.intp)
+        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
+    hard = find_hard_samples(found, index)
+    scores = found.class_scores
+    if scores is None:
+        return hard
+    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
+    lead = scores.max(axis=1)[hard.sample] - own
+    order = np.argsort(-lead, kind="stable")
+    wrong = 1 - own if found.probabilities is not None else hard.wrong
+    return replace(
+        hard,
+        sample=hard.sample[order],
+        wrong=wrong[order],
+        suspect=hard.suspect[order],
+        name=tuple(hard.name[k] for k in order),
+        truth=tuple(hard.truth[k] for k in order),
+        prediction=tuple(hard.prediction[k] for k in order),
+    )
+
+
+def measure_scoring(
+    given: Given, scoring: Any, confidence_level: float, **options: Any
+) -> dict[str, Estimate]:
+    """Return the metrics that were asked for, with their intervals."""
+    found = {}
+    asked = resolve_scorers(scoring).scoring if scoring is not None else {}
+    for name, scorer in asked.items():
+        if name in REPORTED:
+            continue  # it is there without being asked for
+        function, better, response = scorer, True, None
+        if hasattr(scorer, "_score_func"):
+            function, fixed, better = metric_of_scorer(scorer)
+            function = partial(function, **fixed) if fixed else function
+            response = getattr(scorer, "_response_method", "predict")
+        row = find_row(unwrap(function)[0])
+        response = row.response if row is not None else response
+        y_pred = choose_response(name, given, response)
+        called = name if better else name.removeprefix("neg_")
+        one = metric_interval(
+            function, given.target.y, y_pred, confidence_level=confidence_level, **options
+        )
+        details = {"metric": called, "label": None, "greater_is_better": better}
+        found[called] = replace(one, name=called, details={**one.details, **details})
+    return found
+
+
+def measure_calibration(given: Given, confidence_level: float, **options: Any) -> Results | None:
+    """Return the measures of an external validation; None but of probabilities of two classes."""
+    classes, proba = given.target.classes, given.response
+    if given.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+        return None
+    with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
+        warnings.simplefilter("ignore", UserWarning)
+        return calibration_measures(
+            given.target.codes, proba[:, 1], confidence_level=confidence_level, **options
+        )
+
+
+def choose_response(name: str, given: Given, response: Any) -> np.ndarray:
+    """Return what a metric judges: labels or numbers, probabilities, scores; or what was given."""
+    if response is None:
+        return given.original
+    kinds = [response] if isinstance(response, str) else list(response)
+    if "predict" in kinds or given.kind in ("labels", "numbers"):
+        if np.isnan(given.predicted).any():
+            raise ValueError(f"scoring={name!r} needs labels: give threshold=, got scores alone.")
+        if "predict" not in kinds:
+            raise ValueError(f"scoring={name!r} needs scores or probabilities, got {given.kind}.")
+        if given.target.classes is None:
+            return given.predicted
+        return given.target.classes[given.predicted]
+    scores = given.response
+    assert scores is not None
+    if "decision_function" not in kinds and given.kind != "probabilities":
+        raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
+    return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores

@@ -1,0 +1,129 @@
+"""What stands where Ctrl-C stops an evaluation, and what the command line prints then."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.outcomes import without_progress
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+
+import skeval
+from skeval.__main__ import main
+
+N_FITS = 40 + 1 + 1 + 4
+"""Four folds ten times, training errors, a third held out, the folds of cross-validation."""
+
+
+class Counted(GaussianNB):
+    """A classifier that counts its fits; Ctrl-C comes in one of them."""
+
+    n_fits, last = 0, None
+
+    def fit(self, X, y, sample_weight=None):
+        Counted.n_fits += 1
+        if Counted.n_fits == Counted.last:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 30)
+    return rng.normal(size=(60, 2)) + y[:, None], y
+
+
+def evaluate_until(last, *data, cv=4, **options):
+    """Return the report, whole or of what was done before a fit was interrupted."""
+    Counted.n_fits, Counted.last = 0, last
+    try:
+        return skeval.evaluate(Counted(), *data, cv=cv, random_state=0, **options)
+    except KeyboardInterrupt as stop:
+        return getattr(stop, "report", None)
+
+
+def test_what_is_done_is_reported_wherever_it_is_stopped(data):
+    whole = evaluate_until(None, *data)
+    assert Counted.n_fits == N_FITS
+    for last in [4, 5, 11, 40, *range(41, N_FITS + 1)]:
+        report = evaluate_until(last, *data)
+        assert Counted.n_fits == last
+        if last == 4:
+            assert report is None
+            continue
+        n_repeats = min(10, (last - 1) // 4)
+        assert report.warnings[0].code == "interrupted"
+        assert report.answer.details["n_fits"] == 4 * n_repeats
+        np.testing.assert_array_equal(report.answer.replicates, whole.answer.replicates[:n_repeats])
+        if n_repeats == 10:
+            assert report.answer.to_dict() == whole.answer.to_dict()
+        else:
+            assert f"after {n_repeats} of 10 repeats" in report.warnings[0]
+        for each in report.estimates:
+            assert each.to_dict() == whole[each.method].to_dict()
+        json.loads(report.to_json())
+        assert "interrupted" in str(report)
+    assert "(interrupted)" in report.to_html()
+
+
+def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
+    calls = []
+
+    def stop_once(*args):
+        calls.append(args)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return []
+
+    monkeypatch.setattr("skeval.report._evaluate.write_data_warnings", stop_once)
+    report = evaluate_until(None, *data)
+    assert len(report.estimates) == 3
+    assert report.warnings[0].startswith("Interrupted behind the answer")
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        list(KFold(5).split(np.zeros(60))),
+        KFold(5),
+        StratifiedKFold(3, shuffle=True, random_state=1),
+        TimeSeriesSplit(3),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_that_are_given_are_fitted_once(data, cv, weighted):
+    """The row of cross-validation is that of `cross_val_error`, of the fits of the answer."""
+    weight = np.arange(1.0, 61) if weighted else None
+    options = {"include": ["cross_validation"], "sample_weight": weight}
+    report = evaluate_until(None, *data, cv=cv, **options)
+    assert Counted.n_fits == report.out_of_fold.n_fits + 1
+    found = skeval.model_selection.cross_val_error(
+        Counted(), *data, cv=cv, sample_weight=weight, random_state=0
+    )
+    row = report["cross_validation"]
+    assert row.value == pytest.approx(found.value, rel=1e-12)
+    np.testing.assert_allclose(row.replicates, found.replicates)
+    if report.out_of_fold.n_fits <= 10:
+        first = evaluate_until(Counted.n_fits, *data, cv=cv, **options)
+        assert first["cross_validation"].value == row.value
+
+
+@pytest.mark.parametrize(("last", "done"), [(4, False), (11, True), (44, True)])
+def test_the_command_prints_what_is_done(tmp_path, capsys, monkeypatch, last, done):
+    table = np.column_stack([np.random.default_rng(0).normal(size=(60, 2)), np.tile([0, 1], 30)])
+    path, page, out = tmp_path / "a.csv", tmp_path / "a.html", tmp_path / "a.json"
+    np.savetxt(path, table, delimiter=",", header="a,b,target", comments="")
+    monkeypatch.setattr("skeval._commands.evaluate.parse_path", lambda _: Counted())
+    Counted.n_fits, Counted.last = 0, last
+    words = ["evaluate", str(path), "--estimator", "m:C", "--cv", "4"]
+    status = main([*words, "--html", str(page), "--json", str(out)])
+    printed = capsys.readouterr()
+    assert status == 130
+    assert "Traceback" not in printed.err
+    assert ("there is nothing to report yet" in printed.err) != done
+    assert without_progress(printed.err).strip() == ""
+    assert page.exists() == out.exists() == ("Estimated error" in printed.out) == done
+    if done:
+        assert "interrupted" in page.read_text()
+        assert json.loads(out.read_text())["warnings"][0]["code"] == "interrupted"

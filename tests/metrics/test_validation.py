@@ -1,0 +1,175 @@
+"""External validation of probabilities: statsmodels, published sizes, groups, weights, coverage."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit, logit
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import brier_score_loss, r2_score
+
+from skeval.metrics import calibration_measures, validation_size
+
+
+def draw(n, seed, slope=1.0, shift=0.0):
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-0.5, 1.2, n)
+    y = (rng.random(n) < expit(shift + slope * odds)).astype(int)
+    return y, expit(odds)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return draw(300, 0, slope=0.7, shift=0.3)
+
+
+@pytest.fixture(scope="module")
+def found(sample):
+    return calibration_measures(*sample, random_state=0)
+
+
+def test_the_regressions_are_those_of_statsmodels(sample, found):
+    """Generalised linear models with an offset, and their sandwich (HC0)."""
+    sm = pytest.importorskip("statsmodels.api")
+    (y, p), family = sample, sm.families.Binomial()
+    ones, odds = np.ones((len(y), 1)), logit(p)
+    large = sm.GLM(y, ones, family=family, offset=odds).fit(cov_type="HC0")
+    assert found["in_the_large"].value == pytest.approx(large.params[0], abs=1e-8)
+    assert found["in_the_large"].standard_error == pytest.approx(large.bse[0], rel=1e-6)
+    both = sm.GLM(y, np.column_stack([ones, odds]), family=family).fit(cov_type="HC0")
+    for at, name in enumerate(("intercept", "slope")):
+        assert found[name].value == pytest.approx(both.params[at], abs=1e-8)
+        assert found[name].standard_error == pytest.approx(both.bse[at], rel=1e-6)
+
+
+def test_groups_and_weights_are_those_of_statsmodels(sample):
+    sm = pytest.importorskip("statsmodels.api")
+    (y, p), rng = sample, np.random.default_rng(1)
+    groups, weight = rng.integers(0, 25, len(y)), rng.exponential(size=len(y)) + 0.2
+    design = np.column_stack([np.ones(len(y)), logit(p)])
+    model = sm.GLM(y, design, family=sm.families.Binomial())
+    options = {"groups": groups, "use_correction": False}
+    clustered = model.fit(cov_type="cluster", cov_kwds=options)
+    one = calibration_measures(y, p, groups=groups, random_state=0)
+    factor = np.sqrt(25 / 24)  # CR1
+    assert one["slope"].standard_error == pytest.approx(factor * clustered.bse[1], rel=1e-6)
+    weighted = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit()
+    other = calibration_measures(y, p, sample_weight=weight, random_state=0)
+    assert other["slope"].value == pytest.approx(weighted.params[1], abs=1e-7)
+    again = calibration_measures(y, p, sample_weight=7 * weight, random_state=0)
+    for name, each in other.items():
+        ends = each.interval.low, each.interval.high
+        assert ends == pytest.approx((again[name].interval.low, again[name].interval.high))
+
+
+def test_sums_and_brier_are_what_they_say(sample, found):
+    y, p = sample
+    assert found["observed_expected"].value == pytest.approx(y.sum() / p.sum())
+    baseline = brier_score_loss(y, np.full(len(y), y.mean()))
+    assert found["scaled_brier"].value == pytest.approx(1 - brier_score_loss(y, p) / baseline)
+    assert found["scaled_brier"].value == pytest.approx(r2_score(y, p))
+
+
+def test_ends_of_the_score_interval_are_where_the_test_is_significant(sample, found):
+    """Of Poisson's variance, scaled by the ratio that the report of the error has."""
+    y, p = sample
+    each = found["observed_expected"].interval
+    ratio = found["observed_expected"].standard_error ** 2 * p.sum() ** 2 / y.sum()
+    n = min(y.sum(), len(y) - y.sum())
+    larger = max(ratio, (n * ratio + 4) / (n + 4))
+    for end in (each.low, each.high):
+        z2 = (y.sum() - end * p.sum()) ** 2 / (larger * end * p.sum())
+        assert z2 == pytest.approx(stats.norm.ppf(0.975) ** 2)
+
+
+def test_a_larger_level_holds_a_smaller_one(found):
+    for each in found.values():
+        inner, outer = each.confidence_interval(0.5), each.confidence_interval(0.99)
+        assert outer.low <= inner.low <= each.value <= inner.high <= outer.high
+
+
+def test_the_smooth_curve_finds_the_distance(found):
+    y, p = draw(20_000, 3, slope=0.7, shift=0.3)
+    large = calibration_measures(y, p, random_state=0)
+    distance = np.abs(expit(0.3 + 0.7 * logit(p)) - p)
+    assert large["ici"].value == pytest.approx(distance.mean(), abs=0.01)
+    assert large["e50"].value == pytest.approx(np.median(distance), abs=0.01)
+    assert large["e90"].value == pytest.approx(np.quantile(distance, 0.9), abs=0.02)
+    assert found["ici"].details["by_chance"] > large["ici"].details["by_chance"] > 0
+
+
+def test_a_calibrated_model_may_have_no_distance():
+    low = [
+        calibration_measures(*draw(200, seed), random_state=0)["ici"].interval.low
+        for seed in range(12)
+    ]
+    assert np.mean(np.array(low) == 0) > 0.7
+
+
+def test_what_has_no_slope_is_undefined():
+    y = np.repeat([0, 1], 30)
+    with pytest.warns(UndefinedMetricWarning, match="separate"):
+        found = calibration_measures(y, np.where(y == 1, 0.9, 0.2) + 0.001 * np.arange(60) / 60)
+    assert np.isnan([found["slope"].value, found["slope"].interval.low]).all()
+    assert np.isfinite(found["observed_expected"].interval.high)
+    with pytest.warns(UserWarning, match="3 probabilities are 0 or 1"):
+        calibration_measures(np.tile([0, 1], 30), np.r_[0.0, 1.0, 1.0, np.linspace(0.1, 0.9, 57)])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_proba": np.linspace(-0.1, 1, 40)}, "between 0 and 1"),
+        ({"y_true": np.zeros(40)}, "both classes"),
+        ({"groups": np.zeros(40)}, "two groups"),
+        ({"confidence_level": 1.0}, "confidence_level"),
+    ],
+)
+def test_a_broken_rule_is_named(change, message):
+    given = {"y_true": np.tile([0, 1], 20), "y_proba": np.linspace(0.1, 0.9, 40)} | change
+    with pytest.raises(ValueError, match=message):
+        calibration_measures(**given)
+
+
+def test_sizes_are_those_that_pmvalsampsize_prints():
+    """pmvalsampsize 0.1.0 (R) for prevalence=.018, cstatistic=.8, lpnormal=c(-5, 2.5).
+
+    Its README example in github.com/raminrzn/pmvalsampsizepexa prints 20975, 4563 and 4252. It
+    takes .051 for the standard error of the ratio, and a million random numbers.
+    """
+    found = validation_size(0.018, roc_auc=0.8, log_odds=(-5, 2.5))
+    assert found["observed_expected"] == pytest.approx(20975, rel=0.005)
+    assert found["slope"] == pytest.approx(4563, rel=0.005)
+    assert found["roc_auc"] == 4252
+    assert found["n_samples"] == found["observed_expected"]
+    assert found["n_events"] == np.ceil(0.018 * found["n_samples"])
+
+
+def test_sizes_give_the_width_that_was_wanted():
+    """The interval of the slope, in samples of the size that was found, is about so wide."""
+    n = validation_size(0.4, log_odds=(-0.5, 1.2), widths={"slope": 0.4})["slope"]
+    widths = []
+    for seed in range(6):
+        each = calibration_measures(*draw(n, seed), random_state=0)["slope"].interval
+        widths.append(each.high - each.low)
+    assert np.mean(widths) == pytest.approx(0.4, rel=0.1)
+    proba = expit(np.random.default_rng(0).normal(-0.5, 1.2, 100_000))
+    other = validation_size(0.4, y_proba=proba, widths={"slope": 0.4})["slope"]
+    assert other == pytest.approx(n, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prevalence": 0}, "prevalence"),
+        ({"log_odds": (0, 1), "beta": (1, 1)}, "only one"),
+        ({"log_odds": (0, 0)}, "the second > 0"),
+        ({"beta": (1, 2, 3)}, "two numbers"),
+        ({"y_proba": [0.0, 0.5]}, "strictly between"),
+        ({"threshold": 0.2}, "must all be given"),
+        ({"widths": {"auc": 0.1}}, "widths"),
+        ({"widths": {"slope": 0}}, "widths"),
+    ],
+)
+def test_a_size_that_cannot_be_found_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        validation_size(**({"prevalence": 0.3} | options))

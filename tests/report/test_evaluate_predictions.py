@@ -1,0 +1,334 @@
+"""A report of predictions: kinds, metrics, intervals, subgroups, warnings, and what is refused."""
+
+import json
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+
+import skeval
+from skeval.metrics import calibration_measures
+from skeval.model_selection import metric_interval
+from skeval.report._given import read_predictions
+
+N = 120
+SHARED = {"random_state": 0}
+AUTO = "auto", None, None, None
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, N)
+    score = rng.normal(1.5 * y, 1.0)
+    return {
+        "y": y,
+        "score": score,
+        "p": 1 / (1 + np.exp(0.7 - score)),
+        "groups": rng.integers(0, 15, N),
+        "weight": rng.exponential(size=N) + 0.1,
+        "number": score + rng.normal(size=N),
+    }
+
+
+@pytest.fixture(scope="module")
+def three():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, N)
+    proba = rng.dirichlet([1, 1, 1], N)
+    proba[np.arange(N), y] += 0.4
+    return np.array(["a", "b", "c"])[y], proba / proba.sum(axis=1, keepdims=True)
+
+
+def evaluate(*args, **kwargs):
+    return skeval.evaluate_predictions(*args, **SHARED, **kwargs)
+
+
+def test_the_kind_is_told_by_the_values(data, three):
+    y, p, score = data["y"], data["p"], data["score"]
+    names = np.array(["no", "yes"])[y]
+    kinds = {
+        "labels": [(y, 1 - y), (names, names), (y == 1, y), (y, (p > 0.5).astype(float))],
+        "probabilities": [(y, p), (names, p), (y == 1, p), (y, np.column_stack([1 - p, p])), three],
+        "scores": [(y, score), (names, score), (three[0], np.log(three[1]))],
+        "numbers": [(score, p), (np.arange(N), np.arange(N) + 0.5), (np.arange(N), np.arange(N))],
+    }
+    for kind, cases in kinds.items():
+        for truth, predictions in cases:
+            assert read_predictions(truth, predictions, *AUTO).kind == kind
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metrics_are_those_of_scikit_learn(data, three, weighted):
+    weight = data["weight"] if weighted else None
+    own = {"sample_weight": weight}
+    y, p = data["y"], data["p"]
+    found = evaluate(y, p, **own).metrics
+    label = (p >= 0.5).astype(int)
+    expected = {
+        "accuracy": sk.accuracy_score(y, label, **own),
+        "balanced_accuracy": sk.balanced_accuracy_score(y, label, **own),
+        "f1_macro": sk.f1_score(y, label, average="macro", **own),
+        "matthews_corrcoef": sk.matthews_corrcoef(y, label, **own),
+        "cohen_kappa": sk.cohen_kappa_score(y, label, **own),
+        "log_loss": sk.log_loss(y, p, **own),
+        "brier_score": sk.brier_score_loss(y, p, **own),
+        "roc_auc": sk.roc_auc_score(y, p, **own),
+        "average_precision": sk.average_precision_score(y, p, **own),
+        "recall, 0": sk.recall_score(y, label, pos_label=0, **own),
+        "precision, 1": sk.precision_score(y, label, **own),
+    }
+    for name, value in expected.items():
+        assert found[name].value == pytest.approx(value, rel=1e-12), name
+    numbers = evaluate(data["score"], data["number"], **own).metrics
+    assert numbers["r2"].value == pytest.approx(sk.r2_score(data["score"], data["number"], **own))
+    many = evaluate(*three, **own).metrics
+    assert many["log_loss"].value == pytest.approx(sk.log_loss(*three, **own))
+    area = sk.roc_auc_score(three[0] == "b", three[1][:, 1], **own)
+    assert many["roc_auc, b"].value == pytest.approx(area)
+
+
+@pytest.mark.parametrize(
+    "given", [(), ("groups",), ("sample_weight",), ("groups", "sample_weight")]
+)
+def test_intervals_are_those_of_metric_interval(data, given):
+    """The report has no interval of its own where `metric_interval` has a formula."""
+    known = {"groups": data["groups"], "sample_weight": data["weight"]}
+    options = {name: known[name] for name in given}
+    y, p = data["y"], data["p"]
+    label = (p >= 0.5).astype(int)
+    found = evaluate(y, p, **options).metrics
+    for name, function, predictions in (
+        ("accuracy", sk.accuracy_score, label),
+        ("f1_macro", partial(sk.f1_score, average="macro"), label),
+        ("matthews_corrcoef", sk.matthews_corrcoef, label),
+        ("roc_auc", sk.roc_auc_score, p),
+    ):
+        one = metric_interval(
+            function, y, predictions, method="score" if given else "auto", **options
+        )
+        got = found[name].interval
+        assert (got.low, got.high) == pytest.approx((one.interval.low, one.interval.high), abs=2e-6)
+
+
+def test_the_answer_is_held_against_the_best_constant_on_the_same_samples(data):
+    y, p = data["y"], data["p"]
+    report = evaluate(y, p)
+    share = y.mean()
+    constant = np.mean((y - share) ** 2)
+    assert report.guess.error == pytest.approx(constant)
+    assert report.guess.difference == pytest.approx(sk.brier_score_loss(y, p) - constant)
+    assert report.guess.better
+    assert "beats that guess" in report.verdict
+    labels = evaluate(y, (p > 0.5).astype(int))
+    assert labels.answer.value == pytest.approx(np.mean(y != (p > 0.5)))
+    assert labels.answer.name == "error rate"
+    assert evaluate(y, data["score"]).guess is None
+
+
+def test_names_and_the_order_of_samples_change_nothing(data):
+    y, p, order = data["y"], data["p"], np.random.default_rng(0).permutation(N)
+    one = evaluate(y, p, groups=data["groups"])
+    other = evaluate(
+        pd.Series(np.array(["x", "y"])[y[order]], index=order),
+        pd.Series(p[order], index=order),
+        groups=np.array([f"g{k}" for k in data["groups"][order]]),
+    )
+    for name in ("accuracy", "brier_score", "roc_auc", "average_precision"):
+        a, b = one.metrics[name], other.metrics[name]
+        assert (a.value, a.interval.low) == pytest.approx((b.value, b.interval.low), rel=1e-9)
+
+
+def test_the_positive_class_is_said(data):
+    y, p = data["y"], data["p"]
+    names = np.array(["sick", "well"])[1 - y]
+    right, wrong = evaluate(names, p, pos_label="sick"), evaluate(names, p)
+    assert right.metrics["roc_auc"].value == pytest.approx(1 - wrong.metrics["roc_auc"].value)
+    assert "reversed" in [one.code for one in wrong.warnings]
+    assert "reversed" not in [one.code for one in right.warnings]
+    assert "probabilities of class sick" in right.facts[0]
+    frame = pd.DataFrame({"well": 1 - p, "sick": p})
+    assert evaluate(names, frame, pos_label="sick").answer.value == pytest.approx(
+        right.answer.value
+    )
+
+
+def test_columns_go_by_their_names(three):
+    y, proba = three
+    shuffled = pd.DataFrame(proba[:, [2, 0, 1]], columns=["c", "a", "b"])
+    assert evaluate(y, shuffled).answer.value == pytest.approx(evaluate(y, proba).answer.value)
+
+
+def test_probabilities_are_validated(data):
+    y, p, groups = data["y"], data["p"], data["groups"]
+    report = evaluate(y, p, groups=groups)
+    alone = calibration_measures(y, p, groups=groups, random_state=0)
+    for name, each in report.calibration.items():
+        assert each.interval == alone[name].interval
+    assert len(report.to_frame("calibration")) == len(alone)
+    extreme = evaluate(y, 1 / (1 + np.exp(-4 * (data["score"] - 0.7))))
+    assert "Probabilities are too extreme" in str(extreme)
+    assert evaluate(y, data["score"]).calibration is None
+    certain = np.where(np.arange(N) < 3, 1.0 - y, p)
+    assert "impossible" in {one.code for one in evaluate(y, certain).warnings}
+
+
+def test_a_threshold_makes_labels_of_scores(data):
+    y, score = data["y"], data["score"]
+    without, cut = evaluate(y, score), evaluate(y, score, threshold=0.7)
+    assert without.confusion is None
+    assert "accuracy" not in without.metrics
+    assert cut.metrics["accuracy"].value == pytest.approx(np.mean(y == (score >= 0.7)))
+    assert cut.confusion.counts.sum() == N
+    assert evaluate(y, data["p"]).threshold == 0.5
+
+
+def test_subgroups_are_held_against_the_rest_with_few_false_discoveries(data):
+    rng = np.random.default_rng(0)
+    y = data["y"]
+    label = np.where(data["p"] > 0.5, 1, 0)
+    site = rng.integers(0, 4, N)
+    label[site == 2] = 1 - y[site == 2]
+    report = evaluate(y, label, by={"site": site, "half": np.arange(N) < 60})
+    less = report.subgroups.less_the_rest
+    assert list(less) == ["site: 0", "site: 1", "site: 2", "site: 3", "half: False", "half: True"]
+    rest = np.mean((y != label)[site != 2])
+    assert less["site: 2"].value == pytest.approx(1 - rest)
+    assert less["site: 2"].details["pvalue_adjusted"] < 1e-3
+    pvalues = np.array([each.details["pvalue"] for each in less.values()])
+    adjusted = np.array([each.details["pvalue_adjusted"] for each in less.values()])
+    assert (adjusted >= pvalues).all()
+    assert "site: 2" in str(report)
+    frame = report.to_frame("less_the_rest")
+    assert list(frame["pvalue_adjusted"]) == pytest.approx(list(adjusted))
+
+
+def test_a_subgroup_of_one_group_has_no_interval(data):
+    by = np.where(data["groups"] == 3, "one", "other")
+    found = evaluate(data["y"], data["p"], groups=data["groups"], by=by).subgroups
+    assert np.isnan(found["one"].interval.low)
+    assert np.isfinite(found["other"].interval.low)
+
+
+def test_scoring_takes_names_and_functions(data):
+    y, p = data["y"], data["p"]
+    scoring = {
+        "brier_score": "neg_brier_score",
+        "recall_weighted": "recall_weighted",
+        "mine": sk.mean_absolute_error,
+    }
+    found = evaluate(y, p, scoring=scoring).metrics
+    recall = sk.recall_score(y, (p >= 0.5).astype(int), average="weighted")
+    assert found["recall_weighted"].value == pytest.approx(recall)
+    assert found["brier_score"].value == pytest.approx(sk.brier_score_loss(y, p))
+
+
+def test_what_a_reader_should_know_is_said(data):
+    y, p, score = data["y"], data["p"], data["score"]
+
+    def codes(*args, **kwargs):
+        return {one.code for one in evaluate(*args, **kwargs).warnings}
+
+    assert codes(y, p) == set()
+    assert codes(y, score) == {"no-probabilities"}
+    assert "constant-scores" in codes(y, np.full(N, 0.3))
+    assert "copies" in codes(np.tile(y, 2), np.tile(p, 2))
+    assert "copies" not in codes(np.tile(y, 2), np.tile(p, 2), groups=np.tile(np.arange(N), 2))
+    assert "copies" not in codes(y, np.round(p, 1))
+    assert "copies" in codes(pd.Series(y, index=np.arange(N) // 2), p)
+    assert "few-groups" in codes(y, p, groups=np.arange(N) % 5)
+    assert "never-predicted" in codes(y, np.zeros(N, dtype=int))
+    assert "perfect" in codes(y, y)
+    rare = np.where(np.arange(N) < 5, 1, 0)
+    assert "few-samples" in codes(rare, p)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_true": np.zeros((N, 2), dtype=int)}, "evaluate each column by itself"),
+        ({"predictions": {"a": np.zeros(N)}}, "compare_predictions"),
+        ({"predictions": np.zeros(N - 1)}, "same length"),
+        ({"predictions": np.full(N, np.nan)}, "NaN"),
+        ({"predictions": np.array(["a"] * N)}, "both hold"),
+        ({"y_true": np.zeros(N, dtype=int)}, "two classes"),
+        ({"predictions": np.linspace(0, 2, N), "kind": "probabilities"}, r"lie in \[0, 1\]"),
+        ({"predictions": np.ones((N, 3))}, "compare_predictions"),
+        ({"kind": "ranks"}, "kind must be"),
+        ({"kind": "labels", "predictions": np.zeros(N, dtype=int), "threshold": 0.4}, "threshold"),
+        ({"threshold": "best"}, "threshold must be"),
+        ({"pos_label": 7}, "pos_label must be"),
+        ({"sample_weight": np.zeros(N)}, "sample_weight"),
+        ({"sample_weight": np.r_[0.0, np.ones(N - 1)]}, "leave these samples out"),
+        ({"groups": np.zeros(N)}, "two groups"),
+        ({"by": np.zeros(3)}, "by must hold"),
+        ({"confidence_level": 2}, "confidence_level"),
+        ({"scoring": "r2_of_mine"}, "r2_of_mine"),
+    ],
+)
+def test_a_broken_rule_is_named(data, change, message):
+    arguments = {"y_true": data["y"], "predictions": data["p"]} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        evaluate(**arguments)
+
+
+def test_another_order_of_the_index_is_refused(data):
+    y, p = pd.Series(data["y"]), pd.Series(data["p"])
+    with pytest.raises(ValueError, match="index of y_true"):
+        evaluate(y, p.sort_values())
+
+
+def test_the_report_is_text_json_frames_and_a_page(data, three):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    by = np.where(np.arange(N) % 2, "<i>odd</i>", "even")
+    for truth, predictions, drawn in (
+        (data["y"], data["p"], True),
+        (*three, False),
+        (data["score"], data["number"], False),
+        (data["y"], data["score"], False),
+    ):
+        report = evaluate(truth, predictions, by=by)
+        if drawn:
+            page = report.to_html()
+            assert "could not be drawn" not in page
+            assert "<i>odd" not in page
+        assert report.verdict in str(report)
+        found = json.loads(report.to_json())
+        assert found["answer"]["value"] == pytest.approx(report.answer.value)
+        assert len(report.to_frame()) == len(report.metrics)
+        assert len(report.to_frame("hard_samples")) == len(report.hard_samples.sample)
+
+
+def mean_gap(y_true, y_pred):
+    return float(np.mean(y_pred) - np.mean(y_true))
+
+
+def test_the_call_repeats_the_numbers(data):
+    report = evaluate(data["y"], data["p"], scoring={"d2": mean_gap})
+    again = {}
+    given = {"y_true": data["y"], "predictions": data["p"], "mean_gap": mean_gap}
+    exec(report.call.replace("print(report)", ""), given, again)
+    assert again["report"].metrics["d2"].interval == report.metrics["d2"].interval
+
+
+def test_the_worst_samples_come_first(data):
+    y, p = data["y"], data["p"]
+    hard = evaluate(y, p).hard_samples
+    own = np.where(y == 1, p, 1 - p)
+    wrong = np.flatnonzero(own < 0.5)
+    assert set(hard.sample) == set(wrong)
+    assert np.allclose(hard.wrong, 1 - own[hard.sample])
+    assert (np.diff(hard.wrong) <= 0).all()
+    assert not hard.suspect.any()
+
+
+def test_no_warning_of_python_reaches_the_user(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(data["y"], np.zeros(N, dtype=int))
+        evaluate(data["y"], np.full(N, 0.5))
+        evaluate(data["score"], np.zeros(N))
