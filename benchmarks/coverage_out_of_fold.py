@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
+from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme
 from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import check_task
@@ -71,12 +71,11 @@ def draw_numbers(rng, n, signal, p):
 
 def measure(estimator, X, y, seed):
     """Return the metrics of repeated cross-validation."""
-    task = read_task(estimator, X, y)
-    p = Procedure("repeated_cv", task, task.units, (task.loss,))
-    scheme = repeated_scheme(p, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
-    answers = list(p.answers(scheme, Questions()))
-    inflation = find_inflation(p, scheme, answers, task.loss)
-    return measure_metrics(collect_answers(p, answers, scheme, inflation), 0.95)
+    task = read_task(estimator, X, y, method="repeated_cv")
+    scheme = repeated_scheme(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
+    answers = list(fit_scheme(task, scheme, Questions()))
+    inflation = find_inflation(task, scheme, answers, task.loss)
+    return measure_metrics(collect_answers(task, answers, scheme, inflation), 0.95)
 
 
 def truth(estimator, X, y, test):

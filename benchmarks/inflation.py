@@ -37,9 +37,10 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.proportions import binomial_limits
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import fit_scheme
 from skeval._resampling.task import read_task
-from skeval.model_selection._interval_methods import completed, repeated_scheme
+from skeval.model_selection._estimates import completed
+from skeval.model_selection._interval_methods import repeated_scheme
 
 RESULTS = Path(__file__).parent / "results" / "inflation.csv"
 FEWEST = 4  # samples of a class
@@ -154,13 +155,12 @@ def losses_of(numbers, y, predicted):
 
 def cross_validate(estimator, X, y, seed, n_repeats=10):
     """Return the predictions and the fold of each sample in each repeat."""
-    task = read_task(estimator, X, y)
-    p = Procedure("repeated_cv", task, task.units, (task.loss,))
+    task = read_task(estimator, X, y, method="repeated_cv")
     n_folds = min(10, len(y))
-    scheme = repeated_scheme(p, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
+    scheme = repeated_scheme(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
     predicted = np.empty((n_repeats, len(y)), dtype=y.dtype)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
-    for fit, answer in enumerate(completed(list(p.answers(scheme)))):
+    for fit, answer in enumerate(completed(list(fit_scheme(task, scheme)))):
         repeat, number = divmod(fit, n_folds)
         predicted[repeat, answer.rows] = task.target.decode(answer.predicted)
         fold[repeat, answer.rows] = number

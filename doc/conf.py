@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.extlinks",
+    "error_methods",
     "mathml",
     "numpydoc",
     "sphinx_copybutton",

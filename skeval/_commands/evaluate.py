@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from time import monotonic, perf_counter
@@ -129,9 +130,9 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         "--include",
         metavar="NAMES",
         default="auto",
+        choices=Parts(),
         help="what to run beside the answer: auto, what costs little (default); all; or, with "
-        "commas between them, some of holdout, leave_one_out, bootstrap, perturbation, "
-        "permutation, selection",
+        "commas between them, some of %(choices)s",
     )
     add(
         "--bootstraps",
@@ -158,6 +159,19 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         help="begin nothing after so long: fewer repeats of the folds, fewer estimates",
     )
     add("--quick", action="store_true", help=f"the same as --budget {QUICK_BUDGET:g}")
+
+
+class Parts:
+    """What `include` of `evaluate` names, looked up where help is asked for: it takes a second."""
+
+    def __iter__(self) -> Iterator[str]:
+        from skeval.report._evaluate import OPTIONAL
+
+        return iter(OPTIONAL)
+
+    def __contains__(self, text: object) -> bool:
+        """Let `evaluate` say what it does not know."""
+        return True
 
 
 def _parse_level(text: str) -> float:

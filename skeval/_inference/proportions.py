@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
-from skeval._inference.estimate import Limits, LimitsByMethod
+from skeval._inference.estimate import Details, Limits, LimitsByMethod
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
@@ -304,6 +304,9 @@ def bounds_of(loss: str) -> Limits:
     return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
 
 
+NOTHING: Details = {}
+
+
 class Finding(NamedTuple):
     """What a method finds of a mean loss, or of a score.
 
@@ -316,6 +319,10 @@ class Finding(NamedTuple):
         Of Student's quantile; infinity for the normal one.
     n_effective : float or None
         Number of independent samples whose mean would have the standard error; None if unknown.
+    forms : mapping
+        Intervals beside those that these numbers make, by form.
+    details : mapping
+        What else the method found, by name.
     """
 
     value: float
@@ -323,6 +330,8 @@ class Finding(NamedTuple):
     replicates: Floats
     degrees_of_freedom: float = np.inf
     n_effective: float | None = None
+    forms: LimitsByMethod = NOTHING
+    details: Details = NOTHING
 
     def inflate(self, factor: float) -> Finding:
         """Return what would have been found if the variance were so many times as large."""
@@ -366,8 +375,8 @@ def make_limits(
     """Return the intervals that can be read off what was found, by form, the default first.
 
     That is the form `first`, where it exists, or else the first of `list_forms`: quantiles make an
-    interval if the replicates vary, and a mean of 0 has no logarithm. `bounds` are by default
-    those of the loss.
+    interval if the replicates vary, and a mean of 0 has no logarithm. Forms of the method itself
+    follow. `bounds` are by default those of the loss.
     """
     forms = list(list_forms(loss))
     if found.n_effective is None:
@@ -378,6 +387,7 @@ def make_limits(
         forms[forms.index("normal")] = "t"
     if first == "quantile" and np.nanmin(found.replicates) < np.nanmax(found.replicates):
         forms.append("quantile")
-    forms.sort(key=lambda form: form != first)
     ends = bounds_of(loss) if bounds is None else bounds
-    return {form: partial(found.limits, form=form, bounds=ends) for form in forms}
+    read = {form: partial(found.limits, form=form, bounds=ends) for form in forms}
+    limits: LimitsByMethod = {**read, **found.forms}
+    return {form: limits[form] for form in sorted(limits, key=lambda form: form != first)}

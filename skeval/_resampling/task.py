@@ -16,11 +16,12 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from skeval._inference.errors import Tested
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
 from skeval._resampling.outputs import RESPONSES
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.schemes import Cases, cases_of
-from skeval._resampling.target import LossLike, Target, check_task, resolve_loss
+from skeval._resampling.target import Loss, LossLike, Target, check_task, resolve_loss
 from skeval._resampling.weights import (
     Params,
     check_params,
@@ -43,26 +44,32 @@ class Task:
     X : indexable
     target : Target
         Labels or numbers, and the groups of the samples.
-    loss : Loss or None
-        None where nothing asks for losses.
+    losses : tuple of Loss
+        Those that predictions are judged by; empty where nothing asks for losses.
     weight : ndarray of shape (n_samples,) or None
         Weights of the samples as they were given: those of fits and of means of losses.
     params : dict or None
         Other arguments of `fit` by name.
     n_jobs, verbose, memory, error_score
         As in scikit-learn.
+    method : str
+        Name of the method that repeats the fits, for results and errors.
+    counted : Cases or None
+        The units that losses are counted by, where these are not the groups or the samples.
     """
 
     estimator: Any
     X: Any
     target: Target
-    loss: Any = None
+    losses: tuple[Loss, ...] = ()
     weight: np.ndarray | None = None
     params: Params = None
     n_jobs: int | None = None
     verbose: int = 0
     memory: Any = None
     error_score: float | str = "raise"
+    method: str = ""
+    counted: Cases | None = None
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -70,10 +77,34 @@ class Task:
         """The group of each sample, None where samples are independent."""
         return self.target.groups
 
+    @property
+    def loss(self) -> Loss:
+        """The first of the losses."""
+        return self.losses[0]
+
     @cached_property
     def units(self) -> Cases:
-        """The samples, or their groups, as units that are held out together."""
-        return cases_of(self.target, self.groups)
+        """The units that are held out together and counted: by default the groups, or samples."""
+        return self.counted or cases_of(self.target, self.groups)
+
+    @property
+    def kept_together(self) -> np.ndarray | None:
+        """The unit of each sample; None where its losses count by themselves."""
+        units = self.counted
+        return units.unit if units is not None and units.name == "folds" else self.groups
+
+    def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+        """Return the losses of predictions for some rows."""
+        true = self.target.codes[rows]
+        if loss.name == "zero_one":
+            return (true != predicted).astype(float)
+        return loss(self.target.decode(true), self.target.decode(predicted))
+
+    def tested(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> Tested:
+        """Return the losses of predictions for some rows, with the weights and units of these."""
+        unit = None if self.units.n_groups is None else self.units.unit[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return Tested(self.loss_values(loss, rows, predicted), weight, unit)
 
     @cached_property
     def relative_weight(self) -> np.ndarray | None:
@@ -153,6 +184,7 @@ def read_task(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
+    method: str = "",
 ) -> Task:
     """Check what a public function is given, and return it as a task.
 
@@ -166,13 +198,14 @@ def read_task(
         estimator,
         X,
         target,
-        resolve_loss(loss, target) if with_loss else None,
+        (resolve_loss(loss, target),) if with_loss else (),
         None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
         params,
         n_jobs,
         verbose,
         memory,
         error_score,
+        method,
     )
 
 

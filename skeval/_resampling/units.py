@@ -21,6 +21,7 @@ __all__ = [
     "MAX_TRIES",
     "DrawingUnits",
     "Statistic",
+    "TooFewMembersError",
     "bootstrap_plan",
     "check_class_sizes",
     "drawing_units",
@@ -156,13 +157,17 @@ def plan_resamples(
     return ResamplingPlan(n_samples, len(indices), draw)
 
 
+class TooFewMembersError(ValueError):
+    """A class has too few members for a bootstrap."""
+
+
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:
     """Raise unless each class has a second member: left out, a single one is never learnt."""
     if classes is None or codes is None:
         return
     sizes = np.bincount(codes)
     if sizes.min() < 2:
-        raise ValueError(
+        raise TooFewMembersError(
             "y must hold at least 2 members of each class for a bootstrap, class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()}."
         )

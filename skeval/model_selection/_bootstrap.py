@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -16,14 +18,18 @@ from skeval._inference.errors import (
     combine,
     no_information,
     out_of_bag_influence,
+    resampled_plus,
     sampling_influence,
     standard_error,
     weigh_values,
 )
 from skeval._inference.estimate import Estimate
-from skeval._inference.proportions import row_means
+from skeval._inference.proportions import Finding, row_means
 from skeval._resampling.fits import fit_plan
+from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import ResamplingPlan
+from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.schemes import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.target import LossLike
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.units import (
@@ -34,7 +40,16 @@ from skeval._resampling.units import (
     plan_resamples,
 )
 from skeval._resampling.weights import Params, count_effective
-from skeval.model_selection._estimates import find_error, make_estimate, predict_own_samples
+from skeval.model_selection._estimates import (
+    Outcome,
+    Settings,
+    check_enough,
+    conclude,
+    find,
+    find_error,
+    predict_own_samples,
+    untested_losses,
+)
 from skeval.model_selection._tuning import read_split_scores
 from skeval.utils._checks import (
     check_confidence_level,
@@ -46,13 +61,17 @@ from skeval.utils._checks import (
     check_y,
 )
 from skeval.utils._compat import MetadataRequester, num_samples
-from skeval.utils._seeds import RandomStateLike
+from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "BootstrapSplit",
     "bootstrap_error",
-    "bootstrap_estimates",
+    "find_bootstraps",
+    "plan_bootstrap",
     "refit_632",
+    "run_bootstrap",
+    "run_location_shifted",
+    "run_two_stage",
     "score_632",
 ]
 
@@ -238,45 +257,45 @@ def bootstrap_error(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method=method,
     )
-    estimates = bootstrap_estimates(
-        task,
-        n_resamples=n_resamples,
-        average=average,
-        stratify=stratify,
-        indices=indices,
-        confidence_level=confidence_level,
-        random_state=random_state,
-    )
-    return estimates[method]
-
-
-def bootstrap_estimates(
-    task: Task,
-    *,
-    n_resamples: int,
-    average: str = "samples",
-    stratify: bool = False,
-    indices: Any = None,
-    confidence_level: float = 0.95,
-    random_state: RandomStateLike = None,
-) -> dict[str, Estimate]:
-    """Return every bootstrap estimate of error, by method, from one set of fits."""
     check_option("average", average, ("samples", "bootstraps"))
     check_flag("stratify", stratify)
-    n, target = check_count("n_resamples", n_resamples), task.target
-    codes = None if target.classes is None else target.codes
-    if stratify and codes is None:
+    if stratify and task.target.classes is None:
         raise ValueError(f"stratify=True needs a classifier, got {type(task.estimator).__name__}.")
+    settings = {"n_resamples": n_resamples, "average": average}
+    settings |= {"stratify": stratify, "indices": indices}
+    outcomes = find_bootstraps(task, root_seed(random_state), settings)
+    return conclude(task, outcomes[method], confidence_level)
+
+
+def plan_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
+    """Return the fits of resamples."""
+    target, n = task.target, check_count("n_resamples", settings["n_resamples"])
+    codes = None if target.classes is None else target.codes
     check_class_sizes(target.classes, codes)
-    units = drawing_units(len(target), codes if stratify else None, task.groups)
-    if indices is None:
-        plan = bootstrap_plan(units, n, random_state, target.classes, codes)
-    else:
-        plan = plan_resamples(indices, units, codes)
+    units = find_units(task, settings)
+    if settings.get("indices") is not None:
+        return plan_resamples(settings["indices"], units, codes)
+    return bootstrap_plan(units, n, root, target.classes, codes)
+
+
+def find_units(task: Task, settings: Settings) -> DrawingUnits:
+    """Return what a resample draws."""
+    strata = task.target.codes if settings.get("stratify") else None
+    return drawing_units(len(task.target), strata, task.groups)
+
+
+def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
+    """Return what every bootstrap estimate finds, by method, from one set of fits."""
+    plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
     bags = sum_out_of_bag(task, plan, units)
-    predictions = target.decode(predict_own_samples(task))
-    return combine_estimates(task, predictions, bags, plan, units, average, confidence_level)
+    predictions = task.target.decode(predict_own_samples(task))
+    average = settings.get("average", "samples")
+    found = combine_estimates(task, predictions, bags, plan, units, average)
+    n_tested = int(np.count_nonzero(bags.tests))
+    counts = plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups
+    return {method: Outcome([each], *counts) for method, each in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,8 +348,7 @@ def combine_estimates(
     plan: ResamplingPlan,
     units: DrawingUnits,
     average: str,
-    confidence_level: float,
-) -> dict[str, Estimate]:
+) -> dict[str, Finding]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
     loss_fn, truth, weights = task.loss, task.target.y, task.relative_weight
     tested, sample_errors = bags.tests > 0, bags.sample_errors
@@ -348,28 +366,121 @@ def combine_estimates(
         sampling_influence(gamma_values, units),
     )
     size = int(tested.sum()) if weights is None else count_effective(weights[tested])
-    estimates = {}
+    findings = {}
     for method in METHODS:
         combined = combine(method, float(losses.mean()), float(oob), gamma)
         spread = standard_error(combined.gradient, *influences)
-        estimates[method] = make_estimate(
-            find_error(combined.error, spread, bags.errors, size, units.n_groups),
-            method=method,
-            loss=loss_fn.name,
-            n_samples=int(tested.sum()),
-            n_failed=bags.n_failed,
-            n_groups=units.n_groups,
-            confidence_level=confidence_level,
-            resubstitution=float(losses.mean()),
-            oob=float(oob),
-            no_information=gamma,
-            relative_overfitting=combined.relative_overfitting,
-            weight=combined.weight,
-            n_resamples=len(bags.errors),
-            n_redrawn=bags.n_redrawn,
-            average=average,
-        )
-    return estimates
+        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss_fn.name)
+        details = {
+            "resubstitution": float(losses.mean()),
+            "oob": float(oob),
+            "no_information": gamma,
+            "relative_overfitting": combined.relative_overfitting,
+            "weight": combined.weight,
+            "n_resamples": len(bags.errors),
+            "n_redrawn": bags.n_redrawn,
+            "average": average,
+        }
+        findings[method] = error._replace(details=details)
+    return findings
+
+
+def groups_of(task: Task) -> np.ndarray | None:
+    """Return the groups by their numbers; None where samples are independent."""
+    return None if task.units.n_groups is None else task.units.unit
+
+
+def run_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Run one of the estimates of `bootstrap_error`, whatever groups are called."""
+    check_count("n_resamples", settings["n_resamples"], 2)
+    numbered = task.under(target=replace(task.target, groups=groups_of(task)))
+    return find_bootstraps(numbered, root, settings)[task.method]
+
+
+class Resampled(NamedTuple):
+    """What the resamples of a sample say.
+
+    Attributes
+    ----------
+    plus, apparent : float
+        The .632+ estimate, and the resubstitution error.
+    in_bag : ndarray of shape (n_resamples,)
+        Error of the rule of each resample on that resample; nan where the fit failed.
+    """
+
+    plus: float
+    apparent: float
+    in_bag: np.ndarray
+
+
+def read_sample(
+    task: Task, scheme: BootstrapScheme, number: int, answers: list[FitOutput | None]
+) -> Resampled:
+    """Return what the fits of a sample and of its resamples say, nan where they failed."""
+    (loss,), resampler = task.losses, scheme.resampler
+    if answers[0] is None or answers[1:].count(None) == len(answers) - 1:
+        return Resampled(np.nan, np.nan, np.full(len(answers) - 1, np.nan))
+    sample = resampler.sample(number)
+    losses = np.full((len(answers), len(sample.rows)), np.nan)
+    for fit, answer in enumerate(answers):
+        if answer is not None:
+            of_row = np.zeros(len(task.target))
+            of_row[answer.rows] = task.loss_values(loss, answer.rows, answer.predicted)
+            losses[fit] = of_row[sample.rows]
+    (predicted,) = answers[0].expand(0)
+    counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
+    truth, answered = task.target.y[sample.rows], task.target.decode(predicted[sample.rows])
+    pairs = None if loss.name == "zero_one" else loss
+    plus, apparent = resampled_plus(truth, answered, losses, counts == 0, pairs)
+    in_bag = np.sum(counts * losses[1:], axis=1) / counts.sum(axis=1)
+    return Resampled(plus, apparent, in_bag)
+
+
+def read_samples(
+    task: Task, n_resamples: list[int], root: SeedSequence
+) -> tuple[list[Resampled], int, int]:
+    """Fit samples and their resamples; return what each says, and the fits done and failed."""
+    codes = None if task.target.classes is None else task.target.codes
+    check_class_sizes(task.target.classes, codes)
+    scheme = bootstrap_scheme(task.units, task.target, n_resamples, root)
+    answers, found, n_failed = fit_scheme(task, scheme), [], 0
+    for number, n in enumerate(n_resamples):
+        part = list(islice(answers, 1 + n))
+        n_failed += part.count(None)
+        found.append(read_sample(task, scheme, number, part))
+    for _ in answers:  # nothing is left, but at its end the generator warns of failed fits
+        pass
+    check_enough(task, np.array([found[0].plus]), 1)
+    return found, scheme.plan.n_fits, n_failed
+
+
+def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Shift the in-bag errors by what the resubstitution error lacks."""
+    n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
+    ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(task, [n_resamples], root)
+    draws = in_bag + (plus - apparent)
+    (loss,) = task.losses
+    found = find(loss, plus, spread_of(draws), draws, untested_losses(task))
+    return Outcome([found], n_fits, n_failed)
+
+
+def run_two_stage(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Estimate again in resamples of the data, by resamples of them."""
+    n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
+    n_inner = check_count("n_inner_resamples", settings["n_inner_resamples"])
+    sizes = [n_resamples] + [n_inner] * n_resamples
+    (whole, *again), n_fits, n_failed = read_samples(task, sizes, root)
+    draws = np.array([each.plus for each in again])
+    check_enough(task, draws, 2)
+    (loss,) = task.losses
+    found = find(loss, whole.plus, spread_of(draws), draws, untested_losses(task))
+    return Outcome([found], n_fits, n_failed)
+
+
+def spread_of(draws: np.ndarray) -> float:
+    """Return the standard deviation of the draws that are defined, 0 for a single one."""
+    defined = draws[np.isfinite(draws)]
+    return float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0
 
 
 class BootstrapSplit(MetadataRequester):

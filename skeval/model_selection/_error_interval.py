@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -12,20 +11,18 @@ import numpy as np
 from skeval._inference.errors import Tested, n_units
 from skeval._inference.estimate import Estimate
 from skeval._inference.ordered import time_blocks
-from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
-from skeval._resampling.procedure import OutOfFold, Procedure, collect_answers
+from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme
 from skeval._resampling.schemes import Cases
 from skeval._resampling.target import LossLike
-from skeval._resampling.task import read_task
+from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, check_takes_weights
-from skeval.model_selection._estimates import make_estimate
+from skeval.model_selection._estimates import Outcome, Settings, conclude
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
     Design,
-    completed,
     find_inflation,
     find_method,
     find_repeated,
@@ -44,6 +41,7 @@ from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "check_sample_weight",
+    "conclude_row",
     "error_interval",
     "error_of_some",
     "find_answer",
@@ -90,6 +88,9 @@ def error_interval(
       :math:`f = \max(1 + \delta, 1.2 + 1 / (2 R))`, where :math:`\delta` is what losses share
       since one model tests them, estimated from the repeats (Notes); it is 1.55 + .45 / `R` with
       `groups`, and with one repeat.
+    - "cross_validation", "leave_one_out", "resubstitution": those of `cross_val_error`, of one
+      set of folds and of as many as samples or groups, and of `resubstitution_error`, which is no
+      interval of the error.
     - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
     - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
       :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
@@ -138,7 +139,8 @@ def error_interval(
     method : str, default="auto"
         One of the names above.
     cv : int, splitter or iterable of (train, test), default=None
-        For "repeated_cv", instead of `n_folds`: the folds that the error is of. Those of a number,
+        For "cross_validation", its folds. For "repeated_cv", instead of `n_folds`: the folds that
+        the error is of. Those of a number,
         and of a splitter with ``shuffle=True``, are drawn anew for each repeat. All others are
         taken as they are, and the method of the result is "given_folds": the error is then that of
         `cross_val_error` on them, and where folds are neither dealt at random by the splitter nor
@@ -250,8 +252,8 @@ def error_interval(
     above a tenth undercover by much, and that both bootstraps with quantiles do by half.
 
     Samples are dealt to folds class by class, and subsamples and halves have their share of each
-    class. What is drawn does not depend on the names of classes and groups, but does on the order
-    of the samples.
+    class. What is drawn does not depend on the names of classes, nor, but for the bootstrap and
+    "cross_validation", on those of groups; it does on the order of the samples.
 
     References
     ----------
@@ -322,11 +324,12 @@ def error_interval(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method=method,
     )
     weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
     task = task.under(weight=weight)
-    procedure = Procedure(method, task, task.units, (task.loss,))
     given = {
+        "cv": cv,
         "n_folds": n_folds,
         "n_repeats": n_repeats,
         "n_pairs": n_pairs,
@@ -337,32 +340,31 @@ def error_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if method != AUTO:
-        if cv is not None:
-            raise ValueError(f"cv must be None for method={method!r}, got {cv!r}.")
-        return run_method(procedure, given, confidence_level, random_state)
-    design = plan_answer(procedure, cv, given, random_state)
-    answers = list(design.procedure.answers(design.scheme))
+        return run_method(task, given, confidence_level, random_state)
+    design = plan_answer(task, given.pop("cv", None), given, random_state)
+    answers = list(fit_scheme(design.task, design.scheme))
     return find_answer(design, answers, confidence_level)
 
 
 def plan_answer(
-    p: Procedure, cv: Any, given: dict[str, Any], random_state: RandomStateLike
+    task: Task, cv: Any, given: dict[str, Any], random_state: RandomStateLike
 ) -> Design:
     """Return the folds of the answer: as many as were asked for, or those that were given."""
     if cv is not None and "n_folds" in given:
         raise ValueError(f"n_folds must be None where cv is given, got {given['n_folds']!r}.")
     if isinstance(cv, Integral):
         given = given | {"n_folds": check_count("cv", cv, 2)}
-    settings, root = resolve_settings(p, find_method(p.method), given), root_seed(random_state)
+    root = root_seed(random_state)
+    settings = resolve_settings(task, find_method(task.method), given)
     if cv is None or isinstance(cv, Integral):
-        return Design(p, repeated_scheme(p, root, settings), settings, None)
+        return Design(task, repeated_scheme(task, root, settings), settings, None)
     check_count("n_repeats", settings["n_repeats"])
     if "n_repeats" in given and not draws_anew(cv):
         raise ValueError(
             "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
             f"shuffle=True is drawn anew. Got n_repeats={given['n_repeats']!r}, cv={cv!r}."
         )
-    return read_design(p, cv, root, settings)
+    return read_design(task, cv, root, settings)
 
 
 def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
@@ -373,18 +375,17 @@ def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design
     """
     if not design.ordered:
         return design
-    p, known = design.procedure, completed(list(answers))
+    task, known = design.task, [answer for answer in answers if answer is not None]
     rows = np.concatenate([answer.rows for answer in known])
-    (loss,) = p.losses
-    losses = np.concatenate([p.loss_values(loss, each.rows, each.predicted) for each in known])
+    parts = [task.loss_values(task.loss, each.rows, each.predicted) for each in known]
     tested, place = np.unique(rows, return_inverse=True)
-    blocks = time_blocks(np.bincount(place, losses) / np.bincount(place))
-    unit = np.zeros(len(p.target), dtype=np.intp)
+    blocks = time_blocks(np.bincount(place, np.concatenate(parts)) / np.bincount(place))
+    unit = np.zeros(len(task.target), dtype=np.intp)
     if blocks is not None:
         unit[tested] = blocks
     n_blocks = int(unit.max()) + 1
     cases = Cases(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, "blocks of time")
-    return design._replace(procedure=replace(p, cases=cases))
+    return design._replace(task=task.under(counted=cases))
 
 
 def find_answer(
@@ -392,56 +393,29 @@ def find_answer(
 ) -> Estimate:
     """Return what the answers of the fits of a design say of the error."""
     design = count_in_time(design, answers)
-    p, scheme, settings = design.procedure, design.scheme, design.settings
-    outcome = outcome_of_repeats(p, scheme, answers)
-    (found,) = outcome.findings
-    n_tested = len(np.unique(np.concatenate([answer.rows for answer in completed(answers)])))
-    counts = outcome.n_fits, outcome.n_failed, n_tested, count_groups(p)
-    return make_error_interval(p, found, *counts, settings, confidence_level)
+    outcome = outcome_of_repeats(design.task, design.scheme, answers)
+    return conclude_row(design.task, outcome, design.settings, confidence_level)
 
 
-def count_groups(p: Procedure) -> int | None:
-    """Return the number of units, None where they are samples."""
-    return None if p.cases.name == "samples" else p.cases.n_groups
+def conclude_row(
+    task: Task, outcome: Outcome, settings: Settings, confidence_level: float
+) -> Estimate:
+    """Return as an estimate what a row of the table finds; it counts the units of the task."""
+    if outcome.n_groups is None and task.units.name != "samples":
+        outcome = outcome._replace(n_groups=task.units.n_groups)
+    row = find_method(task.method)
+    told = {name: settings[name] for name in settings if name in row.defaults and name != "cv"}
+    return conclude(task, outcome, confidence_level, form=row.form, settings=told)
 
 
 def run_method(
-    p: Procedure, given: dict[str, Any], confidence_level: float, random_state: RandomStateLike
+    task: Task, given: Settings, confidence_level: float, random_state: RandomStateLike
 ) -> Estimate:
-    """Run the method of a procedure and return what it finds."""
-    settings = resolve_settings(p, find_method(p.method), given)
-    outcome = find_method(p.method).run(p, root_seed(random_state), settings)
-    (found,) = outcome.findings
-    counts = outcome.n_fits, outcome.n_failed, len(p.target), p.cases.n_groups
-    return make_error_interval(p, found, *counts, settings, confidence_level)
-
-
-def make_error_interval(
-    p: Procedure,
-    found: Finding,
-    n_fits: int,
-    n_failed: int,
-    n_samples: int,
-    n_groups: int | None,
-    settings: dict[str, Any],
-    confidence_level: float,
-) -> Estimate:
-    """Return what a method found, for all samples or some of them."""
-    (loss,) = p.losses
-    df = found.degrees_of_freedom
-    return make_estimate(
-        found,
-        method=p.method,
-        loss=loss.name,
-        limits=make_limits(found, loss.name, first=find_method(p.method).form),
-        n_samples=n_samples,
-        n_failed=n_failed,
-        n_groups=n_groups,
-        confidence_level=confidence_level,
-        n_fits=n_fits,
-        degrees_of_freedom=None if np.isinf(df) else df,
-        parameters=settings,
-    )
+    """Run the method of a task and return what it finds."""
+    row = find_method(task.method)
+    settings = resolve_settings(task, row, given)
+    outcome = row.run(task, root_seed(random_state), settings)
+    return conclude_row(task, outcome, settings, confidence_level)
 
 
 def read_answers(
@@ -449,28 +423,29 @@ def read_answers(
 ) -> tuple[Estimate, OutOfFold]:
     """Return what the answers of a design say of the error, and the predictions in them."""
     design = count_in_time(design, answers)
-    p, scheme = design.procedure, design.scheme
-    found = collect_answers(p, answers, scheme, find_inflation(p, scheme, answers, p.losses[0]))
+    task, scheme = design.task, design.scheme
+    inflation = find_inflation(task, scheme, answers, task.loss)
+    found = collect_answers(task, answers, scheme, inflation)
     return find_answer(design, answers, confidence_level), found
 
 
-def error_of_some(p: Procedure, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
+def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
-    (loss,), repeats = p.losses, []
-    unit = None if p.cases.n_groups is None else p.cases.unit
+    repeats = []
+    unit = None if task.units.n_groups is None else task.units.unit
     for answers in found.repeats:
         part = answers & chosen[found.row]
         rows = found.row[part]
         if len(rows):
-            repeats.append(p.tested(loss, rows, found.predicted[part]))
+            repeats.append(task.tested(task.loss, rows, found.predicted[part]))
     kept = np.unique(found.row[chosen[found.row]])
-    weight = None if p.weight is None else p.weight[kept]
+    weight = None if task.weight is None else task.weight[kept]
     stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
     told = whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
-    counts = told["n_fits"], whole.n_failed, len(kept), n_groups
-    made = find_repeated(loss, repeats, stand_in, found.inflation)
-    return make_error_interval(p, made, *counts, told["parameters"], whole.confidence_level)
+    made = find_repeated(task.loss, repeats, stand_in, found.inflation)
+    outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
+    return conclude_row(task, outcome, told["parameters"], whole.confidence_level)
 
 
 def check_sample_weight(

@@ -1,47 +1,95 @@
-"""Estimates of the error: the form that they have, and the two that need no more than folds.
+"""Estimates of the error: the form that they have, and those that need no more than folds.
 
 Resubstitution is the error on the samples that the estimator was fitted on; cross-validation that
-on held-out folds.
+on held-out folds, of which leave-one-out has as many as samples.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+)
 
-from skeval._inference.estimate import Estimate, LimitsByMethod
+from skeval._inference.errors import Tested, worth
+from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import (
     Finding,
     bounds_of,
+    effective_number,
     effective_size,
     make_limits,
     row_means,
     standard_error_of_ratio,
 )
 from skeval._resampling.fits import Outputs, fit_plan
-from skeval._resampling.folds import Folds, fold_plan, resolve_folds
-from skeval._resampling.plan import whole_plan
-from skeval._resampling.target import LossLike, Target
+from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.outputs import FitOutput
+from skeval._resampling.plan import ResamplingPlan, whole_plan
+from skeval._resampling.target import Loss, LossLike, Target
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, count_effective
 from skeval.utils._checks import check_confidence_level
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed, small_seed
 from skeval.utils._text import mean_loss_name
 
 __all__ = [
+    "INFLATED",
+    "Outcome",
+    "Settings",
+    "check_enough",
+    "completed",
+    "conclude",
     "cross_val_error",
-    "estimate_over_folds",
-    "estimate_resubstitution",
+    "find",
     "find_error",
     "make_estimate",
+    "plan_leave_one_out",
     "predict_own_samples",
     "repeat_folds",
     "resubstitution_error",
+    "run_cross_validation",
+    "run_leave_one_out",
+    "run_resubstitution",
+    "run_third",
+    "student_of_groups",
+    "untested_losses",
 ]
 
 INFLATION = 2.0
 """Mean squared deviation of one cross-validation from the risk, over its naive variance."""
+INFLATED = "inflated"
+"""The form of an interval by that variance."""
+
+Settings = dict[str, Any]
+"""The parameters of a method, by name."""
+
+
+class Outcome(NamedTuple):
+    """What a method finds for each loss, and from what.
+
+    Attributes
+    ----------
+    findings : list of Finding
+    n_fits, n_failed : int
+    n_tested : int or None
+        Number of samples that the findings are of; None for all.
+    n_groups : int or None
+        Number of groups whose losses were added up; None where none were.
+    """
+
+    findings: list[Finding]
+    n_fits: int
+    n_failed: int = 0
+    n_tested: int | None = None
+    n_groups: int | None = None
 
 
 def find_error(
@@ -50,11 +98,74 @@ def find_error(
     replicates: np.ndarray,
     n_samples: float,
     n_groups: int | None = None,
+    loss: str = "zero_one",
 ) -> Finding:
     """Return what was found of an error, in so many samples of equal weight, or in groups."""
     df = np.inf if n_groups is None else n_groups - 1.0
-    n = effective_size(error, standard_error, n_samples, n_groups)
+    n = None
+    if loss == "zero_one":
+        n = effective_size(error, standard_error, n_samples, n_groups)
     return Finding(error, standard_error, replicates, df, n)
+
+
+def check_enough(task: Task, values: np.ndarray, least: int) -> None:
+    """Raise unless so many values are defined: fits may have failed, scores be undefined."""
+    n = int(np.isfinite(values).sum())
+    if n < least:
+        raise ValueError(
+            f"estimator must succeed more often for method={task.method!r}: of {len(values)} "
+            f"numbers that it needs, {n} are defined, and {least} must be."
+        )
+
+
+def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
+    """Return the answers of the fits that did not fail."""
+    return [answer for answer in answers if answer is not None]
+
+
+def untested_losses(task: Task, share: float = 1.0) -> Tested:
+    """Return a stand-in for losses of a share of the units: weights and units alone count."""
+    counted = task.units.unit < int(share * task.units.n_units)
+    unit = None if task.units.n_groups is None else task.units.unit[counted]
+    weight = None if task.weight is None else task.weight[counted]
+    return Tested(np.zeros(counted.sum()), weight, unit)
+
+
+def student_of_groups(task: Task, n_groups: int | None = None) -> float:
+    """Return the degrees of freedom of a standard error of groups; infinity without them."""
+    if task.units.n_groups is None:
+        return np.inf
+    return float((n_groups or task.units.n_groups) - 1)
+
+
+def find(
+    loss: Loss,
+    error: float,
+    standard_error: float,
+    replicates: np.ndarray,
+    tested: Tested,
+    *,
+    degrees_of_freedom: float = np.inf,
+    variance: float = np.nan,
+    binomial: bool = True,
+    inflation: float = 1.0,
+) -> Finding:
+    """Return what was found, with the number of independent samples that it is worth.
+
+    `tested` are the losses (or what stands for them) that the error is a mean of, `variance` that
+    of a single loss; that of 0-1 loss is ``error (1 - error)`` but for a `binomial` of False. Where
+    no loss varies, it is worth the number of units over `inflation`.
+    """
+    low, high = bounds_of(loss.name)
+    error = float(np.clip(error, low, high))
+    if loss.name == "zero_one" and binomial:
+        variance = error * (1 - error)
+    n_effective = None
+    if np.isfinite(variance) and np.isfinite(standard_error):
+        unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
+        most = worth(tested)
+        n_effective = effective_number(variance, standard_error, most, unvaried / inflation)
+    return Finding(error, float(standard_error), replicates, degrees_of_freedom, n_effective)
 
 
 def make_estimate(
@@ -64,25 +175,51 @@ def make_estimate(
     loss: str,
     n_samples: int,
     confidence_level: float,
-    limits: LimitsByMethod | None = None,
+    form: str = "",
     n_failed: int = 0,
     n_groups: int | None = None,
     **details: Any,
 ) -> Estimate:
-    """Return what a method found of a mean loss; `limits` are by default those of the loss."""
+    """Return what a method found of a mean loss, by default with an interval of a form."""
     shared = {"loss": loss, "n_groups": n_groups, "effective_n_samples": found.n_effective}
     return Estimate(
         name=mean_loss_name(loss),
         value=found.value,
         standard_error=found.standard_error,
         method=method,
-        limits=make_limits(found, loss) if limits is None else limits,
+        limits=make_limits(found, loss, first=form),
         n_samples=n_samples,
         n_failed=n_failed,
         replicates=found.replicates,
-        details=shared | details,
+        details={**shared, **found.details, **details},
         confidence_level=confidence_level,
         bounds=bounds_of(loss),
+    )
+
+
+def conclude(
+    task: Task,
+    outcome: Outcome,
+    confidence_level: float,
+    *,
+    form: str = "",
+    settings: Settings | None = None,
+) -> Estimate:
+    """Return as an estimate what the method of a task finds of its one loss."""
+    (found,) = outcome.findings
+    df = found.degrees_of_freedom
+    return make_estimate(
+        found,
+        method=task.method,
+        loss=task.loss.name,
+        form=form,
+        n_samples=len(task.target) if outcome.n_tested is None else outcome.n_tested,
+        n_failed=outcome.n_failed,
+        n_groups=outcome.n_groups,
+        confidence_level=confidence_level,
+        n_fits=outcome.n_fits,
+        degrees_of_freedom=None if np.isinf(df) else df,
+        parameters={} if settings is None else settings,
     )
 
 
@@ -155,26 +292,23 @@ def resubstitution_error(
     """
     check_confidence_level(confidence_level)
     given: dict[str, Any] = {"sample_weight": sample_weight, "params": params}
+    given["method"] = "resubstitution"
     task = read_task(estimator, X, y, groups=groups, loss=loss, **given)
-    return estimate_resubstitution(task, confidence_level)
+    return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
 
 
-def estimate_resubstitution(task: Task, confidence_level: float) -> Estimate:
-    """Return the error on the training samples."""
-    weights = task.relative_weight
-    losses = task.loss(task.target.y, task.target.decode(predict_own_samples(task)))
-    counted = np.ones(len(losses)) if weights is None else weights
-    spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
-    size = len(losses) if weights is None else count_effective(weights)
-    error = float(np.average(losses, weights=weights))
-    return make_estimate(
-        find_error(error, spread, losses, size, n_groups),
-        method="resubstitution",
-        loss=task.loss.name,
-        n_samples=len(losses),
-        n_groups=n_groups,
-        confidence_level=confidence_level,
-    )
+def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Fit all samples, and test on them."""
+    weights, findings = task.relative_weight, []
+    answered = task.target.decode(predict_own_samples(task))
+    counted = np.ones(len(answered)) if weights is None else weights
+    size = len(answered) if weights is None else count_effective(weights)
+    for loss in task.losses:
+        losses = loss(task.target.y, answered)
+        spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
+        error = float(np.average(losses, weights=weights))
+        findings.append(find_error(error, spread, losses, size, n_groups, loss.name))
+    return Outcome(findings, 1, n_groups=n_groups)
 
 
 def predict_own_samples(task: Task) -> np.ndarray:
@@ -321,59 +455,68 @@ def cross_val_error(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method="cross_validation",
     )
-    folds = resolve_folds(cv, task.X, task.target, task.groups, random_state)
-    return estimate_over_folds(task, folds, "cross_validation", confidence_level)
+    outcome = run_cross_validation(task, root_seed(random_state), {"cv": cv})
+    return conclude(task, outcome, confidence_level, form=INFLATED)
 
 
-def estimate_over_folds(
-    task: Task,
-    folds: Folds,
-    method: str,
-    confidence_level: float,
-    groups: Any = None,
-    outputs: Outputs | None = None,
-) -> Estimate:
-    """Return the error over folds by the name of the method: one split is a hold-out.
+def run_cross_validation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Cross-validate once, on folds that may be given, with their "outputs" where they are done."""
+    folds = resolve_folds(settings["cv"], task.X, task.target, task.groups, root)
+    return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"))
 
-    Its spread is that over `groups`, by default the groups of the task. `outputs` are what the fits
-    of these folds answer, where they are done.
-    """
-    loss, weights = task.loss, task.relative_weight
-    n = len(task.target)
-    sums, tests = np.zeros(n), np.zeros(n)
+
+def plan_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
+    """Return the fits without each sample, or each group, in turn."""
+    splitter = LeaveOneOut() if task.groups is None else LeaveOneGroupOut()
+    folds = resolve_folds(splitter, task.X, task.target, task.groups, root)
+    return fold_plan(len(task.target), folds)
+
+
+def run_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Hold each sample, or each group, out in turn."""
+    return run_plan(task, plan_leave_one_out(task, root, settings))
+
+
+def run_third(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+    """Hold a third out once, as scikit-learn draws it."""
+    target, splitter = task.target, GroupShuffleSplit
+    if task.groups is None:
+        alone = target.classes is None or np.bincount(target.codes).min() < 2
+        splitter = ShuffleSplit if alone else StratifiedShuffleSplit
+    seed: Any = root.entropy
+    third = splitter(n_splits=1, test_size=1 / 3, random_state=small_seed(seed))
+    folds = resolve_folds(third, task.X, target, task.groups, root)
+    return run_plan(task, fold_plan(len(target), folds))
+
+
+def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -> Outcome:
+    """Return the error over folds; losses of samples that are kept together are added up first."""
+    weights, n = task.relative_weight, len(task.target)
+    sums, tests = np.zeros((len(task.losses), n)), np.zeros(n)
     fold_errors, n_failed = [], 0
-    for block, output in fit_plan(task, fold_plan(n, folds)) if outputs is None else outputs:
-        losses = loss.of_output(task.target, block, output)
-        tested = ~np.isnan(losses)
-        sums += np.where(tested, losses, 0).sum(axis=0)
-        tests += tested.sum(axis=0)
-        fold_errors.append(row_means(losses, weights))
+    for block, output in fit_plan(task, plan) if outputs is None else outputs:
+        losses = np.stack([loss.of_output(task.target, block, output) for loss in task.losses])
+        sums += np.nansum(losses, axis=1)
+        tests += np.sum(~np.isnan(losses[0]), axis=0)
+        fold_errors.append([row_means(each, weights) for each in losses])
         n_failed += int(output.failed.sum())
     n_tested = int(np.count_nonzero(tests))
     size: float = n_tested
     if weights is not None:
         size = count_effective(weights[tests > 0])
         sums, tests = weights * sums, weights * tests
-    groups = task.groups if groups is None else groups
-    spread, n_groups = standard_error_of_ratio(sums, tests, groups)
-    errors = np.concatenate(fold_errors)
-    found = find_error(float(sums.sum() / tests.sum()), spread, errors, size, n_groups)
-    limits = make_limits(found, loss.name)
-    if len(errors) > 1:
-        wider, *_ = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys").values()
-        limits = {"inflated": wider, **limits}
-    return make_estimate(
-        found,
-        method=method,
-        loss=loss.name,
-        limits=limits,
-        n_samples=n_tested,
-        n_failed=n_failed,
-        n_groups=n_groups,
-        confidence_level=confidence_level,
-        fold_mean=float(np.nanmean(errors)),
-    )
+    findings = []
+    for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
+        error = float(total.sum() / tests.sum())
+        spread, n_groups = standard_error_of_ratio(total, tests, task.kept_together)
+        found = find_error(error, spread, errors, size, n_groups, loss.name)
+        if len(errors) > 1:
+            wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
+            found = found._replace(forms={INFLATED: next(iter(wider.values()))})
+        findings.append(found._replace(details={"fold_mean": float(np.nanmean(errors))}))
+    return Outcome(findings, plan.n_fits, n_failed, n_tested, n_groups)
 
 
 def repeat_folds(

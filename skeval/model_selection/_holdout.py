@@ -14,7 +14,6 @@ from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     Finding,
-    make_limits,
     normal_quantile,
     stratified_wilson_interval,
 )
@@ -31,6 +30,8 @@ from skeval.utils._text import ShownAsText, align_text, write_number
 
 __all__ = ["HoldoutSize", "holdout_error", "holdout_size"]
 
+STRATIFIED = "stratified_wilson"
+"""The form of an interval of classes whose priors are known."""
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
@@ -134,23 +135,22 @@ def holdout_error(
         )
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
     error, variance = float(random_error), random_error * (1 - random_error) / n_effective
-    details: dict[str, Any] = {}
+    details: dict[str, Any] = {"effective_n_samples": float(n_effective)}
     if priors is not None:
         prior = check_priors(priors, classes)
         error = float(prior @ class_errors)
         variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
         reduction = error * (1 - error) / n_effective - variance
-        details = {"priors": prior, "variance_reduction": float(reduction)}
+        details |= {"priors": prior, "variance_reduction": float(reduction)}
     found = Finding(error, float(np.sqrt(variance)), wrong, np.inf, float(n_effective))
-    limits = make_limits(found, "zero_one")
     if priors is not None:
         strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
-        limits = {"stratified_wilson": strata, "normal": limits["normal"]}
+        found = found._replace(n_effective=None, forms={STRATIFIED: strata})
     return make_estimate(
         found,
         method="holdout",
         loss="zero_one",
-        limits=limits,
+        form=STRATIFIED,
         n_samples=len(wrong),
         confidence_level=confidence_level,
         n_errors=float(np.sum(weight * wrong)),

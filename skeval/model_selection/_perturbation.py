@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
-from skeval._inference.estimate import Estimate, LimitsByMethod
-from skeval._inference.proportions import list_forms, make_limits
+from skeval._inference.estimate import Estimate
+from skeval._inference.proportions import list_forms
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
@@ -23,7 +23,7 @@ from skeval._resampling.weights import (
     mean_of_tested,
     weight_parameters,
 )
-from skeval.model_selection._estimates import find_error, make_estimate
+from skeval.model_selection._estimates import Outcome, Settings, conclude, find_error
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
@@ -34,7 +34,7 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import write_number
 
-__all__ = ["make_weighted_plan", "perturb", "perturbation_interval"]
+__all__ = ["find_perturbed", "make_weighted_plan", "perturbation_interval"]
 
 STATISTICS = ("resubstitution", "cross_validation")
 
@@ -232,41 +232,38 @@ def perturbation_interval(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method="perturbation",
     )
     fold_root, draw_root = root_seed(random_state).spawn(2)
-    rng = np.random.default_rng(fold_root)
-    return perturb(
-        task,
-        resolve_folds(cv, task.X, task.target, task.groups, rng),
-        draw_root,
-        n_resamples=n_resamples,
-        statistic=statistic,
-        interval=interval,
-        confidence_level=confidence_level,
-        weights=weights,
-    )
+    forms, asked = (*list_forms(task.loss.name), *DRAWN), f"interval of {task.loss.name!r} loss"
+    form = check_option(asked, forms[0] if interval is None else interval, forms)
+    folds = resolve_folds(cv, task.X, task.target, task.groups, np.random.default_rng(fold_root))
+    settings = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
+    shown: dict[str, Any] = {"form": form, "confidence_level": confidence_level}
+    outcome = find_perturbed(task, folds, draw_root, settings, **shown)
+    return conclude(task, outcome, **shown)
 
 
-def perturb(
+def find_perturbed(
     task: Task,
     folds: Folds,
     root: np.random.SeedSequence,
+    settings: Settings,
     *,
-    n_resamples: int,
-    statistic: str = "cross_validation",
-    interval: str | None = None,
+    form: str = "normal",
     confidence_level: float = 0.95,
-    weights: Any = None,
-) -> Estimate:
-    """Return the interval of the error of a task, around the error over folds."""
+) -> Outcome:
+    """Return the error over folds, with the spread of it or of the training error.
+
+    It raises where there are too few draws for a form of interval.
+    """
+    statistic = settings.get("statistic", "cross_validation")
     loss, target, n = task.loss, task.target, len(task.target)
     check_loss(loss, target)
     check_params_without_weights(task)
     check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if task.weight is None else task.weight
-    n_resamples, draw = choose_draws(weights, n_resamples, root, n)
-    forms, asked = (*list_forms(loss.name), *DRAWN), f"interval of {loss.name!r} loss"
-    form = check_option(asked, forms[0] if interval is None else interval, forms)
+    n_resamples, draw = choose_draws(settings.get("weights"), settings["n_resamples"], root, n)
     check_enough_draws(n_resamples, confidence_level, form)
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
@@ -288,23 +285,16 @@ def perturb(
     check_enough_draws(len(statistics), confidence_level, form)
     deviations = statistics / np.sqrt(n)
     spread = float(np.std(statistics, ddof=1) / np.sqrt(n))
-    found = find_error(error, spread, error + deviations, sizes["cross_validation"])
-    drawn: LimitsByMethod = {
-        name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN
+    found = find_error(error, spread, error + deviations, sizes["cross_validation"], loss=loss.name)
+    details = {
+        "statistic": statistic,
+        "resubstitution": apparent,
+        "statistics": statistics,
+        "n_resamples": len(statistics),
     }
-    limits = {**make_limits(found, loss.name), **drawn}
-    return make_estimate(
-        found,
-        method="perturbation",
-        loss=loss.name,
-        limits={form: limits[form], **limits},
-        n_samples=n,
-        confidence_level=confidence_level,
-        statistic=statistic,
-        resubstitution=apparent,
-        statistics=statistics,
-        n_resamples=len(statistics),
-    )
+    forms = {name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN}
+    n_fits = sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits
+    return Outcome([found._replace(forms=forms, details=details)], n_fits)
 
 
 def check_params_without_weights(task: Task) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,20 +13,17 @@ from sklearn.metrics import check_scoring
 
 from skeval._inference.estimate import Estimate, Limits
 from skeval._inference.proportions import Finding, make_limits
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import score_scheme
 from skeval._resampling.target import resolve_loss
-from skeval._resampling.task import read_task
+from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import check_sample_weight
+from skeval.model_selection._estimates import Outcome, Settings, find, untested_losses
 from skeval.model_selection._interval_methods import (
     ERROR_METHODS,
     MeansRule,
-    Outcome,
-    Settings,
-    find,
     resolve_settings,
-    untested_losses,
 )
 from skeval.utils._checks import check_confidence_level, check_option, naming, warn_undefined
 from skeval.utils._seeds import RandomStateLike, root_seed
@@ -194,11 +190,12 @@ def score_interval(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method=method,
     )
     weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    p = Procedure(method, task.under(weight=weight), task.units, ())
+    task = task.under(weight=weight)
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,
@@ -207,17 +204,17 @@ def score_interval(
         "variance": variance,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    settings = resolve_settings(p, ERROR_METHODS[method], given)
+    settings = resolve_settings(task, ERROR_METHODS[method], given)
     with naming("scoring"):
         scorer = check_scoring(estimator, scoring)
     scores = Scores(scoring, scorer, label_parts(scoring))
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if means is None:
-        outcome = score_losses(p, scores, root, settings)
+        outcome = score_losses(task, scores, root, settings)
     else:
-        outcome = score_means(p, scores, means(p, root, settings))
+        outcome = score_means(task, scores, means(task, root, settings))
     results = {
-        name: score_result(p, label, found, outcome, confidence_level, settings)
+        name: score_result(task, label, found, outcome, confidence_level, settings)
         for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
     }
     return results if isinstance(scoring, list | tuple | set | dict) else results.popitem()[1]
@@ -256,9 +253,9 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(p: Procedure, scores: Scores, rule: MeansRule) -> Outcome:
+def score_means(task: Task, scores: Scores, rule: MeansRule) -> Outcome:
     """Run a method that needs no more than a score of each fit."""
-    found = p.scores(rule.scheme, scores.scorer, scores.scoring)
+    found = score_scheme(task, rule.scheme, scores.scorer, scores.scoring)
     findings = []
     for name, label in scores.labels.items():
         values = np.array([s[name] if isinstance(s, dict) else s for s in found], dtype=float)
@@ -268,27 +265,28 @@ def score_means(p: Procedure, scores: Scores, rule: MeansRule) -> Outcome:
             value, standard_error, kept = rule.estimate(values)
             findings.append(Finding(value, standard_error, kept, student))
             continue
-        loss, best = resolve_loss(PER_SAMPLE[label].loss, p.target), PER_SAMPLE[label].best
-        estimate, tested = rule.estimate(best - values), untested_losses(p, rule.tested_share)
+        loss, best = resolve_loss(PER_SAMPLE[label].loss, task.target), PER_SAMPLE[label].best
+        estimate, tested = rule.estimate(best - values), untested_losses(task, rule.tested_share)
         findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
     return Outcome(findings, rule.scheme.plan.n_fits)
 
 
-def score_losses(p: Procedure, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+def score_losses(task: Task, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
     """Run a method that needs the losses of single samples."""
     without = [label for label in scores.labels.values() if label not in PER_SAMPLE]
     if without:
         raise ValueError(
-            f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={p.method!r}, which "
+            f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={task.method!r}, which "
             f"needs losses of single samples, got {without[0]!r}; methods for any score are "
             f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
         )
-    losses = tuple(resolve_loss(PER_SAMPLE[name].loss, p.target) for name in scores.labels.values())
-    return ERROR_METHODS[p.method].run(replace(p, losses=losses), root, settings)
+    names = [PER_SAMPLE[label].loss for label in scores.labels.values()]
+    losses = tuple(resolve_loss(name, task.target) for name in names)
+    return ERROR_METHODS[task.method].run(task.under(losses=losses), root, settings)
 
 
 def score_result(
-    p: Procedure,
+    task: Task,
     label: str,
     found: Finding,
     outcome: Outcome,
@@ -296,12 +294,12 @@ def score_result(
     settings: Settings,
 ) -> Estimate:
     """Return what was found of one score; where that is a loss, the mirrored intervals of it."""
-    classes, df = p.target.classes, found.degrees_of_freedom
+    classes, df = task.target.classes, found.degrees_of_freedom
     bounds = range_of(label, None if classes is None else len(classes))
     limits = make_limits(found, "", bounds=bounds)
     if label in PER_SAMPLE:
         loss, best = PER_SAMPLE[label]
-        mirrored = make_limits(found, loss, first=ERROR_METHODS[p.method].form)
+        mirrored = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
         limits = {form: partial(mirror, best, ends) for form, ends in mirrored.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
@@ -314,13 +312,13 @@ def score_result(
         name=label,
         value=found.value,
         standard_error=found.standard_error,
-        method=p.method,
+        method=task.method,
         limits=limits,
-        n_samples=len(p.target),
+        n_samples=len(task.target),
         n_failed=outcome.n_failed,
         replicates=found.replicates,
         details={
-            "n_groups": p.cases.n_groups,
+            "n_groups": task.units.n_groups,
             "effective_n_samples": found.n_effective,
             "n_fits": outcome.n_fits,
             "n_undefined": n_undefined,

@@ -22,9 +22,9 @@ from skeval._resampling.progress import begin_step
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
-from skeval._resampling.units import check_class_sizes
+from skeval._resampling.units import TooFewMembersError
 from skeval.model_selection._error_interval import check_sample_weight
-from skeval.model_selection._interval_methods import AUTO
+from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
@@ -66,7 +66,7 @@ from skeval.utils._checks import (
 from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
 from skeval.utils._text import count
 
-__all__ = ["evaluate", "make_announcer"]
+__all__ = ["OPTIONAL", "evaluate", "make_announcer"]
 
 Parts = str | Iterable[str]
 """What to run: "auto", "all" or names."""
@@ -196,8 +196,8 @@ def evaluate(
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit raises: raise too, or leave it out, count and warn. Of the estimates,
-        the hold-out and leave-one-out errors are left out, with a sentence among the warnings,
-        where no fit is left.
+        those that `include` names are left out, with a sentence among the warnings, where no fit
+        is left.
 
     Returns
     -------
@@ -255,6 +255,7 @@ def evaluate(
         verbose=verbose,
         memory=memory,
         error_score=error_score,
+        method=AUTO,
     )
     X, target = task.X, task.target
     names = check_feature_names(X, feature_names)
@@ -319,9 +320,16 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
 
 INTERRUPTED = "interrupted"
 """Why a part is left out that Ctrl-C has kept from being run."""
-OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""What may be left out, in the order in which it is granted its fits."""
 ALWAYS = ("resubstitution", "cross_validation")
+CHEAP = [part for part, method in LISTED.items() if ERROR_METHODS[method].plan is None]
+OPTIONAL = (
+    *(part for part in CHEAP if part not in ALWAYS),
+    "permutation",
+    "selection",
+    *(part for part in LISTED if part not in CHEAP),
+    "perturbation",
+)
+"""What may be left out, in the order in which it is granted its fits."""
 SHARE = 0.5
 """Of the fits of the answer, what all that no solver serves may cost."""
 
@@ -466,7 +474,7 @@ class Run:
         if self.clock.stopped:
             questions = replace(questions, note=None)  # what a search found takes another fit
         about = name_rows(steps.task.X), by, steps.confidence_level
-        counted = replace(steps.design.procedure, cases=found.cases)
+        counted = steps.counted.under(counted=found.cases)
         shared = counted, answer, found, questions, *about
         summary = self._finish(summarize_predictions, *shared)
         weighed = count_classes(steps.target, steps.task.weight)
@@ -491,7 +499,8 @@ class Run:
             )._asdict(),
             "permutation": self._try("permutation", granted, partial(self._permute, rare)),
         }
-        about_data = steps.task.X, steps.target, steps.kept_together, names, left_out
+        together = steps.counted.kept_together
+        about_data = steps.task.X, steps.target, together, names, left_out
         data = self._finish(write_data_warnings, *about_data)
         warnings = [*data, *notes, *write_warnings(estimates)]
         if guess and not guess.better:
@@ -521,8 +530,8 @@ class Run:
         n_begun = steps.n_needed
         better = rare.better if rare is not None else guess is not None and guess.better
         for part in OPTIONAL:
-            size = getattr(self.counts, part, 1)
-            if not size or not steps.applies(part):
+            size = getattr(self.counts, part, None)
+            if size == 0 or not steps.applies(part):
                 continue
             if self.include not in ("auto", "all"):
                 if part not in self.include:
@@ -579,36 +588,23 @@ class Run:
     def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
         """Yield every estimate, from the most optimistic to the most careful."""
         steps = self.steps
-        estimators = {
-            "resubstitution": steps.estimate_resubstitution,
-            "holdout": steps.estimate_hold_out,
-            "cross_validation": steps.estimate_cross_validation,
-            "leave_one_out": steps.estimate_leave_one_out,
-        }
-        for name, estimate in estimators.items():
-            if name not in granted and name not in ALWAYS:
+        for part in LISTED:
+            if part not in granted and part not in ALWAYS:
                 continue
-            if self.clock.stopped and not (name == "cross_validation" and steps.repeats_folds):
-                self.omitted[name] = INTERRUPTED
+            if self.clock.stopped and not (part == "cross_validation" and steps.repeats_folds):
+                self.omitted[part] = INTERRUPTED
                 continue
-            self.say(name)
+            self.say(part)
             try:
-                yield estimate()
+                found = list(steps.estimate(part, getattr(self.counts, part, None)))
             except KeyboardInterrupt:
-                self._stop_in(name)
-            except NoFitLeftError as error:
-                if name in ALWAYS:
+                self._stop_in(part)
+            except (NoFitLeftError, TooFewMembersError) as error:
+                if part in ALWAYS:
                     raise
-                self.notes.append(Caution("failed", f"There is no {name} estimate: {error}"))
-        if "bootstrap" not in granted:
-            return
-        try:
-            check_class_sizes(steps.target.classes, steps.target.codes)
-        except ValueError as error:
-            self.notes.append(Caution("failed", f"There are no bootstrap estimates: {error}"))
-            return
-        bootstrap = partial(steps.estimate_bootstrap, self.counts.bootstrap)
-        yield from self._try("bootstrap", granted, bootstrap) or ()
+                self.notes.append(Caution("failed", f"There is no {part} estimate: {error}"))
+            else:
+                yield from found
 
     def _perturb(self) -> tuple[Estimate, ...]:
         """Return the perturbation intervals."""

@@ -17,13 +17,14 @@ from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.procedure import OutOfFold, Procedure
+from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.questions import (
     EachScorer,
     Questions,
     decides_by_pairs,
     find_response_method,
 )
+from skeval._resampling.task import Task
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some
@@ -73,11 +74,11 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 
 def summarize_found_searches(
-    p: Procedure, found: OutOfFold, confidence_level: float
+    task: Task, found: OutOfFold, confidence_level: float
 ) -> Estimate | None:
     """Return what the searches found in the training parts, and on all samples."""
     asked = Questions((), note=note_search)
-    _, output = next(fit_plan(p.task, whole_plan(len(p.task.target)), asked))
+    _, output = next(fit_plan(task, whole_plan(len(task.target)), asked))
     (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
@@ -166,7 +167,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 
 def summarize_predictions(
-    p: Procedure,
+    task: Task,
     answer: Estimate,
     found: OutOfFold,
     questions: Questions,
@@ -183,8 +184,8 @@ def summarize_predictions(
         metrics,
         measure_confusion(found, confidence_level),
         find_hard_samples(found, names),
-        None if by is None else _compare(p, answer, found, by),
-        summarize_found_searches(p, found, confidence_level) if questions.note else None,
+        None if by is None else _compare(task, answer, found, by),
+        summarize_found_searches(task, found, confidence_level) if questions.note else None,
     )
 
 
@@ -204,13 +205,13 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
     return 1 - interval.high, 1 - interval.low
 
 
-def _compare(p: Procedure, answer: Estimate, found: OutOfFold, by: Any) -> Results:
+def _compare(task: Task, answer: Estimate, found: OutOfFold, by: Any) -> Results:
     """Return the error in each subgroup."""
 
     def measure(chosen: np.ndarray) -> Estimate:
-        return error_of_some(p, found, chosen, answer)
+        return error_of_some(task, found, chosen, answer)
 
-    return compare_subgroups(by, len(p.task.target), measure, answer.confidence_level)
+    return compare_subgroups(by, len(task.target), measure, answer.confidence_level)
 
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:

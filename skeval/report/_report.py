@@ -15,6 +15,7 @@ from skeval._resampling.procedure import OutOfFold
 from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import PermutationDisplay, PerturbationDisplay
+from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._subgroups import describe_difference
 from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
 from skeval.report._predictions import (
@@ -48,16 +49,10 @@ PERTURBED = {
 }
 """The name of a perturbation interval by the statistic that was perturbed."""
 MEANINGS = {
-    "answer, repeated_cv": "the number to quote: the mean of repeated cross-validations",
-    "answer, given_folds": "the number to quote: the error on the folds that were given",
-    "resubstitution": "on the training samples; optimistic, worth nothing alone",
-    "holdout": "on a third that was not trained on; depends on which third",
-    "cross_validation": "every sample predicted by a model trained without it",
-    "leave_one_out": "the same, with as many folds as samples",
-    "oob": "on what each resample left out; pessimistic",
-    ".632": "0.632 of out-of-bag, 0.368 of resubstitution",
-    ".632+": "the same, with a weight that grows with the overfitting",
-    PERTURBED["cross_validation"]: "interval by refitting under random weights",
+    f"answer, {AUTO}": ERROR_METHODS[AUTO].meaning,
+    f"answer, {GIVEN_FOLDS}": "the number to quote: the error on the folds that were given",
+    **{method: row.meaning for method, row in ERROR_METHODS.items() if row.part},
+    PERTURBED["cross_validation"]: ERROR_METHODS["perturbation"].meaning,
     PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
 }
 LONGEST_FACT = 300

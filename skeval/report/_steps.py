@@ -7,7 +7,7 @@ it chose each.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -19,27 +19,19 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, make_scorer
-from sklearn.model_selection import (
-    GroupShuffleSplit,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    ShuffleSplit,
-    StratifiedShuffleSplit,
-)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._resampling.fits import Outputs, fit_plan, is_served
-from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import OutOfFold, Procedure
+from skeval._resampling.procedure import OutOfFold, fit_scheme
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
-from skeval._resampling.units import bootstrap_plan, drawing_units
 from skeval._resampling.weights import group_parameters, weight_parameters
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
@@ -47,15 +39,16 @@ from skeval.feature_selection import (
 )
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
-from skeval.model_selection._bootstrap import bootstrap_estimates
-from skeval.model_selection._error_interval import find_answer, plan_answer, read_answers
-from skeval.model_selection._estimates import (
-    estimate_over_folds,
-    estimate_resubstitution,
+from skeval.model_selection._error_interval import (
+    conclude_row,
+    find_answer,
+    plan_answer,
+    read_answers,
 )
-from skeval.model_selection._interval_methods import AUTO, Design
+from skeval.model_selection._estimates import Settings, conclude
+from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
-from skeval.model_selection._perturbation import make_weighted_plan, perturb
+from skeval.model_selection._perturbation import find_perturbed, make_weighted_plan
 from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
@@ -178,13 +171,12 @@ class Steps:
     def design(self) -> Design:
         """The folds of the answer: repeats of those that were asked for, or those given."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
-        return plan_answer(self.procedure, cv, {}, self.seed)
+        return plan_answer(self.task, cv, {}, self.seed)
 
     @property
-    def kept_together(self) -> Any:
-        """The groups that no split takes apart, or the samples that the given folds never part."""
-        cases = self.design.procedure.cases
-        return cases.unit if cases.name == "folds" else self.groups
+    def counted(self) -> Task:
+        """The task with the units that its losses are counted by."""
+        return self.design.task
 
     @property
     def ordered(self) -> bool:
@@ -198,21 +190,16 @@ class Steps:
             return None
         return min(int(test.min() - train.max()) for train, test in self.design.splits)
 
-    @cached_property
-    def procedure(self) -> Procedure:
-        """The procedure whose error is asked for."""
-        return Procedure(AUTO, self.task, self.task.units, (self.task.loss,))
-
     def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
 
         Where time is limited, there are as many repeats of the folds as fit in, one at least; and
         as many as are done where Ctrl-C stops them, unless none is.
         """
-        p, whole, answers = self.design.procedure, self.design.scheme, self._answers
+        task, whole, answers = self.counted, self.design.scheme, self._answers
         try:
             for part in [whole] if clock.budget is None else whole.parts():
-                for answer in p.answers(part, questions):
+                for answer in fit_scheme(task, part, questions):
                     answers.append(answer)
                     if len(answers) % whole.n_folds == 0:
                         show_estimate(self._write_estimate)
@@ -270,25 +257,21 @@ class Steps:
         """The fits that every report needs beside the answer: training errors, one set of folds."""
         return 1 if self.repeats_folds else 1 + len(self.folds)
 
-    def plan(self, part: str, size: int) -> ResamplingPlan | None:
+    def plan(self, part: str, size: int | None) -> ResamplingPlan | None:
         """Return the fits of a part of the report that does its own; None where there are none."""
-        target, n = self.target, len(self.target)
         root = root_seed(self.seed)
-        if part == "leave_one_out":
-            cv = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
-            return fold_plan(n, resolve_folds(cv, self.task.X, target, self.groups, self.seed))
-        if part == "bootstrap":
-            units = drawing_units(n, None, self.groups)
-            codes = None if target.classes is None else target.codes
-            return bootstrap_plan(units, size, self.seed, target.classes, codes)
+        if part in LISTED:
+            task, row, settings = self._read_row(part, size)
+            return None if row.plan is None else row.plan(task, root, settings)
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
-                orders = draw_orders(target.y, self.groups, root)
-            return make_permutation_plan(self.splitter, self.task, orders, size)
+                orders = draw_orders(self.target.y, self.groups, root)
+            return make_permutation_plan(self.splitter, self.task, orders, size or 0)
         if part == "perturbation":
-            plain = np.ones(n)
-            return make_weighted_plan(fold_plan(n, self.folds), size, lambda _: plain, plain)
+            plain = np.ones(len(self.target))
+            plan = fold_plan(len(self.target), self.folds)
+            return make_weighted_plan(plan, size or 0, lambda _: plain, plain)
         return None
 
     def applies(self, part: str) -> bool:
@@ -301,7 +284,7 @@ class Steps:
 
     def n_fits_of(self, part: str) -> int:
         """Return the fits of a part that has no plan of its own."""
-        return 1 if part == "holdout" else 1 + 3 * len(self.folds)
+        return 1 + 3 * len(self.folds) if part == "selection" else 1
 
     def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
         """Whether a solver does the fits of a part, so many times as fast as a loop."""
@@ -309,58 +292,42 @@ class Steps:
         scorer = None if scoring is None else check_scoring(self.estimator, scoring)
         return is_served(self.task, plan, scorer, scoring, max(1.0, times))
 
-    def estimate_resubstitution(self) -> Estimate:
-        """Return the error on the training samples."""
-        return estimate_resubstitution(self.task, self.confidence_level)
+    def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
+        """Return the task, the first row and the parameters of a part of the estimates.
 
-    def estimate_hold_out(self) -> Estimate:
-        """Return the error on a third of the samples, or of the groups."""
-        if self.groups is not None:
-            splitter = GroupShuffleSplit
-        else:
-            alone = self.target.classes is None or np.bincount(self.target.codes).min() < 2
-            splitter = ShuffleSplit if alone else StratifiedShuffleSplit
-        third = splitter(n_splits=1, test_size=1 / 3, random_state=self.seed)
-        return self._cross_validate(third, "holdout")
-
-    def estimate_cross_validation(self) -> Estimate:
-        """Return the error over the folds, by the units that these keep together.
-
-        Where the answer is that of the same folds it is read off the same fits.
+        What takes folds is given those of the answer, with its fits where these are the same, and
+        counts what they keep together.
         """
+        method, row = LISTED[part], ERROR_METHODS[LISTED[part]]
+        settings = dict(row.defaults)
+        if size is not None:
+            settings["n_resamples"] = size
+        if "cv" not in settings:
+            return self.task.under(method=method), row, settings
         outputs = self._read_folds() if self.repeats_folds else None
-        return self._cross_validate(
-            self.folds, "cross_validation", groups=self.kept_together, outputs=outputs
-        )
+        settings |= {"cv": self.folds, "outputs": outputs}
+        return self.counted.under(method=method), row, settings
 
-    def estimate_leave_one_out(self) -> Estimate:
-        """Return the error with each sample, or each group, held out in turn."""
-        splitter = LeaveOneOut() if self.groups is None else LeaveOneGroupOut()
-        return self._cross_validate(splitter, "leave_one_out")
-
-    def estimate_bootstrap(self, n_resamples: int) -> Iterable[Estimate]:
-        """Return the out-of-bag, .632 and .632+ errors."""
-        found = bootstrap_estimates(
-            self.task,
-            n_resamples=n_resamples,
-            confidence_level=self.confidence_level,
-            random_state=self.seed,
-        )
-        return found.values()
+    def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
+        """Yield what the methods of a part find, from the same fits."""
+        task, row, settings = self._read_row(part, size)
+        found = row.find_part(task, root_seed(self.seed), settings)
+        for method, outcome in found.items():
+            named = task.under(method=method)
+            yield conclude_row(named, outcome, settings, self.confidence_level)
 
     def perturb(self, n_resamples: int) -> tuple[Estimate, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         _, root = root_seed(self.seed).spawn(2)
+        settings = {"n_resamples": n_resamples}
         with warnings.catch_warnings():  # the report has a sentence of its own for it
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+            task = self._strict.under(method="perturbation")
             return tuple(
-                perturb(
-                    self._strict,
-                    self.folds,
-                    root,
-                    n_resamples=n_resamples,
-                    statistic=statistic,
-                    confidence_level=self.confidence_level,
+                conclude(
+                    task,
+                    find_perturbed(task, self.folds, root, settings | {"statistic": statistic}),
+                    self.confidence_level,
                 )
                 for statistic in PERTURBED
             )
@@ -425,13 +392,6 @@ class Steps:
     def _strict(self) -> Task:
         """The task for what cannot do without a fit that failed."""
         return self.task.under(error_score="raise")
-
-    def _cross_validate(
-        self, cv: Any, method: str, groups: Any = None, outputs: Outputs | None = None
-    ) -> Estimate:
-        folds = resolve_folds(cv, self.task.X, self.target, self.groups, self.seed)
-        level = self.confidence_level
-        return estimate_over_folds(self.task, folds, method, level, groups, outputs)
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

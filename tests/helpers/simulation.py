@@ -8,7 +8,9 @@ import numpy as np
 from skeval._inference.errors import METHODS
 from skeval._resampling.task import read_task
 from skeval.datasets import GaussianClasses
-from skeval.model_selection._bootstrap import bootstrap_estimates
+from skeval.model_selection._bootstrap import find_bootstraps
+from skeval.model_selection._estimates import conclude
+from skeval.utils._seeds import root_seed
 
 
 @dataclass(frozen=True)
@@ -105,13 +107,10 @@ def simulate(
     for child in np.random.SeedSequence(seed).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
-        estimates = bootstrap_estimates(
-            read_task(estimator, data.X, data.y),
-            n_resamples=n_resamples,
-            random_state=rng,
-            **options,
-        )
-        results = [estimates[method] for method in METHODS]
+        task = read_task(estimator, data.X, data.y)
+        settings = {"n_resamples": n_resamples, **options}
+        outcomes = find_bootstraps(task, root_seed(rng), settings)
+        results = [conclude(task, outcomes[method], 0.95) for method in METHODS]
         errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])
         spans = [result.confidence_interval() for result in results]

@@ -401,5 +401,5 @@ def test_the_one_member_of_a_class_costs_the_bootstrap_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the folds without it
         report = evaluate(GaussianNB(), X, y, n_bootstraps=3, **sizes)
-    assert any("There are no bootstrap estimates: y must hold" in told for told in report.warnings)
+    assert any("There is no bootstrap estimate: y must hold" in told for told in report.warnings)
     assert not any("bootstrap" in row.method for row in report.estimates)

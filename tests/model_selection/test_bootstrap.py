@@ -9,9 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.task import read_task
 from skeval.model_selection import BootstrapSplit, bootstrap_error, resubstitution_error
-from skeval.model_selection._bootstrap import bootstrap_estimates
 
 
 def some_indices(y, n_resamples=8, seed=0):
@@ -95,8 +93,12 @@ def test_a_callable_named_like_a_loss_is_still_called(cancer):
 def test_random_labels_and_one_nearest_neighbour():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
-    task = read_task(KNeighborsClassifier(1), X, y)
-    results = bootstrap_estimates(task, n_resamples=50, random_state=0)
+    results = {
+        method: bootstrap_error(
+            KNeighborsClassifier(1), X, y, method=method, n_resamples=50, random_state=0
+        )
+        for method in ("oob", ".632", ".632+")
+    }
     assert results[".632"].details["resubstitution"] == 0
     assert results[".632"].value == 0.632 * results["oob"].value
     # no information is left: .632+ must come near 1/2, .632 is far below

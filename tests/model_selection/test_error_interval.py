@@ -24,8 +24,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from skeval._inference.draws import DRAWN
 from skeval._inference.errors import nested_errors
-from skeval._resampling.procedure import Procedure
+from skeval._resampling.procedure import fit_scheme
 from skeval._resampling.schemes import (
     bootstrap_scheme,
     cases_of,
@@ -55,6 +56,9 @@ EXACT = {"rtol": 1e-12, "atol": 1e-12}
 SEED = 5
 NORMAL = norm.ppf(0.95)
 SMALL = {  # a few fits of each method
+    "resubstitution": {},
+    "cross_validation": {"cv": 4},
+    "leave_one_out": {},
     "holdout": {},
     "cv_wald": {"n_folds": 4},
     "corrected_t": {"n_repeats": 6, "test_size": 0.2},
@@ -189,9 +193,10 @@ def test_shared_fits_are_the_separate_ones(task):
     model, y, name, loss = TASKS[task]
     target = target_of(task)
     cases, loss_fn = cases_of(target), resolve_loss(name, target)
-    p = Procedure("nested_cv", Task(model, X, target), cases, (loss_fn,))
+    read = Task(model, X, target, (loss_fn,), method="nested_cv")
     scheme = fold_scheme(cases, 5, 3, root_seed(1), nested=True)
-    errors = nested_errors(nested_folds(p, scheme, list(p.answers(scheme)), loss_fn), 5, N)
+    folds = nested_folds(read, scheme, list(fit_scheme(read, scheme)), loss_fn)
+    errors = nested_errors(folds, 5, N)
     expected = reference.nested_cv(model, X, y, scheme.folds, 5, loss)[2]
     assert_allclose(errors.mse / errors.naive, expected, rtol=1e-11)
 
@@ -382,7 +387,7 @@ def test_intervals_scale_with_the_loss(method, loss):
     ):
         assert_allclose(other, factor * one, rtol=1e-10)
     assert plain.interval.low >= 0
-    for form in plain.interval_methods:
+    for form in set(plain.interval_methods) - set(DRAWN):  # whose quantiles take 2,000 draws here
         assert plain.confidence_interval(0.999, form).low >= 0
 
 
@@ -452,10 +457,11 @@ def test_groups_are_held_out_whole_and_counted(method):
     result = error_interval(Witness(), rows, Y, groups=names, **options)
     assert result.details["n_groups"] == 13
     resubstitution = {"location_shifted_bootstrap", "two_stage_bootstrap", "perturbation"}
-    if method not in resubstitution | {"oob", ".632", ".632+"}:
+    if method not in resubstitution | {"oob", ".632", ".632+", "resubstitution"}:
         assert all(not trained & tested for trained, tested in seen)
     renamed = error_interval(Witness(), rows, Y, groups=100 - GROUPS, **options)
-    if method not in ("oob", ".632", ".632+"):  # which draw groups by name
+    by_name = ("oob", ".632", ".632+", "cross_validation", "leave_one_out")
+    if method not in by_name:
         assert numbers(renamed) == numbers(result)
     assert "groups" in str(result)
 
@@ -555,7 +561,10 @@ def test_results_are_frozen_printed_and_read_again(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "bootstrap"}, "method must be one of 'auto', 'holdout', .*; got 'bootstrap'"),
+        (
+            {"method": "bootstrap"},
+            "method must be one of 'auto', 'resubstitution', .*; got 'bootstrap'",
+        ),
         (
             {"method": "holdout", "n_folds": 5},
             "n_folds is no parameter of method='holdout', which takes test_size; got 5",
@@ -699,7 +708,10 @@ def test_plans_hold_what_their_names_say():
 
 def test_every_row_of_the_table_is_described():
     guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
-    for name in ERROR_METHODS:
+    for name, row in ERROR_METHODS.items():
         assert f'"{name}"' in error_interval.__doc__
-        if guide.is_file():
-            assert f'``"{name}"``' in guide.read_text(encoding="utf-8")
+        assert row.interval
+        assert row.fits
+        assert row.meaning or not row.part
+    if guide.is_file():
+        assert ".. error-methods::" in guide.read_text(encoding="utf-8")

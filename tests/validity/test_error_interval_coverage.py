@@ -13,7 +13,9 @@ from scipy.stats import binom
 from skeval._inference.proportions import normal_interval
 from skeval._resampling.task import read_task
 from skeval.model_selection import perturbation_interval
-from skeval.model_selection._bootstrap import bootstrap_estimates
+from skeval.model_selection._bootstrap import find_bootstraps
+from skeval.model_selection._estimates import conclude
+from skeval.utils._seeds import root_seed
 
 PERTURBED = ("cross_validation", "resubstitution")
 CELLS = [(n, p, d) for p in (4, 15) for d in (4.0, 2.5, 1.2) for n in (40, 100)]
@@ -40,9 +42,9 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         seed = int(rng.integers(2**31))
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
-        found = bootstrap_estimates(
-            read_task(WeightedLDA(), X, y), n_resamples=n_bootstraps, random_state=seed
-        )
+        task = read_task(WeightedLDA(), X, y)
+        outcomes = find_bootstraps(task, root_seed(seed), {"n_resamples": n_bootstraps})
+        found = {name: conclude(task, outcome, 0.95) for name, outcome in outcomes.items()}
         for name in statistics:
             found[name] = perturbation_interval(
                 WeightedLDA(), X, y, n_resamples=n_resamples, statistic=name, random_state=seed
