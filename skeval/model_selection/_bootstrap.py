@@ -294,8 +294,8 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     average = settings.get("average", "samples")
     found = combine_estimates(task, predictions, bags, plan, units, average)
     n_tested = int(np.count_nonzero(bags.tests))
-    counts = plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups
-    return {method: Outcome([each], *counts) for method, each in found.items()}
+    whole = Outcome([], plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
+    return {method: whole._replace(findings=[each]) for method, each in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
