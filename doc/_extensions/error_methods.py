@@ -1,5 +1,7 @@
 """The methods of `error_interval` as a table of the guide: ``.. error-methods::``."""
 
+import inspect
+
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
@@ -7,17 +9,20 @@ from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS
 
 
 class ErrorMethods(SphinxDirective):
-    """A row for each method: its name, what the interval is, and how many fits it takes."""
+    """A row for each method, by the rows that the functions iterate.
+
+    What a method does, and how many fits it takes, is the first line of its docstring.
+    """
 
     def run(self):
-        """Return the table, from the rows that the functions themselves iterate."""
+        """Return the table."""
+        rows = [("``method``", "what it does", "fits")]
+        for name, row in ERROR_METHODS.items():
+            what, _, fits = inspect.getdoc(row.run).splitlines()[0].rpartition(": ")
+            shown = f'``"{name}"``{", the default" * (name == AUTO)}'
+            rows.append((shown, what, fits.removesuffix(".").rpartition(" ")[0]))
         lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 58 14", ""]
-        head = ("``method``", "the interval", "fits")
-        rows = [
-            (f'``"{name}"``{", the default" * (name == AUTO)}', row.interval, row.fits)
-            for name, row in ERROR_METHODS.items()
-        ]
-        for first, *rest in (head, *rows):
+        for first, *rest in rows:
             lines += [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
         return self.parse_text_to_nodes(StringList([*lines, ""], source="error-methods"))
 

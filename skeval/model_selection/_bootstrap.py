@@ -273,7 +273,6 @@ def plan_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Resamp
     """Return the fits of resamples."""
     target, n = task.target, check_count("n_resamples", settings["n_resamples"])
     codes = None if target.classes is None else target.codes
-    check_class_sizes(target.classes, codes)
     units = find_units(task, settings)
     if settings.get("indices") is not None:
         return plan_resamples(settings["indices"], units, codes)
@@ -288,14 +287,15 @@ def find_units(task: Task, settings: Settings) -> DrawingUnits:
 
 def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
     """Return what every bootstrap estimate finds, by method, from one set of fits."""
+    check_class_sizes(task.target.classes, task.target.codes)
     plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
     bags = sum_out_of_bag(task, plan, units)
     predictions = task.target.decode(predict_own_samples(task))
     average = settings.get("average", "samples")
     found = combine_estimates(task, predictions, bags, plan, units, average)
     n_tested = int(np.count_nonzero(bags.tests))
-    whole = Outcome([], plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
-    return {method: whole._replace(findings=[each]) for method, each in found.items()}
+    common = Outcome([], plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
+    return {method: common._replace(findings=[each]) for method, each in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,7 +391,7 @@ def groups_of(task: Task) -> np.ndarray | None:
 
 
 def run_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Run one of the estimates of `bootstrap_error`, whatever groups are called."""
+    """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
     check_count("n_resamples", settings["n_resamples"], 2)
     numbered = task.under(target=replace(task.target, groups=groups_of(task)))
     return find_bootstraps(numbered, root, settings)[task.method]
@@ -455,7 +455,7 @@ def read_samples(
 
 
 def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Shift the in-bag errors by what the resubstitution error lacks."""
+    """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(task, [n_resamples], root)
     draws = in_bag + (plus - apparent)
@@ -465,7 +465,7 @@ def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> 
 
 
 def run_two_stage(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Estimate again in resamples of the data, by resamples of them."""
+    """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     n_inner = check_count("n_inner_resamples", settings["n_inner_resamples"])
     sizes = [n_resamples] + [n_inner] * n_resamples

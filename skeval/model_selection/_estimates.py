@@ -298,7 +298,7 @@ def resubstitution_error(
 
 
 def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Fit all samples, and test on them."""
+    """Test on the samples of training, which gives no interval of the error: 1 fit."""
     weights, findings = task.relative_weight, []
     answered = task.target.decode(predict_own_samples(task))
     counted = np.ones(len(answered)) if weights is None else weights
@@ -462,7 +462,10 @@ def cross_val_error(
 
 
 def run_cross_validation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate once, on folds that may be given, with their "outputs" where they are done."""
+    """Cross-validate once, and count half of the samples: K fits.
+
+    The folds may be given, as "cv", and what their fits answer where they are done, as "outputs".
+    """
     folds = resolve_folds(settings["cv"], task.X, task.target, task.groups, root)
     return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"))
 
@@ -475,7 +478,7 @@ def plan_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> Re
 
 
 def run_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Hold each sample, or each group, out in turn."""
+    """Hold each sample, or each group, out in turn, and count half of the samples: n fits."""
     return run_plan(task, plan_leave_one_out(task, root, settings))
 
 

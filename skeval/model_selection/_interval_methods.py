@@ -127,11 +127,9 @@ class ErrorMethod:
     Attributes
     ----------
     run : callable
-        Makes the fits, and finds the error of each loss.
+        Makes the fits, and finds the error of each loss; the guide shows its docstring.
     defaults : dict
         The parameters that it takes.
-    interval, fits : str
-        For the guide: what the interval is of, and how many fits it takes.
     takes_weights : bool
         Whether samples may have weights.
     form : str
@@ -154,8 +152,6 @@ class ErrorMethod:
 
     run: Run
     defaults: Settings
-    interval: str
-    fits: str
     takes_weights: bool = True
     form: str = ""
     holds_out: bool = True
@@ -250,7 +246,7 @@ def loss_moments(task: Task, scheme: Scheme) -> np.ndarray:
 
 
 def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Hold a part out once."""
+    """Hold a part out once: 1 fit."""
     n_test = units_to_test(task, settings["test_size"], least=2)
     (answer,) = completed(list(fit_scheme(task, subsample_scheme(task.units, n_test, 1, root))))
     findings = []
@@ -271,7 +267,7 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
 
 
 def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate once, and take the losses for independent."""
+    """Cross-validate once, and take the losses for independent: K fits."""
     n_folds, within = settings["n_folds"], settings["variance"] == "within_folds"
     answers = list(fit_scheme(task, fold_scheme(task.units, n_folds, 1, root)))
     findings = []
@@ -309,7 +305,7 @@ class MeansRule(NamedTuple):
 
 
 def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
-    """Subsample, with the variance corrected for the overlap of training sets."""
+    """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     n_repeats = check_count("n_repeats", settings["n_repeats"], 2)
     n_test = units_to_test(task, settings["test_size"])
     ratio = n_test / (task.units.n_units - n_test)
@@ -323,7 +319,7 @@ def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> Mean
 
 
 def conservative_z_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
-    """Subsample, with the variance of what halves of the data find."""
+    """Subsample, with the variance of what halves of the data find: (2 M + 1) J fits."""
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     n_pairs = check_count("n_pairs", settings["n_pairs"])
     n_test = units_to_test(task, settings["test_size"])
@@ -343,7 +339,7 @@ def conservative_z_rule(task: Task, root: SeedSequence, settings: Settings) -> M
 
 
 def five_by_two_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
-    """Halve five times."""
+    """Halve five times: 10 fits."""
     if task.units.n_units < 4:
         raise ValueError(
             "X must hold at least 4 samples or groups for method='five_by_two', got "
@@ -359,10 +355,7 @@ def five_by_two_rule(task: Task, root: SeedSequence, settings: Settings) -> Mean
 
 
 def of_means(
-    rule_of: Callable[[Task, SeedSequence, Settings], MeansRule],
-    defaults: Settings,
-    interval: str,
-    fits: str,
+    rule_of: Callable[[Task, SeedSequence, Settings], MeansRule], defaults: Settings
 ) -> ErrorMethod:
     """Return a method that takes the mean losses of its fits."""
 
@@ -378,7 +371,8 @@ def of_means(
         n_failed = int(np.isnan(moments[0, :, 0]).sum())
         return Outcome(findings, rule.scheme.plan.n_fits, n_failed)
 
-    return ErrorMethod(run, defaults, interval, fits, means=rule_of)
+    run.__doc__ = rule_of.__doc__
+    return ErrorMethod(run, defaults, means=rule_of)
 
 
 def nested_folds(
@@ -408,7 +402,7 @@ def nested_folds(
 
 
 def run_nested_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate within folds, to see how far a cross-validation is from its target."""
+    """Cross-validate within folds, to see how far that is from its target: R K (K+1) / 2 fits."""
     n_folds = settings["n_folds"]
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     scheme = fold_scheme(task.units, n_folds, n_repeats, root, nested=True)
@@ -426,13 +420,13 @@ def run_nested_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome
 
 
 def run_repeated_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Average repeated cross-validations, on the variance of one inflated."""
+    """Average repeated cross-validations, on the variance of one inflated: R K fits."""
     scheme = repeated_scheme(task, root, settings)
     return outcome_of_repeats(task, scheme, list(fit_scheme(task, scheme)))
 
 
 def run_replace_one_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate half of the data, and again with each of its cases replaced."""
+    """Cross-validate half of the data, with each of its cases replaced: (n/2 + 2) K fits."""
     n_folds = settings["n_folds"]
     scheme = replacement_scheme(task.units, n_folds, root)
     sums = np.full((len(task.losses), scheme.n_half + 2, n_folds, 3), np.nan)
@@ -621,7 +615,7 @@ def find_repeated(
 
 
 def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate again under random weights of the samples, or of whole groups."""
+    """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     n_folds = settings["n_folds"]
     if task.error_score != "raise":
@@ -638,7 +632,11 @@ def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outc
     check_takes_weights(task.estimator)
     _, draws_root = child_seed(root, 2).spawn(2)
     drawn = {"n_resamples": n_resamples, "weights": weights}
-    return find_perturbed(task, folds, draws_root, drawn)
+    outcome = find_perturbed(task, folds, draws_root, drawn)
+    (drawn_error,) = outcome.findings
+    found = find(task.loss, *drawn_error[:3], untested_losses(task))  # which counts groups
+    found = found._replace(forms=drawn_error.forms, details=drawn_error.details)
+    return outcome._replace(findings=[found])
 
 
 def list_third(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
@@ -651,8 +649,6 @@ DRAWN: dict[str, Any] = {"takes_weights": False, "holds_out": False}
 BOOTSTRAP: dict[str, Any] = {
     "run": run_bootstrap,
     "defaults": RESAMPLES,
-    "interval": "of the bootstrap, by the infinitesimal jackknife",
-    "fits": "B + 1",
     "part": "bootstrap",
     "plan": plan_bootstrap,
     "listed": find_bootstraps,
@@ -662,8 +658,6 @@ ERROR_METHODS = {
     "resubstitution": ErrorMethod(
         run_resubstitution,
         {},
-        "of the losses of the training samples; no interval of the error",
-        "1",
         holds_out=False,
         part="resubstitution",
         meaning="on the training samples; optimistic, worth nothing alone",
@@ -671,8 +665,6 @@ ERROR_METHODS = {
     "holdout": ErrorMethod(
         run_holdout,
         {"test_size": 1 / 3},
-        "of the losses of one part",
-        "1",
         part="holdout",
         listed=list_third,
         meaning="on a third that was not trained on; depends on which third",
@@ -680,8 +672,6 @@ ERROR_METHODS = {
     "cross_validation": ErrorMethod(
         run_cross_validation,
         {"cv": None},
-        "Jeffreys', around one cross-validation, for n / 2 samples: `cross_val_error`",
-        "K",
         form=INFLATED,
         part="cross_validation",
         meaning="every sample predicted by a model trained without it",
@@ -689,8 +679,6 @@ ERROR_METHODS = {
     "leave_one_out": ErrorMethod(
         run_leave_one_out,
         {},
-        "the same, with as many folds as samples, or groups",
-        "n",
         form=INFLATED,
         part="leave_one_out",
         plan=plan_leave_one_out,
@@ -704,63 +692,26 @@ ERROR_METHODS = {
     "repeated_cv": ErrorMethod(
         run_repeated_cv,
         {"n_folds": 10, "n_repeats": 10},
-        "Jeffreys', around ten 10-fold cross-validations, for n / f samples",
-        "R K",
         form="jeffreys",
         meaning="the number to quote: the mean of repeated cross-validations",
     ),
-    "cv_wald": ErrorMethod(
-        run_cv_wald,
-        {"n_folds": 10, "variance": "all_pairs"},
-        "of the losses of one cross-validation",
-        "K",
-    ),
-    "corrected_t": of_means(
-        corrected_t_rule,
-        {"n_repeats": 50, "test_size": 0.1},
-        "of the means of subsamplings, corrected for overlap",
-        "J",
-    ),
+    "cv_wald": ErrorMethod(run_cv_wald, {"n_folds": 10, "variance": "all_pairs"}),
+    "corrected_t": of_means(corrected_t_rule, {"n_repeats": 50, "test_size": 0.1}),
     "conservative_z": of_means(
-        conservative_z_rule,
-        {"n_repeats": 15, "n_pairs": 10, "test_size": 0.1},
-        "of the same, with the variance of what halves of the data find",
-        "(2M + 1) J",
+        conservative_z_rule, {"n_repeats": 15, "n_pairs": 10, "test_size": 0.1}
     ),
-    "nested_cv": ErrorMethod(
-        run_nested_cv,
-        {"n_folds": 5, "n_repeats": 10},
-        "with the mean squared error that nested cross-validation finds",
-        "R K (K+1) / 2",
-    ),
-    "five_by_two": of_means(five_by_two_rule, {}, "of five times two folds", "10"),
-    "replace_one_cv": ErrorMethod(
-        run_replace_one_cv,
-        {"n_folds": 5},
-        "with the variance that exchanging single cases shows",
-        "(n/2 + 2) K",
-    ),
+    "nested_cv": ErrorMethod(run_nested_cv, {"n_folds": 5, "n_repeats": 10}),
+    "five_by_two": of_means(five_by_two_rule, {}),
+    "replace_one_cv": ErrorMethod(run_replace_one_cv, {"n_folds": 5}),
     "location_shifted_bootstrap": ErrorMethod(
-        run_location_shifted,
-        RESAMPLES,
-        "quantiles of in-bag errors; too short",
-        "B + 1",
-        form="quantile",
-        **DRAWN,
+        run_location_shifted, RESAMPLES, form="quantile", **DRAWN
     ),
     "two_stage_bootstrap": ErrorMethod(
-        run_two_stage,
-        {**RESAMPLES, "n_inner_resamples": 10},
-        "quantiles of .632+ in resamples; too short",
-        "B (b + 2) + 1",
-        form="quantile",
-        **DRAWN,
+        run_two_stage, {**RESAMPLES, "n_inner_resamples": 10}, form="quantile", **DRAWN
     ),
     "perturbation": ErrorMethod(
         run_perturbation,
         {**RESAMPLES, "n_folds": 10},
-        "of `perturbation_interval`",
-        "(B + 1) K + 1",
         holds_out=False,
         meaning="interval by refitting under random weights",
     ),

@@ -1,6 +1,8 @@
 """Intervals of the error of a procedure: against their definitions, and what none may break."""
 
+import inspect
 import pickle
+import re
 from dataclasses import FrozenInstanceError
 from itertools import pairwise
 from pathlib import Path
@@ -460,8 +462,8 @@ def test_groups_are_held_out_whole_and_counted(method):
     if method not in resubstitution | {"oob", ".632", ".632+", "resubstitution"}:
         assert all(not trained & tested for trained, tested in seen)
     renamed = error_interval(Witness(), rows, Y, groups=100 - GROUPS, **options)
-    by_name = ("oob", ".632", ".632+", "cross_validation", "leave_one_out")
-    if method not in by_name:
+    by_name = {"oob", ".632", ".632+", "cross_validation", "leave_one_out", "resubstitution"}
+    if method not in by_name:  # of the last, sums of groups in another order differ by rounding
         assert numbers(renamed) == numbers(result)
     assert "groups" in str(result)
 
@@ -710,8 +712,7 @@ def test_every_row_of_the_table_is_described():
     guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
     for name, row in ERROR_METHODS.items():
         assert f'"{name}"' in error_interval.__doc__
-        assert row.interval
-        assert row.fits
+        assert re.search(r": .* fits?\.", inspect.getdoc(row.run).splitlines()[0])
         assert row.meaning or not row.part
     if guide.is_file():
         assert ".. error-methods::" in guide.read_text(encoding="utf-8")
