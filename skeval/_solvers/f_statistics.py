@@ -101,10 +101,10 @@ class TwoClassF:
             r *= n[which] / (n1 * (n[which] - n1))  # (7)
             sizes = ((same @ self.squares + squares) / spread).max(axis=1, keepdims=True)
             doubt = ((128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes)[which]  # (8)
-        ordered = np.partition(r, r.shape[1] - k, axis=1)
-        worst_in, best_out = ordered[:, [-k]], ordered[:, :-k].max(axis=1, keepdims=True)
-        largest = ordered[:, -k:].max(axis=1, keepdims=True)
-        apart = (worst_in - best_out > 2.0 * doubt) & (1.0 - largest > doubt)  # (9)
+            ordered = np.partition(r, r.shape[1] - k, axis=1)
+            worst_in, best_out = ordered[:, [-k]], ordered[:, :-k].max(axis=1, keepdims=True)
+            largest = ordered[:, -k:].max(axis=1, keepdims=True)
+            apart = (worst_in - best_out > 2.0 * doubt) & (1.0 - largest > doubt)  # (9)
         return r >= worst_in, apart[:, 0]
 
     def _statistics(

@@ -60,7 +60,7 @@ class RuleAdapter:
     def __init__(self, rule, X, target):
         self.rule, self.X, self.target = rule, X, target
 
-    def pays(self, n_fits, codes):
+    def pays(self, n_fits, codes, times=1.0):
         return True
 
     def __call__(self, block):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
@@ -586,7 +587,7 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
     """The permutations of a served estimator end where P cannot be 0.05 or less any more."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
-    model = SVC(kernel="linear")
+    model = LinearDiscriminantAnalysis()
     noise = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
     test = noise.permutation
     assert test.details["n_exceedances"] == 10

@@ -153,7 +153,7 @@ def shuffle_groups(X, y, groups, seed):
             {"cv": KFold(3), "n_repeats": 4},
             "n_repeats must be None where the folds of cv",
         ),
-        ({"cv": 3, "method": "holdout"}, "cv must be None for method='holdout', got 3"),
+        ({"cv": 3, "method": "holdout"}, "cv is no parameter of method='holdout'"),
         ({"cv": 1}, "cv must be"),
         ({"cv": []}, "cv must yield at least one pair"),
     ],
