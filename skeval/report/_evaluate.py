@@ -323,6 +323,8 @@ OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap",
 ALWAYS = ("resubstitution", "cross_validation")
 SHARE = 0.5
 """Of the fits of the answer, what all that no solver serves may cost."""
+MOST_PLANNED = 2**26
+"""Fits times samples of the folds that are drawn only to see whether a solver serves them."""
 
 
 class Options(TypedDict, total=False):
@@ -474,7 +476,7 @@ class Run:
         if steps.counted.cases.name == "folds":
             notes.append(Caution("given-folds", write_given_folds(steps.counted.cases.n_units)))
             self.counts = self.counts._replace(permutation=0)
-        granted = self.grant(found.n_fits, guess, rare)
+        granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
@@ -526,15 +528,20 @@ class Run:
             elif self.include == "auto" and part == "permutation" and better:
                 self.omitted[part] = "the interval of the answer settles it"
                 continue
+            if self.clock.stopped:
+                self.omitted[part] = INTERRUPTED
+                continue
+            n_units = steps.task.units.n_units
+            large = part == "leave_one_out" and n_units * len(steps.target) > MOST_PLANNED
+            if self.include == "auto" and large:
+                self.omitted[part] = count(n_units, "fit")
+                continue
             plan = steps.plan(part, size)
             n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
             late = self.clock.seconds_of(n_begun + n_fits) > self.clock.left
             metric = None if rare is None else rare.metric
             served = plan is not None and steps.serves(part, plan, metric)
             costly = self.include == "auto" and n_fits > n_left and not served
-            if self.clock.stopped:
-                self.omitted[part] = INTERRUPTED
-                continue
             if late or costly:
                 self.omitted[part] = f"{count(n_fits, 'fit')}{', more than the time' * late}"
                 continue
