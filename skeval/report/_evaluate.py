@@ -332,6 +332,8 @@ OPTIONAL = (
 """What may be left out, in the order in which it is granted its fits."""
 SHARE = 0.5
 """Of the fits of the answer, what all that no solver serves may cost."""
+MOST_PLANNED = 2**26
+"""Fits times samples of the folds that are drawn only to see whether a solver serves them."""
 
 
 class Options(TypedDict, total=False):
@@ -486,7 +488,7 @@ class Run:
         if found.cases.name == "folds":
             notes.append(Caution("given-folds", write_given_folds(found.cases.n_units)))
             self.counts = self.counts._replace(permutation=0)
-        granted = self.grant(found.n_fits, guess, rare)
+        granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
@@ -539,6 +541,14 @@ class Run:
             elif self.include == "auto" and part == "permutation" and better:
                 self.omitted[part] = "the interval of the answer settles it"
                 continue
+            if self.clock.stopped:
+                self.omitted[part] = INTERRUPTED
+                continue
+            n_units = steps.task.units.n_units
+            large = part == "leave_one_out" and n_units * len(steps.target) > MOST_PLANNED
+            if self.include == "auto" and large:
+                self.omitted[part] = count(n_units, "fit")
+                continue
             plan = steps.plan(part, size)
             n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
             late = self.clock.seconds_of(n_begun + n_fits) > self.clock.left
@@ -547,9 +557,6 @@ class Run:
                 part, plan, metric, n_fits / (SHARE * n_answer)
             )
             costly = self.include == "auto" and n_fits > n_left and not served
-            if self.clock.stopped:
-                self.omitted[part] = INTERRUPTED
-                continue
             if late or costly:
                 self.omitted[part] = f"{count(n_fits, 'fit')}{', more than the time' * late}"
                 continue

@@ -127,3 +127,31 @@ def test_the_command_prints_what_is_done(tmp_path, capsys, monkeypatch, last, do
     if done:
         assert "interrupted" in page.read_text()
         assert json.loads(out.read_text())["warnings"][0]["code"] == "interrupted"
+
+
+def test_a_stop_while_the_rest_is_planned_loses_nothing(data, monkeypatch):
+    plan, calls = skeval.report._steps.Steps.plan, []
+
+    def stop_once(self, *args):
+        calls.append(args)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return plan(self, *args)
+
+    monkeypatch.setattr("skeval.report._steps.Steps.plan", stop_once)
+    report = evaluate_until(None, *data)
+    assert report.answer.details["n_fits"] == 40
+    assert len(calls) == 1
+
+
+def test_folds_of_single_samples_are_not_drawn_where_they_are_too_many(data, monkeypatch):
+    monkeypatch.setattr("skeval.report._evaluate.MOST_PLANNED", 60 * 60 - 1)
+    drawn = []
+    plan = skeval.report._steps.Steps.plan
+    monkeypatch.setattr(
+        "skeval.report._steps.Steps.plan",
+        lambda self, part, size: drawn.append(part) or plan(self, part, size),
+    )
+    report = evaluate_until(None, *data)
+    assert "leave_one_out" not in drawn
+    assert report.omitted["leave_one_out"] == "60 fits"
