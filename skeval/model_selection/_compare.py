@@ -501,8 +501,7 @@ def compare_predictions(
         ``metric(y_true, prediction)`` of "permutation" and "bootstrap"; None is the accuracy. Of
         `bleu_score`, also with options fixed by `functools.partial`, the counts of words are
         resampled, and no text is read twice.
-    method : {"permutation", "bootstrap", "mcnemar", "cochran_q", "delong", "time_blocks", \
-            "diebold_mariano"}, default="permutation"
+    method : str, default="permutation"
         "permutation": the predictions of each sample are exchanged or not, at random; the P-value
         is exact for the hypothesis that it does not matter which is which, and the interval is that
         of the bootstrap. "bootstrap": the samples are resampled. "mcnemar" counts the samples that

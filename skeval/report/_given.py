@@ -256,13 +256,22 @@ def _read_numbers(y: np.ndarray, given: np.ndarray) -> Given:
     return Given("numbers", Target(y, None, y), given, None, None, None, given)
 
 
+EXACT_BELOW = 2**53
+"""Integers that are numbers of 64 bits without rounding."""
+
+
 def _read_labels(y: np.ndarray, given: np.ndarray) -> Given:
     if (y.dtype.kind in "US") != (given.dtype.kind in "US"):
         raise ValueError(
             "y_true and predictions must both hold numbers or both hold strings, got "
             f"{y.tolist()[0]!r} and {given.tolist()[0]!r}."
         )
-    if y.dtype.kind in "biu" and given.dtype.kind == "f" and np.all(given % 1 == 0):
+    if (
+        y.dtype.kind in "biu"
+        and given.dtype.kind == "f"
+        and np.all(given % 1 == 0)
+        and np.all(np.abs(given) < EXACT_BELOW)
+    ):
         given = given.astype(y.dtype)
     classes = np.union1d(y, given)
     target = Target(y, classes, np.searchsorted(classes, y))
