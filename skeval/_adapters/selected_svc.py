@@ -73,8 +73,10 @@ def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
     if type(selector) is SelectKBest:
         served = isinstance(selector.k, Integral) and 1 <= int(selector.k) <= p
         return int(selector.k) if served else 0
-    share = selector.percentile
-    if not isinstance(share, Real) or not 0 < share <= 100:
+    if not isinstance(selector.percentile, Real):
+        return 0
+    share = float(selector.percentile)
+    if not 0 < share <= 100:
         return 0
     if share == 100:
         return p
