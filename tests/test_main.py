@@ -74,6 +74,7 @@ def test_version(capsys):
     ("arguments", "status"),
     [
         (["--help"], 0),
+        (["evaluate", "--help"], 0),
         (["evaluate", "iris", "--estimatr", "lda"], 2),
         (["evaluate", "absent.csv"], 2),
         (["evaluate", "iris", "--json", "/no/such/folder/f.json"], 2),

@@ -21,7 +21,8 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
-from skeval._commands.evaluate import CLASSIFIERS
+from skeval._commands.evaluate import CLASSIFIERS, INCLUDED
+from skeval.report._evaluate import OPTIONAL
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
@@ -343,3 +344,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     assert "--cv has no use" in capsys.readouterr().err
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
+
+
+def test_help_names_the_parts_that_there_are():
+    assert set(INCLUDED) == set(OPTIONAL)
