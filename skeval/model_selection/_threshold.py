@@ -255,10 +255,9 @@ def _measure_chosen(
             gaps.append(_find_shares(*drawn, at) - _find_shares(*counts, at))
     if len(gaps) < 2:
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
-    at, level = rule.choose(*counts), sample.confidence_level
+    at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
     scale = float(np.abs(drawn_thresholds).max()) or 1.0  # squares of large scores overflow
-    shared: dict[str, Any] = {"method": "bootstrap", "confidence_level": level}
     found = {
         "threshold": Estimate(
             name="threshold",
@@ -269,38 +268,51 @@ def _measure_chosen(
             replicates=drawn_thresholds,
             details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
             allow_point=True,
-            **shared,
+            method="bootstrap",
+            confidence_level=sample.confidence_level,
         )
     }
     called = sample.score >= thresholds[at]
     among = (positive, ~positive, called, ~called)
-    apparent = _find_shares(*counts, at)
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a share that no resample has
         optimism, error = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
-    for place_of, name in enumerate(SHARES):
-        value = float(np.clip(apparent[place_of] - optimism[place_of], 0.0, 1.0))
+    numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
+    for name, apparent, gain, spread, chosen_from in numbers:
+        share = Share(float(apparent), float(gain), float(spread), chosen_from)
+        found[name] = share.estimate(name, sample, units.n_units)
+    return found
+
+
+class Share(NamedTuple):
+    """What is right at a chosen threshold: here, what of it is optimism, and of which samples."""
+
+    apparent: float
+    optimism: float
+    error: float
+    among: NDArray[np.bool_]
+
+    def estimate(self, name: str, sample: CurveSample, n_units: int) -> Estimate:
+        """Return what is to be expected on new samples, with Wilson's interval."""
+        value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
-        if not np.isfinite([value, error[place_of]]).all():
-            warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
-        else:
-            most = independent_size(sample.weight[among[place_of]])
-            n = effective_size(value, float(error[place_of]), most, min(most, units.n_units))
+        if np.isfinite([value, self.error]).all():
+            most = independent_size(sample.weight[self.among])
+            n = effective_size(value, self.error, most, min(most, n_units))
             limits = partial(_limit_share, value, n, sample.n_groups)
-        found[name] = Estimate(
+        else:
+            warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
+        return Estimate(
             name=name,
             value=value,
-            standard_error=float(error[place_of]),
+            standard_error=self.error,
+            method="bootstrap",
             limits={"wilson": limits},
-            n_samples=int(among[place_of].sum()),
+            n_samples=int(self.among.sum()),
             bounds=(0.0, 1.0),
-            details={
-                "apparent": float(apparent[place_of]),
-                "optimism": float(optimism[place_of]),
-            },
-            **shared,
+            details={"apparent": self.apparent, "optimism": self.optimism},
+            confidence_level=sample.confidence_level,
         )
-    return found
 
 
 def _limit_share(
