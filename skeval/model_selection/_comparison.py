@@ -183,12 +183,14 @@ class Comparison(Result):
     omnibus : Test or None
         The test that nothing differs: Cochran's Q, or Friedman's test with the F of Iman and
         Davenport. None where the method has none.
+    greater_is_better : bool
+        Whether a larger score is better.
     details : mapping
-        What else the method found. Of scores of splits: ``split_scores``, of shape (n_splits,
-        n_names). Over data sets: their names ``datasets`` and those ``dropped`` for a missing
-        score, the ``scores`` of shape (n_datasets, n_names), the ``split_scores`` of each,
-        ``mean_ranks``, the ``critical_difference`` of mean ranks, the ``reason`` for the test, and
-        the ``test_fraction``.
+        What else the method found. Of "max_t" the ``standard_errors`` of all. Of scores of splits:
+        ``split_scores``, of shape (n_splits, n_names). Over data sets: their names ``datasets`` and
+        those ``dropped`` for a missing score, the ``scores`` of shape (n_datasets, n_names), the
+        ``split_scores`` of each, ``mean_ranks``, the ``critical_difference`` of mean ranks, the
+        ``reason`` for the test, and the ``test_fraction``.
     scope : str
         What the test takes as it is, and is not said to hold beyond.
     """
@@ -203,6 +205,7 @@ class Comparison(Result):
     level: float = 0.05
     confidence_level: float = 0.95
     omnibus: Test | None = None
+    greater_is_better: bool = True
     details: Details = field(default_factory=dict, repr=False)
     scope: str = ""
 
@@ -218,9 +221,11 @@ class Comparison(Result):
 
     @property
     def worth(self) -> np.ndarray:
-        """What orders the things, larger is better: minus the mean rank, or the score."""
+        """What orders the things, larger is better: minus the mean rank or loss, or the score."""
         ranks = self.details.get("mean_ranks")
-        return self.values if ranks is None else -ranks
+        if ranks is not None:
+            return -ranks
+        return self.values if self.greater_is_better else -self.values
 
     @property
     def order(self) -> np.ndarray:
@@ -265,8 +270,12 @@ class Comparison(Result):
 
     def _sides_of(self, name: str) -> list[tuple[Difference, int]]:
         """Return the differences that a name takes part in; 1 where it comes first, else -1."""
-        pairs = self.differences.values()
-        return [(each, 1 if each.a == name else -1) for each in pairs if name in (each.a, each.b)]
+        pairs, better = self.differences.values(), 1 if self.greater_is_better else -1
+        return [
+            (each, better if each.a == name else -better)
+            for each in pairs
+            if name in (each.a, each.b)
+        ]
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
         """Return a number of all pairs as a table, the row before the column.
@@ -340,7 +349,8 @@ class Comparison(Result):
             for each in (found, unknown, ~found & ~unknown)
         )
         alone = len(best) == 1
-        worth = "best mean rank" if "mean_ranks" in self.details else "highest score"
+        worth = "highest score" if self.greater_is_better else "lowest score"
+        worth = "best mean rank" if "mean_ranks" in self.details else worth
         said = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
         if beaten:
             said += f"; {'it differs' if alone else 'they differ'} from {beaten} by more than"
