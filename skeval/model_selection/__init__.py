@@ -38,6 +38,7 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._run_over_datasets import run_over_datasets
 from skeval.model_selection._score_interval import score_interval
+from skeval.model_selection._threshold import threshold_measures
 from skeval.model_selection._tuning import (
     refit_one_se,
     tuning_bias,
@@ -79,6 +80,7 @@ __all__ = [
     "run_over_datasets",
     "score_632",
     "score_interval",
+    "threshold_measures",
     "tuning_bias",
     "tuning_optimism",
 ]
