@@ -100,6 +100,7 @@ WITHOUT_A_PICTURE = {
     "internal_indices",
     "methods side by side",
     "score_decomposition",
+    "threshold_measures",
 }
 
 
