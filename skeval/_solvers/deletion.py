@@ -414,7 +414,8 @@ class SortedNeighbours:
                 found = self._count(lists, labels, parts.weights, fit[at], n_classes)
                 shares[at], certain[at], known[start : start + step] = found
             left, size = left[~known], 4 * size
-        return Votes(shares.reshape(*shape, -1), certain.reshape(shape).all(axis=1))
+        sure = np.asarray(certain.reshape(shape).all(axis=1))
+        return Votes(shares.reshape(*shape, -1), sure)
 
     def _scales(self, parts: Parts) -> tuple[Any, np.ndarray]:
         """Return what the distances of each fit depend on, and which fits have neighbours."""

@@ -65,7 +65,7 @@ def test_any_training_parts(parts, kind):
             y = rng.normal(size=len(X)) + 1
         plan = other_parts_plan(parts)
         left = check_against_single_fits(model, X, y, most_left=1.0, plan=plan)
-        assert left <= 0.1 or kind != "plain" or parts == "resamples on all" and "near" in name
+        assert left <= 0.1 or kind != "plain" or (parts == "resamples on all" and "near" in name)
 
 
 @pytest.mark.parametrize("parts", OTHER_PARTS)
