@@ -33,8 +33,6 @@ from skeval.model_selection._permutation import (
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
-    ErrorIntervalDisplay,
-    PermutationDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
@@ -45,6 +43,7 @@ from skeval.model_selection._tuning import (
     tuning_bias,
     tuning_optimism,
 )
+from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [
     "BootstrapSplit",
@@ -54,10 +53,10 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "Difference",
     "DifferencesDisplay",
-    "ErrorIntervalDisplay",
     "Estimate",
+    "EstimatesDisplay",
     "HoldoutSize",
-    "PermutationDisplay",
+    "NullDistributionDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
     "Test",
