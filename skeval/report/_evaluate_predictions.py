@@ -17,6 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
+from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import threshold_measures
@@ -40,7 +41,7 @@ from skeval.report._predictions import (
     warn_of_metrics,
 )
 from skeval.report._report import MOST_ROWS, ScoredReport
-from skeval.report._sections import Figure, Section, Table
+from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     find_guess,
     find_unanswered,
@@ -49,7 +50,6 @@ from skeval.report._sentences import (
     write_chance,
 )
 from skeval.report._source import describe_run
-from skeval.report._warnings import Caution
 from skeval.utils._checks import (
     check_confidence_level,
     check_groups,
@@ -382,6 +382,21 @@ class PredictionsReport(ScoredReport):
             label="Calibration curve with the intervals of its bins.",
             height=3.6,
         )
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        drawn = {"all samples": self.answer, **(self.subgroups or {})}
+        return EstimatesDisplay.from_result(drawn, quoted=0, ax=ax)
 
     def _show_threshold(self) -> Section:
         """Show what is right at the threshold, and what choosing it has cost."""
