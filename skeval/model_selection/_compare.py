@@ -578,7 +578,19 @@ def compare_predictions(
     does not collapse. P-values step down: after a pair is found different the others are held
     against the largest of those left. The rank of a system lies between 1 + the number of those
     that are surely better and the number of those that are not surely worse [9]_. The percentiles
-    of ranks on bootstrap resamples are no such interval: {RANKS}
+    of ranks on bootstrap resamples are no such interval. Of equal systems, whose true rank is 1, in
+    300 sets each, at 5 %:
+
+    ========================  ==============================  ======================================
+    systems, samples          a difference is found, "max_t"  a bootstrap interval is without rank 1
+    ========================  ==============================  ======================================
+    2, 50                     .077                            .087
+    2, 500                    .050                            .053
+    2, 300 in 30 groups       .077                            .263 (without groups)
+    10, 50                    .063                            .990
+    10, 500                   .070                            .997
+    10, 300 in 30 groups      .027                            1.00 (without groups)
+    ========================  ==============================  ======================================
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 

@@ -35,6 +35,8 @@ from skeval.utils._text import (
 
 __all__ = ["Comparison", "Difference", "draw_posterior"]
 
+MOST_LISTED = 10
+"""Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
 """The posterior probability from which a conclusion is drawn."""
 
@@ -186,11 +188,12 @@ class Comparison(Result):
     greater_is_better : bool
         Whether a larger score is better.
     details : mapping
-        What else the method found. Of "max_t" the ``standard_errors`` of all. Of scores of splits:
-        ``split_scores``, of shape (n_splits, n_names). Over data sets: their names ``datasets`` and
-        those ``dropped`` for a missing score, the ``scores`` of shape (n_datasets, n_names), the
-        ``split_scores`` of each, ``mean_ranks``, the ``critical_difference`` of mean ranks, the
-        ``reason`` for the test, and the ``test_fraction``.
+        What else the method found. Of "max_t" the ``standard_errors`` of all, and ``lows`` and
+        ``highs`` of the interval of each by itself. Of scores of splits: ``split_scores``, of shape
+        (n_splits, n_names). Over data sets: their names ``datasets`` and those ``dropped`` for a
+        missing score, the ``scores`` of shape (n_datasets, n_names), the ``split_scores`` of each,
+        ``mean_ranks``, the ``critical_difference`` of mean ranks, the ``reason`` for the test, and
+        the ``test_fraction``.
     scope : str
         What the test takes as it is, and is not said to hold beyond.
     """
@@ -408,13 +411,22 @@ class Comparison(Result):
             if dropped:
                 title += f" ({len(dropped)} dropped: {', '.join(dropped)})"
         rows = [(self.names[place], write_number(worth[place])) for place in self.order]
+        many = len(self.names) > MOST_LISTED
+        if many:
+            ranks = self.ranks
+            for row, (name, text) in enumerate(rows):
+                ends = ranks[name].interval
+                rows[row] = name, f"{text}  rank {ends.low:g} to {ends.high:g}"
         lines = [align_text(title, rows)]
         if self.omnibus is not None:
             tested = f"{write_number(self.omnibus.statistic)}, {say_pvalue(self.omnibus.pvalue, 3)}"
             lines.append(f"{self.omnibus.method}: {self.omnibus.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
         pairs += " interval" if len(self.names) == 2 else " intervals for all together"
-        lines.append(align_text(pairs, [_write_pair(each) for each in self._list_pairs()]))
+        if many:
+            lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
+        else:
+            lines.append(align_text(pairs, [_write_pair(each) for each in self._list_pairs()]))
         if "reason" in self.details:
             lines.append(fill_text(self.details["reason"]))
         return "\n".join([*lines, fill_text(self.conclusion)])

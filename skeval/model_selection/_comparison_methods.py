@@ -47,7 +47,12 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.proportions import normal_interval
+from skeval._inference.proportions import (
+    effective_size,
+    normal_interval,
+    normal_quantile,
+    wilson_interval,
+)
 from skeval._inference.ranks import (
     critical_difference,
     friedman,
@@ -513,8 +518,22 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         details = {"pvalue_alone": float(alone[at])}
         return Pair(float(values[a] - values[b]), test, "max_t", details)
 
-    errors = np.sqrt(np.diag(joint.covariance) + joint.own)
-    return Findings(values, judge, {"standard_errors": errors}, alone=level)
+    return Findings(values, judge, describe_each(joint, question.confidence_level), alone=level)
+
+
+def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
+    """Return the standard error and the interval of each by itself; of rates Wilson's."""
+    errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
+    ends = []
+    for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
+        if n is None:
+            ends.append(normal_interval(value, error, confidence_level, n_units=joint.n_units))
+        else:
+            size = effective_size(value, error, n, joint.n_units)
+            z = normal_quantile(confidence_level, joint.n_units)
+            ends.append(wilson_interval(value * size, size, confidence_level, z))
+    lows, highs = np.array(ends).T
+    return {"standard_errors": errors, "lows": lows, "highs": highs}
 
 
 def keep_level(confidence_level: float) -> float:
