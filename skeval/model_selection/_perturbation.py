@@ -114,9 +114,10 @@ def perturbation_interval(
         Folds, as in `cross_val_error`; repeated splitters are averaged for each sample.
     groups : array-like of shape (n_samples,), default=None
         Groups for the splitter.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
     params : dict, default=None
@@ -307,12 +308,13 @@ def check_params_without_weights(task: Task) -> None:
         )
 
 
-def check_loss(loss_fn: Loss, target: Target) -> None:
-    """Raise when a loss other than 0-1 is asked of more than two classes."""
-    if target.classes is not None and len(target.classes) > 2 and loss_fn.name != "zero_one":
+def check_loss(loss: Loss, target: Target) -> None:
+    """Raise when a loss of numbers is asked of more than two classes."""
+    of_numbers = loss.response == "predict" and loss.name != "zero_one"
+    if of_numbers and target.classes is not None and len(target.classes) > 2:
         raise ValueError(
-            f"loss must be 0-1 loss for more than two classes, got {loss_fn.name!r} for "
-            f"{len(target.classes)} classes."
+            "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
+            f"{loss.name!r} for {len(target.classes)} classes."
         )
 
 
