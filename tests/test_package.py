@@ -33,9 +33,8 @@ def test_names_are_imported_as_they_are_used_and_drawing_alone_needs_the_extras(
         "print(evaluate is skeval.evaluate, skeval.datasets.__name__, 'sklearn' in sys.modules)\n"
         "import skeval.report\n"
         "print(skeval.metrics.error_rate([0], [0]) == 0)\n"
-        "display = skeval.model_selection.PermutationDisplay(\n"
-        "    metrics=['a'], statistics=[1], null_distributions=[[0]], pvalues=[1])\n"
-        "try:\n    display.plot()\n"
+        "result = skeval.metrics.roc_curve_band([0, 1], [0, 1], n_resamples=2)\n"
+        "try:\n    result.plot()\n"
         "except ImportError as error:\n    print(error)"
     )
     needed = ["a", "display", "needs", "matplotlib:", "pip", "install", '"skeval[plot]"']

@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval.model_selection import bootstrap_error, cross_val_error, holdout_error
-from skeval.report import ErrorEstimatesDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
 X_study, _, y_study, _ = train_test_split(X, y, train_size=60, stratify=y, random_state=0)
@@ -59,7 +58,7 @@ for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0)
 fig, (left, right) = plt.subplots(
     1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=[3, 2]
 )
-ErrorEstimatesDisplay.from_result(report, ax=left)
+report.plot(left)
 left.set_title("one study of 60 patients")
 for row, column in enumerate(deviations.T):
     right.plot(column, np.full(len(column), row), "o", alpha=0.3, color="tab:blue")

@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from skeval.model_selection import PermutationDisplay, permutation_test
+from skeval.model_selection import permutation_test
 
 rng = np.random.default_rng(0)
 wine = load_wine()
@@ -49,6 +49,6 @@ titles = {
 }
 fig, axes = plt.subplots(1, 3, sharex=True, sharey=True, figsize=(10, 3.8), layout="constrained")
 for ax, (title, test) in zip(axes, titles.items(), strict=True):
-    PermutationDisplay.from_result(test, ax=ax)
+    test.plot(ax)
     ax.set(title=f"{title}\nP = {test.pvalue:.3f}", xlim=(0, 1.02))
 plt.show()

@@ -13,9 +13,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from skeval.cluster import (
-    ClusterStabilityDisplay,
-    StabilityDisplay,
-    StructureTestDisplay,
     choose_n_clusters,
     cluster_stability,
     gap_statistic,
@@ -37,7 +34,7 @@ print(
     )
 )
 gap = gap_statistic(kmeans, X, n_clusters=range(1, 7), n_references=30, random_state=0)
-StabilityDisplay.from_result(gap)
+gap.plot()
 plt.show()
 
 # %%
@@ -45,7 +42,7 @@ plt.show()
 # a resample. One cluster is there in every resample, the others are cut here or there.
 stability = cluster_stability(KMeans(4, n_init=2), X, n_resamples=50, random_state=0)
 print(stability)
-ClusterStabilityDisplay.from_result(stability)
+stability.plot()
 plt.show()
 
 # %%
@@ -53,7 +50,7 @@ plt.show()
 # same algorithm clusters them.
 test = structure_test(KMeans(3, n_init=2), X, n_references=99, random_state=0)
 print(test)
-StructureTestDisplay.from_result(test)
+test.plot()
 plt.show()
 
 # %%

@@ -31,14 +31,14 @@ print(comparison.conclusion)
 # %%
 # Mean ranks, the best on the left. A bar joins neighbours of which no two are found different; that
 # they are equal it does not say.
-CriticalDifferenceDisplay.from_comparison(comparison)
+CriticalDifferenceDisplay.from_result(comparison)
 plt.show()
 
 # %%
 # How large the differences are, for the first six: the median of the averages of two data sets,
 # with intervals that hold all together.
 six = compare_scores(frame[names[:6]], over="datasets", random_state=0)
-DifferencesDisplay.from_comparison(six)
+DifferencesDisplay.from_result(six)
 plt.show()
 
 # %%

@@ -113,10 +113,19 @@ def add_evaluate(commands: Any) -> None:
     )
     add(
         "--threshold",
-        type=float,
-        help="with --predictions: from which probability or score on the second class is predicted",
+        type=_read_threshold,
+        help="with --predictions: from which probability or score on the second class is "
+        "predicted; youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
     )
     _add_sizes(parser)
+
+
+def _read_threshold(text: str) -> Any:
+    """Return a number, or the rule by which a threshold is chosen."""
+    name, equals, wanted = text.partition("=")
+    if equals:
+        return {name: float(wanted)}
+    return text if text == "youden" else float(text)
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:

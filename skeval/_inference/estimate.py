@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
+from skeval.utils._plotting import draw_result
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,
@@ -98,6 +99,28 @@ class Result(ShownAsText):
         pandas.DataFrame
         """
         return make_frame([self.to_dict()])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, or array-like of one for each panel, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display
+            That which fits the result, with what was drawn in its attributes.
+
+        Raises
+        ------
+        TypeError
+            If no display draws such a result.
+        ValueError
+            If the results of a mapping have no axis in common.
+        """
+        return draw_result(self, ax)
 
 
 Details = Mapping[str, Any]

@@ -11,7 +11,6 @@ from skeval.cluster._plot import (
     IndicesDisplay,
     ParetoDisplay,
     StabilityDisplay,
-    StructureTestDisplay,
 )
 from skeval.cluster._stability import (
     ClusterStability,
@@ -28,7 +27,6 @@ __all__ = [
     "NClustersChoice",
     "ParetoDisplay",
     "StabilityDisplay",
-    "StructureTestDisplay",
     "choose_n_clusters",
     "cluster_stability",
     "compare_clusterings",

@@ -1,32 +1,22 @@
-"""Displays of stability, of the test of structure, and of the comparison of clusterings."""
+"""Displays of stability and of the comparison of clusterings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS
-from skeval.utils._plotting import (
-    Display,
-    column_of_axes,
-    mark_integers,
-    place_names,
-    put_legend_above,
-    read_fields,
-    shorten_name,
-)
-from skeval.utils._text import count, say_pvalue, write_number
+from skeval.utils._plotting import Display, place_names, put_legend_above, shorten_name
 
 __all__ = [
     "ClusterStabilityDisplay",
     "IndicesDisplay",
     "ParetoDisplay",
     "StabilityDisplay",
-    "StructureTestDisplay",
 ]
 
 
@@ -180,71 +170,6 @@ class ClusterStabilityDisplay(Display):
         ax.set_ylabel("cluster (samples)")
 
 
-N_BINS = 30
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class StructureTestDisplay(Display):
-    """The index of the data and the distribution of that of data without structure.
-
-    It is recommended to use `from_result` to create a display.
-
-    Parameters
-    ----------
-    name : str
-        Name of the index.
-    statistic : float
-        Its value for the data.
-    null_distribution : ndarray of shape (n_references,)
-        Its values for draws without structure; nan where undefined.
-    pvalue : float
-        The P-value.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
-    histogram_ : matplotlib BarContainer
-        The values without structure.
-    line_ : matplotlib Line2D
-        The value of the data.
-
-    See Also
-    --------
-    structure_test : Computes what is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import load_iris
-    >>> from skeval.cluster import StructureTestDisplay, structure_test
-    >>> X = load_iris().data
-    >>> result = structure_test(KMeans(3, n_init=2), X, n_references=19, random_state=0)
-    >>> StructureTestDisplay.from_result(result)
-    <...StructureTestDisplay ...>
-    """
-
-    name: str
-    statistic: float
-    null_distribution: np.ndarray
-    pvalue: float
-
-    def _draw(self, ax: Any) -> None:
-        """Draw the histogram and the value of the data."""
-        null = self.null_distribution
-        defined = null[~np.isnan(null)]
-        label = f"{count(len(null), 'draw')} without structure"
-        if len(defined) < len(null):
-            label += f", {len(null) - len(defined)} undefined"
-        bins = np.histogram_bin_edges([*defined, self.statistic], bins=N_BINS)
-        self.histogram_ = ax.hist(defined, bins=bins, color="grey", alpha=0.6, label=label)[2]
-        text = f"data {write_number(self.statistic)}, {say_pvalue(self.pvalue)}"
-        self.line_ = ax.axvline(self.statistic, color="C1", label=text)
-        ax.set(xlabel=self.name.replace("_", " "), ylabel="draws")
-        mark_integers(ax)
-        ax.legend()
-
-
 def label_axis(index: str, greater_is_better: bool) -> str:
     """Return an axis label that says which way is better."""
     return f"{index.replace('_', ' ')} ({'larger' if greater_is_better else 'smaller'} is better)"
@@ -258,7 +183,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class IndicesDisplay:
+class IndicesDisplay(Display):
     """Indices of several clusterings against their number of clusters.
 
     It is recommended to use `from_result` to create a display.
@@ -306,52 +231,29 @@ class IndicesDisplay:
     greater_is_better: Sequence[bool]
     front: np.ndarray
 
-    @classmethod
-    def from_result(cls, comparison: ClusteringComparison, *, axes: Any = None) -> IndicesDisplay:
-        """Draw the result of `compare_clusterings`.
+    _share_x: ClassVar = True
 
-        Parameters
-        ----------
-        comparison : ClusteringComparison
-            The result.
-        axes : array-like of matplotlib Axes, default=None
-            Where to draw, one for each index; None makes a figure.
+    @property
+    def _panels(self) -> Sequence[str]:
+        return self.indices
 
-        Returns
-        -------
-        IndicesDisplay
-        """
-        return cls(**read_fields(cls, comparison)).plot(axes)
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6, 2.2 * len(self.indices)
 
-    def plot(self, axes: Any = None) -> IndicesDisplay:
-        """Draw one panel for each index; the clusterings of the front are filled.
-
-        Parameters
-        ----------
-        axes : array-like of matplotlib Axes, default=None
-            Where to draw, one for each index; None makes a figure.
-
-        Returns
-        -------
-        IndicesDisplay
-            The display itself.
-        """
-        size = (6, 2.2 * len(self.indices))
-        self.axes_ = column_of_axes(axes, self.indices, "indices", sharex=True, figsize=size)
+    def _draw(self, _: Any) -> None:
+        """Draw one panel for each index; the clusterings of the front are filled."""
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
-            self._draw(ax, self.values[:, panel])
+            self._draw_index(ax, self.values[:, panel])
             ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
         self.axes_[-1].set_xlabel("number of clusters")
-        self.figure_ = self.axes_[0].figure
         told = zip(self.names, self.n_clusters, strict=True)
         if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in told):
             for ax, values in zip(self.axes_, self.values.T, strict=True):
                 ax.margins(0.15)  # room for the names
                 place_names(ax, self.names, np.column_stack([self.n_clusters, values]))
         self.axes_[0].legend()
-        return self
 
-    def _draw(self, ax: Any, values: np.ndarray) -> None:
+    def _draw_index(self, ax: Any, values: np.ndarray) -> None:
         k, front = self.n_clusters, self.front
         if len(np.unique(k)) == len(k):  # else a line would join clusterings of one k
             order = np.argsort(k)
@@ -410,9 +312,14 @@ class ParetoDisplay(Display):
         _, self.front = pareto_dominance(self.values, greater_is_better=up)
 
     @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say that two indices must be chosen; `IndicesDisplay` draws all."""
+        return False
+
+    @classmethod
     def from_result(
         cls,
-        comparison: ClusteringComparison,
+        result: ClusteringComparison,
         *,
         x: str | None = None,
         y: str | None = None,
@@ -422,7 +329,7 @@ class ParetoDisplay(Display):
 
         Parameters
         ----------
-        comparison : ClusteringComparison
+        result : ClusteringComparison
             The result.
         x, y : str, default=None
             The indices on the two axes; None takes the first and the second.
@@ -436,21 +343,21 @@ class ParetoDisplay(Display):
         Raises
         ------
         ValueError
-            If the comparison has no such index.
+            If the result has no such index.
         """
-        if len(comparison.indices) < 2:
-            raise ValueError("comparison must hold at least two indices, got 1.")
-        chosen = [name or comparison.indices[i] for i, name in enumerate((x, y))]
+        if len(result.indices) < 2:
+            raise ValueError("result must hold at least two indices, got 1.")
+        chosen = [name or result.indices[i] for i, name in enumerate((x, y))]
         for axis, name in zip("xy", chosen, strict=True):
-            if name not in comparison.indices:
-                known = ", ".join(comparison.indices)
+            if name not in result.indices:
+                known = ", ".join(result.indices)
                 raise ValueError(f"{axis} must be one of {known}; got {name!r}.")
-        columns = [comparison.indices.index(name) for name in chosen]
+        columns = [result.indices.index(name) for name in chosen]
         return cls(
-            names=comparison.names,
-            values=comparison.values[:, columns],
+            names=result.names,
+            values=result.values[:, columns],
             indices=chosen,
-            greater_is_better=[comparison.greater_is_better[column] for column in columns],
+            greater_is_better=[result.greater_is_better[column] for column in columns],
         ).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:

@@ -144,7 +144,7 @@ def structure_test(
     --------
     gap_statistic : The same reference for the sum of squares, at several numbers of clusters.
     index_interval : How exact the index is.
-    StructureTestDisplay : Draws the index among those without structure.
+    skeval.model_selection.NullDistributionDisplay : Draws the index among those without structure.
 
     Notes
     -----

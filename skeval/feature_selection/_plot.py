@@ -140,6 +140,11 @@ class SelectionFrequencyDisplay(Display):
     feature_names: Sequence[str]
 
     @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is that of `selection_stability`."""
+        return isinstance(result, Estimate) and "frequency" in result.details
+
+    @classmethod
     def from_result(
         cls,
         result: Any,

@@ -33,6 +33,10 @@ from skeval.metrics._classification import (
     error_rate,
     macro_fbeta_score,
     micro_fbeta_score,
+    npv_score,
+    ppv_score,
+    sensitivity_score,
+    specificity_score,
     weighted_fbeta_score,
 )
 from skeval.metrics._cost import (
@@ -97,6 +101,8 @@ __all__ = [
     "mean_squared_error",
     "micro_fbeta_score",
     "net_benefit",
+    "npv_score",
+    "ppv_score",
     "precision_recall_curve",
     "precision_recall_curve_band",
     "precision_recall_fscore_support",
@@ -109,7 +115,9 @@ __all__ = [
     "roc_curve_band",
     "root_mean_squared_error",
     "score_decomposition",
+    "sensitivity_score",
     "sentence_bleu_score",
+    "specificity_score",
     "validation_size",
     "weighted_fbeta_score",
 ]

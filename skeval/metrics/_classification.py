@@ -19,9 +19,10 @@ from skeval.metrics._checks import (
     check_labels,
     check_predictions,
     classes_of,
+    positive_label,
     scale_weights,
 )
-from skeval.utils._checks import check_data, warn_undefined
+from skeval.utils._checks import check_data, give_nan, warn_undefined
 from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
 
 __all__ = [
@@ -31,6 +32,10 @@ __all__ = [
     "f_beta",
     "macro_fbeta_score",
     "micro_fbeta_score",
+    "npv_score",
+    "ppv_score",
+    "sensitivity_score",
+    "specificity_score",
     "weighted_fbeta_score",
 ]
 
@@ -90,6 +95,213 @@ def error_rate(
     weight = scale_weights(sample_weight, len(wrong))[0]
     error, rest = weight[wrong].sum(), weight[~wrong].sum()
     return float(error / (error + rest))
+
+
+_OF_CLASS: dict[str, list[object]] = {
+    **{name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")},
+    "pos_label": [Real, str, "boolean", None],
+}
+
+
+@validate_params(_OF_CLASS)
+def sensitivity_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Share of the positive samples that are predicted positive.
+
+    .. math:: TP / (TP + FN)
+
+    In [0, 1]; 1 is best. It is the recall of the positive class.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes; of more than two, all but `pos_label` are the negative one.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says.
+
+    Returns
+    -------
+    sensitivity : float
+        A fraction; nan, with a warning, where no sample is positive.
+
+    Raises
+    ------
+    ValueError
+        If lengths or kinds of labels differ, or it is not clear which class is positive.
+
+    Examples
+    --------
+    >>> from skeval.metrics import sensitivity_score
+    >>> sensitivity_score([1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 1, 0])
+    0.75
+    """
+    return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=True)
+
+
+@validate_params(_OF_CLASS)
+def specificity_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Share of the negative samples that are predicted negative.
+
+    .. math:: TN / (TN + FP)
+
+    In [0, 1]; 1 is best. It is the recall of the negative class, 1 less the false positive rate.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes; of more than two, all but `pos_label` are the negative one.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says.
+
+    Returns
+    -------
+    specificity : float
+        A fraction; nan, with a warning, where no sample is negative.
+
+    Raises
+    ------
+    ValueError
+        If lengths or kinds of labels differ, or it is not clear which class is positive.
+
+    Examples
+    --------
+    >>> from skeval.metrics import specificity_score
+    >>> specificity_score([1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 1, 0])
+    0.3333333333333333
+    """
+    return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=False)
+
+
+@validate_params(_OF_CLASS)
+def ppv_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Positive predictive value: share of the samples predicted positive that are.
+
+    .. math:: TP / (TP + FP)
+
+    In [0, 1]; 1 is best. It is the precision of the positive class, and depends on how
+    common that is.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes; of more than two, all but `pos_label` are the negative one.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says.
+
+    Returns
+    -------
+    ppv : float
+        A fraction; nan, with a warning, where no sample is predicted positive.
+
+    Raises
+    ------
+    ValueError
+        If lengths or kinds of labels differ, or it is not clear which class is positive.
+
+    Examples
+    --------
+    >>> from skeval.metrics import ppv_score
+    >>> ppv_score([1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 1, 0])
+    0.6
+    """
+    return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=True, predicted=True)
+
+
+@validate_params(_OF_CLASS)
+def npv_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Negative predictive value: share of the samples predicted negative that are.
+
+    .. math:: TN / (TN + FN)
+
+    In [0, 1]; 1 is best. It is the precision of the negative class, and depends on how
+    common that is.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes; of more than two, all but `pos_label` are the negative one.
+    y_pred : array-like of shape (n_samples,)
+        Predicted classes.
+    pos_label : int, float, bool or str, default=None
+        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Each sample counts as often as its weight says.
+
+    Returns
+    -------
+    npv : float
+        A fraction; nan, with a warning, where no sample is predicted negative.
+
+    Raises
+    ------
+    ValueError
+        If lengths or kinds of labels differ, or it is not clear which class is positive.
+
+    Examples
+    --------
+    >>> from skeval.metrics import npv_score
+    >>> npv_score([1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 1, 0])
+    0.5
+    """
+    return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=False, predicted=True)
+
+
+def _measure_side(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
+    *,
+    positive: bool,
+    predicted: bool = False,
+) -> float:
+    """Return the share of right ones of the positive, or negative, or of those predicted so."""
+    pair = [np.asarray(labels) for labels in check_predictions(y_true, y_pred)]
+    if pair[0].ndim > 1:
+        raise ValueError(f"y_true must have shape (n_samples,), got {pair[0].shape}.")
+    label = positive_label(classes_of(*pair).tolist(), pos_label)
+    is_so, said_so = ((labels == label) == positive for labels in pair)
+    weight = scale_weights(sample_weight, len(is_so))[0]
+    total = float(weight[said_so if predicted else is_so].sum())
+    if not total:
+        what = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
+        return give_nan(f"The share is 0/0, nan: no sample is {what}.")
+    return float(weight[is_so & said_so].sum() / total)
 
 
 @validate_params(

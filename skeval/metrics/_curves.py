@@ -41,7 +41,13 @@ from skeval.utils._checks import check_data, check_groups, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["check_curve_sample", "net_benefit", "precision_recall_curve_band", "roc_curve_band"]
+__all__ = [
+    "CurveSample",
+    "check_curve_sample",
+    "net_benefit",
+    "precision_recall_curve_band",
+    "roc_curve_band",
+]
 
 Floats = NDArray[np.float64]
 

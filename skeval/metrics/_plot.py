@@ -88,6 +88,7 @@ def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.nda
 class ScoreDisplay(CurveDisplay):
     """The curve of a score of two classes, with its intervals; a subclass says what computes it."""
 
+    _names: ClassVar[tuple[str, ...]] = ()
     _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
     """Which of a classifier's responses are its score, the first that it has."""
@@ -258,6 +259,7 @@ class RocCurveDisplay(RateDisplay):
     0.75
     """
 
+    _names = ("ROC curve",)
     _compute = staticmethod(roc_curve_band)
     _area, _corner = "AUC", "lower right"
     _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
@@ -301,6 +303,7 @@ class PrecisionRecallDisplay(RateDisplay):
     0.8333
     """
 
+    _names = ("precision-recall curve",)
     _compute = staticmethod(precision_recall_curve_band)
     _area = "AP"
     _axes: ClassVar = {"xlabel": "Recall", "ylabel": "Precision"}
@@ -378,6 +381,7 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
+    _names = ("cost curve", "difference of cost")
     _compute = staticmethod(compute_cost_curve)
 
     @property
@@ -434,6 +438,7 @@ class NetBenefitDisplay(ScoreDisplay):
     'Net benefit'
     """
 
+    _names = ("net benefit", "difference of net benefit")
     _compute = staticmethod(net_benefit)
     _responses = _responses_of_folds = ("predict_proba",)
 
@@ -492,6 +497,8 @@ class CalibrationDisplay(CurveDisplay):
     >>> display.ax_.get_xlabel()
     'Mean predicted probability (positive class: 1)'
     """
+
+    _names = ("calibration curve",)
 
     @classmethod
     def from_predictions(

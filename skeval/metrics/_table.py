@@ -43,6 +43,10 @@ from skeval.metrics._classification import (
     error_rate,
     macro_fbeta_score,
     micro_fbeta_score,
+    npv_score,
+    ppv_score,
+    sensitivity_score,
+    specificity_score,
     weighted_fbeta_score,
 )
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
@@ -150,6 +154,8 @@ class Metric:
         metric that it is a function of it.
     counted : {"all", "y_true", "y_pred"}
         Of which samples a proportion is: of all, or of those that are, or are called, positive.
+    side : bool or None
+        Of a metric of one class against all others: whether its samples are those of the class.
     per_sample : callable or None
         ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
         or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
@@ -168,6 +174,7 @@ class Metric:
     targets: frozenset[str] = CLASSES
     from_table: Callable[..., ConfusionTable] | None = None
     counted: str = "all"
+    side: bool | None = None
     per_sample: Callable[..., Floats] | None = None
     root: bool = False
     reported: tuple[Reported, ...] = field(default=())
@@ -308,6 +315,10 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
         return {}
     if not row.interval or type_of_target(sample.y_true) not in row.targets:
         return {}
+    if row.side is not None:
+        label = arguments.get("pos_label")
+        true, pred = ((y == (1 if label is None else label)) == row.side for y in sample[:2])
+        sample, arguments = sample._replace(y_true=true, y_pred=pred), {"pos_label": True}
     independent = sample.weight is None and sample.groups is None
     forms: Forms = {}
     for form in row.interval:
@@ -417,6 +428,12 @@ OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("hall", "t"), use_mean)
 
 ERRORS: dict[str, Any] = {"interval": (PROPORTION, OF_TABLE), "from_table": Costs(count_errors)}
+OF_SIDE: dict[str, Any] = {
+    "interval": (PROPORTION, OF_F_TABLE),
+    "keywords": frozenset({"pos_label"}),
+}
+OF_RECALL = OF_SIDE | {"from_table": Averaged("recall")}
+OF_PRECISION = OF_SIDE | {"from_table": Averaged("precision")}
 LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
 EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
@@ -493,6 +510,10 @@ METRICS: tuple[Metric, ...] = (
         keywords=SKLEARN_F,
         from_table=Averaged("jaccard"),
     ),
+    Metric(sensitivity_score, counted="y_true", side=True, **OF_RECALL),
+    Metric(specificity_score, counted="y_true", side=False, **OF_RECALL),
+    Metric(ppv_score, counted="y_pred", side=True, **OF_PRECISION),
+    Metric(npv_score, counted="y_pred", side=False, **OF_PRECISION),
     Metric(error_rate, greater_is_better=False, **ERRORS),
     Metric(sk.zero_one_loss, greater_is_better=False, **ERRORS),
     Metric(sk.hamming_loss, greater_is_better=False, **ERRORS),

@@ -33,18 +33,18 @@ from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
-    ErrorIntervalDisplay,
-    PermutationDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
 from skeval.model_selection._run_over_datasets import run_over_datasets
 from skeval.model_selection._score_interval import score_interval
+from skeval.model_selection._threshold import threshold_measures
 from skeval.model_selection._tuning import (
     refit_one_se,
     tuning_bias,
     tuning_optimism,
 )
+from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [
     "BootstrapSplit",
@@ -54,10 +54,10 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "Difference",
     "DifferencesDisplay",
-    "ErrorIntervalDisplay",
     "Estimate",
+    "EstimatesDisplay",
     "HoldoutSize",
-    "PermutationDisplay",
+    "NullDistributionDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
     "Test",
@@ -80,6 +80,7 @@ __all__ = [
     "run_over_datasets",
     "score_632",
     "score_interval",
+    "threshold_measures",
     "tuning_bias",
     "tuning_optimism",
 ]

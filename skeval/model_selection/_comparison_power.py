@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import stats
 
-from skeval._inference.estimate import Result
+from skeval._inference.estimate import Curve, Result
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval.model_selection._comparison import Comparison, Difference
@@ -72,8 +72,8 @@ class ComparisonPower(Result):
     difference: float
     level: float
     power: float
-    sizes: np.ndarray = field(repr=False)
-    powers: np.ndarray = field(repr=False)
+    sizes: np.ndarray
+    powers: np.ndarray
     n_simulations: int = 1000
 
     @property
@@ -97,25 +97,6 @@ class ComparisonPower(Result):
             "difference is this large: look at the ends of its interval, too."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON.
-
-        Returns
-        -------
-        dict
-        """
-        return {
-            "value": self.value,
-            "method": self.method,
-            "unit": self.unit,
-            "difference": self.difference,
-            "level": self.level,
-            "power": self.power,
-            "sizes": self.sizes.tolist(),
-            "powers": self.powers.tolist(),
-            "n_simulations": self.n_simulations,
-        }
-
     def to_frame(self) -> DataFrame:
         """Return one row for each size that was looked at.
 
@@ -124,6 +105,22 @@ class ComparisonPower(Result):
         pandas.DataFrame
         """
         return make_frame({"size": self.sizes, "power": self.powers})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the power against the size; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display
+        """
+        name = f"power for a difference of {self.difference:.4g}"
+        axes = f"number of {self.unit}", "power"
+        return Curve(name=name, axes=axes, x=self.sizes, y=self.powers).plot(ax)
 
     def __str__(self) -> str:
         rows = [

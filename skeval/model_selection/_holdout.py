@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Result
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     Finding,
@@ -26,7 +26,7 @@ from skeval.utils._checks import (
     check_targets,
     check_weights,
 )
-from skeval.utils._text import ShownAsText, align_text, write_number
+from skeval.utils._text import align_text, write_number
 
 __all__ = ["HoldoutSize", "holdout_error", "holdout_size"]
 
@@ -205,7 +205,7 @@ LARGEST_SIZE = 2**62
 
 
 @dataclass(frozen=True)
-class HoldoutSize(ShownAsText):
+class HoldoutSize(Result):
     """How many test samples an interval of a wanted width takes.
 
     Attributes

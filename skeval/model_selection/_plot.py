@@ -1,31 +1,23 @@
-"""Displays of intervals, comparisons and permutation tests."""
+"""Displays of comparisons and of perturbed errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
+from skeval._inference.estimate import ConfidenceInterval
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
-from skeval.utils._plotting import (
-    Display,
-    column_of_axes,
-    mark_integers,
-    put_legend_above,
-    shorten_name,
-)
-from skeval.utils._text import count, mean_loss_name, say_pvalue, write_number, write_range
+from skeval.utils._plotting import Display, mark_integers, shorten_name
+from skeval.utils._text import mean_loss_name, write_range
 
 __all__ = [
     "CriticalDifferenceDisplay",
     "DifferencesDisplay",
-    "ErrorIntervalDisplay",
-    "PermutationDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
 ]
@@ -41,7 +33,7 @@ class CriticalDifferenceDisplay(Display):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
     A bar joins classifiers that are neighbours by rank and of which no two are found different. It
-    is recommended to use `from_comparison` to create a display.
+    is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
@@ -75,7 +67,7 @@ class CriticalDifferenceDisplay(Display):
     >>> from skeval.model_selection import CriticalDifferenceDisplay, compare_scores
     >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
     >>> comparison = compare_scores(scores, over="datasets")
-    >>> display = CriticalDifferenceDisplay.from_comparison(comparison)
+    >>> display = CriticalDifferenceDisplay.from_result(comparison)
     >>> len(display.texts_)
     4
     """
@@ -87,14 +79,17 @@ class CriticalDifferenceDisplay(Display):
     title: str
 
     @classmethod
-    def from_comparison(
-        cls, comparison: Comparison, *, ax: Any = None
-    ) -> CriticalDifferenceDisplay:
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a comparison that has mean ranks."""
+        return isinstance(result, Comparison) and "mean_ranks" in result.details
+
+    @classmethod
+    def from_result(cls, result: Comparison, *, ax: Any = None) -> CriticalDifferenceDisplay:
         """Draw a result of ``compare_scores(..., over="datasets")``.
 
         Parameters
         ----------
-        comparison : Comparison
+        result : Comparison
             The result.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
@@ -103,19 +98,19 @@ class CriticalDifferenceDisplay(Display):
         -------
         CriticalDifferenceDisplay
         """
-        known = comparison.details
-        if "mean_ranks" not in known:
-            raise ValueError("comparison must be of scores over data sets, to have mean ranks.")
-        names = [comparison.names[place] for place in comparison.order]
-        level = f"{100 * comparison.level:.3g} %"
+        known = result.details
+        if not cls.fits(result):
+            raise ValueError("result must be of scores over data sets, to have mean ranks.")
+        names = [result.names[place] for place in result.order]
+        level = f"{100 * result.level:.3g} %"
         return cls(
             names=names,
-            mean_ranks=known["mean_ranks"][comparison.order].tolist(),
-            groups=[(names.index(g[0]), names.index(g[-1])) for g in comparison.tied],
-            critical_difference=(
-                known["critical_difference"] if comparison.method == "nemenyi" else None
-            ),
-            title=f"bars: not found different ({comparison.method}, {level})",
+            mean_ranks=known["mean_ranks"][result.order].tolist(),
+            groups=[(names.index(g[0]), names.index(g[-1])) for g in result.tied],
+            critical_difference=known["critical_difference"]
+            if result.method == "nemenyi"
+            else None,
+            title=f"bars: not found different ({result.method}, {level})",
         ).plot(ax=ax)
 
     def _measure(self) -> tuple[float, float, float, float]:
@@ -189,7 +184,7 @@ class DifferencesDisplay(Display):
 
     Each cell has the difference, and below it the ends of its interval; all intervals hold
     together. What could not be read in small cells is left out. A cell whose interval holds 0 is
-    pale. It is recommended to use `from_comparison` to create a display.
+    pale. It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
@@ -221,7 +216,7 @@ class DifferencesDisplay(Display):
     >>> import numpy as np
     >>> from skeval.model_selection import DifferencesDisplay, compare_scores
     >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
-    >>> display = DifferencesDisplay.from_comparison(compare_scores(scores, over="datasets"))
+    >>> display = DifferencesDisplay.from_result(compare_scores(scores, over="datasets"))
     >>> len(display.texts_)
     12
     """
@@ -233,12 +228,17 @@ class DifferencesDisplay(Display):
     title: str
 
     @classmethod
-    def from_comparison(cls, comparison: Comparison, *, ax: Any = None) -> DifferencesDisplay:
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a comparison without mean ranks."""
+        return isinstance(result, Comparison) and "mean_ranks" not in result.details
+
+    @classmethod
+    def from_result(cls, result: Comparison, *, ax: Any = None) -> DifferencesDisplay:
         """Draw the differences of all pairs.
 
         Parameters
         ----------
-        comparison : Comparison
+        result : Comparison
             The result of any comparison.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
@@ -247,14 +247,14 @@ class DifferencesDisplay(Display):
         -------
         DifferencesDisplay
         """
-        order = comparison.order
+        order = result.order
         both = np.ix_(order, order)
-        level = f"{100 * comparison.confidence_level:g} %"
+        level = f"{100 * result.confidence_level:g} %"
         return cls(
-            names=[comparison.names[place] for place in order],
-            differences=comparison.to_matrix()[both],
-            lows=comparison.to_matrix("low")[both],
-            highs=comparison.to_matrix("high")[both],
+            names=[result.names[place] for place in order],
+            differences=result.to_matrix()[both],
+            lows=result.to_matrix("low")[both],
+            highs=result.to_matrix("high")[both],
             title=f"row minus column; {level} intervals for all together",
         ).plot(ax=ax)
 
@@ -318,264 +318,6 @@ class DifferencesDisplay(Display):
         if np.isfinite([low, high]).all():
             ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
         return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
-
-
-Estimates = Estimate | Sequence[Estimate] | dict[str, Any]
-
-
-@dataclass(kw_only=True, eq=False)
-class ErrorIntervalDisplay(Display):
-    """Estimates of an error, or of scores, with their confidence intervals, a row for each.
-
-    It is recommended to use `from_results` to create a display.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the rows, from top to bottom.
-    estimates : sequence of float
-        The estimates.
-    lows, highs : sequence of float
-        Ends of their intervals.
-    xlabel : str
-        What is estimated.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
-    errorbar_ : matplotlib ErrorbarContainer
-        The points and bars.
-
-    See Also
-    --------
-    error_interval : Computes what is drawn.
-    score_interval : Computes what is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from skeval.model_selection import ErrorIntervalDisplay, error_interval
-    >>> X, y = load_iris(return_X_y=True)
-    >>> results = [
-    ...     error_interval(GaussianNB(), X, y, method=method, random_state=0)
-    ...     for method in ("corrected_t", "nested_cv")
-    ... ]
-    >>> ErrorIntervalDisplay.from_results(results).ax_.get_xlabel()
-    'error rate'
-    """
-
-    names: Sequence[str]
-    estimates: Sequence[float]
-    lows: Sequence[float]
-    highs: Sequence[float]
-    xlabel: str
-
-    @classmethod
-    def from_results(cls, results: Estimates, *, ax: Any = None) -> ErrorIntervalDisplay:
-        """Draw results of `error_interval` or `score_interval`.
-
-        Parameters
-        ----------
-        results : Estimate, or list or dict of them
-            One result or several; errors of the same loss, or scores.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        ErrorIntervalDisplay
-        """
-        if isinstance(results, Estimate):
-            results = [results]
-        listed = list(results.values()) if isinstance(results, dict) else list(results)
-        measured = {quantity_of(result) for result in listed}
-        if len(measured) != 1:
-            found = ", ".join(sorted(map(repr, measured))) or "none"
-            raise ValueError(f"results must be of one loss, or all of them scores; got {found}.")
-        names = list(results) if isinstance(results, dict) else [name_of(each) for each in listed]
-        return cls(
-            names=names,
-            estimates=[result.value for result in listed],
-            lows=[result.interval.low for result in listed],
-            highs=[result.interval.high for result in listed],
-            xlabel=measured.pop(),
-        ).plot(ax=ax)
-
-    def _find_size(self, **_: Any) -> tuple[float, float]:
-        return 6.4, max(2.0, 0.8 + 0.35 * len(self.names))
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the points and bars."""
-        rows = range(len(self.names))
-        # a quantile interval need not hold the estimate, so the bar is drawn around its own middle
-        middles = [(low + high) / 2 for low, high in zip(self.lows, self.highs, strict=True)]
-        halves = [(high - low) / 2 for low, high in zip(self.lows, self.highs, strict=True)]
-        drawn = {"fmt": "none", "ecolor": "C0", "capsize": 3}
-        self.errorbar_ = ax.errorbar(middles, rows, xerr=halves, **(drawn | kwargs))
-        ax.plot(self.estimates, rows, "o", color="C0")
-        ax.set_yticks(list(rows), [shorten_name(name) for name in self.names])
-        ax.set(xlabel=self.xlabel, ylim=(len(self.names) - 0.5, -0.5))
-
-
-def name_of(result: Estimate) -> str:
-    """Return what tells a result from others of its kind: of errors the method."""
-    return result.method if "loss" in result.details else result.name
-
-
-def quantity_of(result: Any) -> str:
-    """Return what a result estimates."""
-    if not isinstance(result, Estimate) or "parameters" not in result.details:
-        raise TypeError(
-            f"results must be of error_interval or score_interval, got {type(result).__name__}."
-        )
-    return result.name if "loss" in result.details else "score"
-
-
-N_BINS = 40
-ROUNDING = 1e-9  # relative to the range
-
-
-def choose_edges(values: np.ndarray) -> np.ndarray:
-    """Return the edges of bins that hold equally many of the values that a score can have.
-
-    The accuracy of n samples is a multiple of 1/n: bins of another width would hold now one of
-    these values, now two, and the histogram would have teeth.
-    """
-    low, high = values.min(), values.max()
-    steps = np.diff(np.unique(values))
-    steps = steps[steps > ROUNDING * (high - low)]
-    if len(steps) < 2:  # two values tell no step
-        return np.histogram_bin_edges(values, bins=N_BINS)
-    step = steps.min()
-    counts = (values - low) / step
-    if np.abs(counts - np.round(counts)).max() > 0.01:
-        return np.histogram_bin_edges(values, bins=N_BINS)
-    per_bin = int(np.ceil(round(counts.max() + 1) / N_BINS))
-    edges: np.ndarray = low + step * (per_bin * np.arange(counts.max() // per_bin + 2) - 0.5)
-    return edges
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class PermutationDisplay(Display):
-    """Scores of permuted labels, and the score of the true ones with its P-value.
-
-    It is recommended to use `from_result` to create a display.
-
-    Parameters
-    ----------
-    metrics : sequence of str
-        Names of the scores; each has a panel.
-    statistics : sequence of float
-        The scores of the true labels; larger is better.
-    null_distributions : sequence of ndarray
-        The scores of permuted labels, for each metric.
-    pvalues : sequence of float
-        The P-values.
-
-    Attributes
-    ----------
-    axes_, figure_ : ndarray of matplotlib Axes of shape (n_metrics,), and Figure
-        What `plot` drew on, one panel for each metric.
-    ax_ : matplotlib Axes
-        The first of `axes_`.
-    histograms_ : list of matplotlib BarContainer
-        The null distributions.
-    lines_ : list of matplotlib Line2D
-        The scores of the true labels.
-
-    See Also
-    --------
-    permutation_test : Computes what is drawn.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from skeval.model_selection import PermutationDisplay, permutation_test
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = permutation_test(
-    ...     GaussianNB(), X, y, scoring="accuracy", n_permutations=20, random_state=0
-    ... )
-    >>> PermutationDisplay.from_result(result).ax_.get_xlabel()
-    'accuracy (larger is better)'
-    """
-
-    metrics: Sequence[str]
-    statistics: Sequence[float]
-    null_distributions: Sequence[np.ndarray]
-    pvalues: Sequence[float]
-
-    @classmethod
-    def from_result(
-        cls, result: Test | Mapping[str, Test], *, ax: Any = None
-    ) -> PermutationDisplay:
-        """Draw the result of `permutation_test`.
-
-        Parameters
-        ----------
-        result : Test or dict of str to Test
-            The result, of one metric or of several.
-        ax : matplotlib Axes or array-like of them, default=None
-            Where to draw, one for each metric; None makes a figure.
-
-        Returns
-        -------
-        PermutationDisplay
-        """
-        tests = [result] if isinstance(result, Test) else list(result.values())
-        return cls(
-            metrics=[test.name for test in tests],
-            statistics=[test.statistic for test in tests],
-            null_distributions=[test.null_distribution for test in tests],
-            pvalues=[test.pvalue for test in tests],
-        ).plot(ax=ax)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> PermutationDisplay:
-        """Draw one panel for each metric.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or array-like of them, default=None
-            Where to draw, one for each metric; None makes a figure.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.hist`.
-
-        Returns
-        -------
-        PermutationDisplay
-            The display itself.
-        """
-        size = (6.4, max(4.0, 2.8 * len(self.metrics)))
-        self.axes_ = column_of_axes(ax, self.metrics, "metrics", figsize=size)
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
-        self.histograms_: list[Any] = []
-        self.lines_: list[Any] = []
-        for panel in range(len(self.metrics)):
-            self._draw_panel(panel, kwargs)
-        return self
-
-    def _draw_panel(self, panel: int, kwargs: dict[str, Any]) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        ax, null = self.axes_[panel], self.null_distributions[panel]
-        defined = null[~np.isnan(null)]
-        label = f"labels shuffled {count(len(null), 'time')}"
-        if len(defined) < len(null):
-            label += f", {len(null) - len(defined)} undefined"
-        # The range takes in the true labels, so that null scores that are all but equal are seen.
-        observed = self.statistics[panel]
-        bins = choose_edges(np.append(defined, observed))
-        drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
-        self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
-        label = f"true labels {write_number(observed)}, {say_pvalue(self.pvalues[panel])}"
-        self.lines_.append(ax.axvline(observed, color="C1", label=label))
-        metric = self.metrics[panel].replace("_", " ")
-        ax.set(xlabel=f"{metric} (larger is better)", ylabel="permutations")
-        mark_integers(ax)
-        ax.xaxis.set_major_locator(MaxNLocator(6))  # more of large numbers would run together
-        put_legend_above(ax, 0.3)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

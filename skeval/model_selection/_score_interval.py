@@ -11,7 +11,7 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.procedure import score_scheme
 from skeval._resampling.target import resolve_loss
@@ -70,7 +70,7 @@ def score_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate | dict[str, Estimate]:
+) -> Estimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
     Any scorer, or several from one set of fits. "corrected_t" and "conservative_z" [1]_ and
@@ -217,7 +217,9 @@ def score_interval(
         name: score_result(task, label, found, outcome, confidence_level, settings)
         for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
     }
-    return results if isinstance(scoring, list | tuple | set | dict) else results.popitem()[1]
+    if isinstance(scoring, list | tuple | set | dict):
+        return Results(results)
+    return results.popitem()[1]
 
 
 class Scores(NamedTuple):

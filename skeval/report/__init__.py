@@ -4,12 +4,10 @@ from skeval.report._clustering import ClusteringReport, evaluate_clusterer
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
-from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 
 __all__ = [
     "ClusteringReport",
-    "ErrorEstimatesDisplay",
     "EvaluationComparison",
     "EvaluationReport",
     "PredictionsReport",

@@ -20,7 +20,6 @@ from sklearn.decomposition import PCA
 from skeval._inference.estimate import Results
 from skeval.cluster import (
     ClusteringComparison,
-    IndicesDisplay,
     NClustersChoice,
     ParetoDisplay,
     StabilityDisplay,
@@ -399,10 +398,24 @@ class ClusteringReport(Report):
             n_in_text=0,
         )
 
+    def plot(self, ax: Any = None) -> StabilityDisplay:
+        """Draw the stability of each number of clusters; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        return StabilityDisplay.from_result(self.stability, ax=ax)
+
     def _show_stability(self) -> Section:
         """Show how well halves of the data predict each other's clusters."""
         figure = Figure(
-            partial(StabilityDisplay.from_result, self.stability),
+            self.plot,
             f"Each of {self.stability.replicates.shape[1]} times the data were halved at random, "
             "both halves clustered, and the clusters of one predicted from the other; 1 is "
             "perfect agreement. In grey the same of data without structure, and what the rule "
@@ -453,7 +466,7 @@ class ClusteringReport(Report):
         n_panels = len(comparison.indices)
         figures = [
             Figure(
-                lambda ax: IndicesDisplay.from_result(comparison, axes=ax),
+                comparison.plot,
                 "Internal indices of the clustering of all samples.",
                 label=f"{n_panels} internal indices against the number of clusters, as in the "
                 "table.",

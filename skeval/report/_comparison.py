@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval.model_selection import Comparison
+from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import Question, compare
-from skeval.report._plot import ErrorEstimatesDisplay
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Figure, Report, Section, Table
 from skeval.report._sentences import forbid_quoting, name_metric
@@ -104,28 +103,35 @@ class EvaluationComparison(Report, Mapping):
         for name, report in self.items():
             yield Section(name, explains=[report.verdict], code=report.estimator)
 
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the error of each estimator with its interval; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        guess = None if self._first.guess is None else self._first.guess.error
+        quoted = {name: report.answer for name, report in self.items()}
+        return EstimatesDisplay.from_result(quoted, guess=guess, ax=ax)
+
     def _show_side_by_side(self) -> Section:
         """Show errors and metrics, a row for each estimator."""
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
         quoted = {name: report.answer for name, report in self.items()}
-        level, guess = self._first.level, self._first.guess
+        level = self._first.level
         rows = []
         for name, report in self.items():
             found, interval = report.main_metrics, quoted[name].interval
             cells = [found[metric].value if metric in found else "--" for metric in metrics]
             rows.append((name, quoted[name].value, (interval.low, interval.high), *cells))
-        display = ErrorEstimatesDisplay(
-            methods=list(self),
-            errors=np.array([each.value for each in quoted.values()]),
-            low=np.array([each.interval.low for each in quoted.values()]),
-            high=np.array([each.interval.high for each in quoted.values()]),
-            confidence_level=self._first.confidence_level,
-            loss=self._first.answer.details["loss"],
-            guess=None if guess is None else guess.error,
-        )
         figure = Figure(
-            display.plot,
+            self.plot,
             f"The error of each, with {level}s. Two that overlap may still differ: the pairs "
             "below are compared on the same samples.",
             label=f"Forest plot of the errors of {len(self)} estimators.",

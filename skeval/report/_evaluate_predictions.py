@@ -6,7 +6,7 @@ Read from top to bottom: the public function and its report; the verdict; the wa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,8 +17,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
+from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import compare_with_rest, describe_slices
+from skeval.model_selection._threshold import threshold_measures
 from skeval.report._given import (
     KINDS,
     Given,
@@ -57,7 +59,7 @@ from skeval.utils._checks import (
     check_weights,
 )
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import count, write_estimate, write_number
+from skeval.utils._text import count, write_ends, write_estimate, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
 
@@ -75,7 +77,7 @@ def evaluate_predictions(
     predictions: Any,
     *,
     kind: str = "auto",
-    threshold: float | None = None,
+    threshold: float | str | Mapping[str, float] | None = None,
     scoring: Any = None,
     groups: Any = None,
     by: Any = None,
@@ -103,10 +105,13 @@ def evaluate_predictions(
         What they are. "auto": labels where all are classes of `y_true`, or text; numbers where
         `y_true` has fractions or more than 20 distinct whole numbers; else probabilities where they
         lie in [0, 1] and those of a sample add up to 1; else scores.
-    threshold : float, default=None
+    threshold : float, "youden" or dict, default=None
         From which probability or score on a sample of two classes is predicted to be of the
         second. None is 0.5 for probabilities; scores then have no labels, and only what ranks them
-        is measured. It must not have been chosen with a look at these samples.
+        is measured. A number must not have been chosen with a look at these samples: "youden",
+        ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose one on
+        them, and ``report.at_threshold`` says what is to be expected of it on others, as
+        `threshold_measures` has it.
     scoring : str, callable, list or dict, default=None
         Metrics beside the usual ones: names of scorers, or ``metric(y_true, predictions)``, which
         gets the predictions as they are given.
@@ -170,11 +175,19 @@ def evaluate_predictions(
     weight = check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
-    found = given.collect(np.arange(n), groups, weight)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        at_threshold = None
+        cut = given.threshold if threshold is None else threshold
+        if given.positive is not None and cut is not None:
+            shares = partial(threshold_measures, given.target.codes, given.score, threshold=cut)
+            with warnings.catch_warnings():  # of few groups
+                warnings.simplefilter("ignore", UserWarning)
+                at_threshold = shares(confidence_level=confidence_level, **options)
+            given = given.cut(at_threshold["threshold"].value)
+        found = given.collect(np.arange(n), groups, weight)
         metrics = measure_metrics(found, confidence_level)
         metrics |= measure_scoring(given, scoring, confidence_level, **options)
         calibration = measure_calibration(given, confidence_level, **options)
@@ -183,6 +196,7 @@ def evaluate_predictions(
             measure = partial(measure_some, given, groups, weight, confidence_level)
             subgroups = compare_with_rest(by, n, measure, confidence_level)
         answer = find_answer(given, metrics)
+    chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
     return PredictionsReport(
         answer=answer,
         kind=given.kind,
@@ -190,6 +204,7 @@ def evaluate_predictions(
         positive=given.positive,
         metrics=metrics,
         calibration=calibration,
+        at_threshold=at_threshold,
         confusion=measure_confusion(found, confidence_level) if found.answers else None,
         hard_samples=find_worst(found, name_rows(y_true)),
         subgroups=subgroups,
@@ -200,7 +215,7 @@ def evaluate_predictions(
         confidence_level=float(confidence_level),
         n_samples=n,
         class_sizes=count_classes(given.target),
-        warnings=tuple(warn_of_predictions(given, found, metrics, y_true)),
+        warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
 
@@ -224,6 +239,8 @@ class PredictionsReport(ScoredReport):
         The class that probabilities or scores of two classes are of; None where there is none.
     calibration : dict of Estimate, or None
         What `calibration_measures` finds of the probabilities of two classes; else None.
+    at_threshold : dict of Estimate, or None
+        What `threshold_measures` finds of the threshold; None where there is none.
     metrics : dict of str to Estimate
         The usual metrics, of all samples and of each class, and what `scoring` named.
     confusion : ConfusionRates or None
@@ -257,6 +274,7 @@ class PredictionsReport(ScoredReport):
     threshold: float | None
     positive: Any
     calibration: Results | None
+    at_threshold: Results | None
 
     title = "Evaluation of predictions"
     main_part = "metrics"
@@ -316,6 +334,7 @@ class PredictionsReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics with the curves, then subgroups and samples."""
         yield self._show_metrics()
+        yield self._show_threshold()
         yield self._show_calibration()
         yield self._show_subgroups()
         yield self._show_hard_samples()
@@ -364,6 +383,46 @@ class PredictionsReport(ScoredReport):
             label="Calibration curve with the intervals of its bins.",
             height=3.6,
         )
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        drawn = {"all samples": self.answer, **(self.subgroups or {})}
+        return EstimatesDisplay.from_result(drawn, quoted=0, ax=ax)
+
+    def _show_threshold(self) -> Section:
+        """Show what is right at the threshold, and what choosing it has cost."""
+        found, heading = self.at_threshold, f"Predicted {self.positive} from the threshold on"
+        if found is None:
+            return Section("The threshold", results={"at_threshold": None})
+        cut, *shares = found.values()
+        rows: list[Any] = [
+            (WORDS[each.name], each.value, (each.interval.low, each.interval.high))
+            for each in shares
+        ]
+        head, caption = ["", "estimate", self.level], f"From {write_number(cut.value)} on."
+        if cut.method == "bootstrap":
+            rows = [
+                (*row, each.details["apparent"]) for row, each in zip(rows, shares, strict=True)
+            ]
+            head.append("on these samples")
+            ends = write_ends(cut.interval.low, cut.interval.high)
+            caption = (
+                f"The threshold {write_number(cut.value)} was chosen on these samples "
+                f"({self.level} {ends}): estimates are "
+                "for new ones, less what choosing it here adds."
+            )
+        table = Table(caption, head, rows, left=(0, 2))
+        return Section(heading, tables=[table], results={"at_threshold": found})
 
     def _show_calibration(self) -> Section:
         """Show how far the probabilities are off."""
@@ -480,6 +539,12 @@ def write_verdict(report: PredictionsReport) -> str:
     return f"{text}. {more}".rstrip()
 
 
+WORDS = {
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "ppv": "positive predictive value",
+    "npv": "negative predictive value",
+}
 BEST = {
     "observed_expected": "1 is best; above 1 the event happens more often than is said",
     "in_the_large": "0 is best; the shift of the log-odds that makes it happen as often",
@@ -515,12 +580,19 @@ def write_calibration(found: Results) -> str:
 
 
 def warn_of_predictions(
-    given: Given, found: OutOfFold, metrics: Results, y_true: Any
+    given: Given, found: OutOfFold, metrics: Results, y_true: Any, *, chosen: bool
 ) -> Iterator[Caution]:
     """Yield what a reader should know before quoting a number."""
     yield from _warn_of_units(given, found, y_true)
     yield from _warn_of_scores(given, found, metrics)
     yield from _warn_of_certainty(given)
+    if chosen:
+        yield Caution(
+            "chosen-threshold",
+            "The threshold was chosen on these samples: the metrics of labels and the confusion "
+            "matrix are better than they will be on others. The table of the threshold has what is "
+            "to be expected there.",
+        )
     yield from warn_of_metrics(metrics)
     yield from _warn_of_classes(given, found)
 

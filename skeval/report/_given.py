@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from skeval.metrics._table import (
 )
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import (
     HardSamples,
     find_hard_samples,
@@ -108,6 +110,17 @@ class Given(NamedTuple):
     def loss(self) -> str:
         """The loss whose mean is held against that of the best constant answer."""
         return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+
+    @property
+    def score(self) -> np.ndarray:
+        """The probability or score of the second of two classes."""
+        scores = np.asarray(self.response)
+        return scores[:, 1] if scores.ndim == 2 else scores
+
+    def cut(self, threshold: float) -> Given:
+        """Return the same with the labels that a threshold makes."""
+        codes = (self.score >= threshold).astype(np.intp)
+        return self._replace(predicted=codes, threshold=float(threshold))
 
     def losses(self) -> np.ndarray:
         """Return the loss of each sample, nan where there are scores alone."""
@@ -244,8 +257,8 @@ def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cu
             )
     elif given.ndim == 1 and labels is not None:
         raise ValueError("labels must be None where predictions have one column, got some.")
-    if cut is not None and (isinstance(cut, bool) or not np.isscalar(cut) or isinstance(cut, str)):
-        raise ValueError(f"threshold must be None or a number, got {cut!r}.")
+    if cut is not None:
+        read_rule(cut)
 
 
 def _read_numbers(y: np.ndarray, given: np.ndarray) -> Given:
@@ -312,11 +325,9 @@ def _read_scores(
         score = score.clip(0.0, 1.0)
         threshold = 0.5 if threshold is None else threshold
         response = np.column_stack([1 - score, score])
-    predicted = np.full(len(y), np.nan)
-    if threshold is not None:
-        predicted = (score >= threshold).astype(np.intp)
-    cut = None if threshold is None else float(threshold)
-    return Given(kind, target, predicted, response, cut, classes.tolist()[1], given)
+    nothing = np.full(len(y), np.nan)
+    read = Given(kind, target, nothing, response, None, classes.tolist()[1], given)
+    return read.cut(float(threshold)) if isinstance(threshold, Real) else read
 
 
 def _read_columns(

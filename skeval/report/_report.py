@@ -12,12 +12,12 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
-from skeval.feature_selection import SelectionBiasDisplay, SelectionFrequencyDisplay
+from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
-from skeval.model_selection import PermutationDisplay, PerturbationDisplay
+from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._subgroups import describe_difference
-from skeval.report._plot import ErrorEstimatesDisplay, draw_residuals
+from skeval.report._plot import draw_residuals
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -454,12 +454,29 @@ class EvaluationReport(ScoredReport):
             (PERTURBED[each.details["statistic"]], each) for each in self.perturbation or ()
         ]
 
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw every estimate of the error, the answer first; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        guess = None if self.guess is None else self.guess.error
+        return EstimatesDisplay.from_result(
+            dict(self.named_estimates), quoted=0, guess=guess, ax=ax
+        )
+
     def _show_estimates(self) -> Section:
         """Show every estimate of the error, drawn and in a table."""
         named = self.named_estimates
         level = f"{100 * self.confidence_level:g} %"
         figure = Figure(
-            partial(ErrorEstimatesDisplay.from_result, self),
+            self.plot,
             f"Estimates of one error, with {level} intervals.",
             label=f"Forest plot of {len(named)} estimates of the error; the table holds the "
             "numbers.",
@@ -506,7 +523,7 @@ class EvaluationReport(ScoredReport):
         found, heading = self.perturbation or (), "The interval of the support vector machine"
         figures = [
             Figure(
-                partial(PerturbationDisplay.from_result, result),
+                result.plot,
                 f"{len(result.replicates)} times each sample got a random weight, and the machine "
                 "was trained with these weights. Drawn is the cross-validated error plus what the "
                 "weighted mean loss then had more (W*/√n in the paper of the method). So much "
@@ -526,7 +543,7 @@ class EvaluationReport(ScoredReport):
         if test is None:
             return Section(heading, results={"permutation": None})
         figure = Figure(
-            partial(PermutationDisplay.from_result, test),
+            test.plot,
             "The score that labels without any relation to the features reach.",
             label="Histogram of the scores of shuffled labels, and the score of the true ones.",
             height=2.8,
@@ -558,7 +575,7 @@ class EvaluationReport(ScoredReport):
             return Section(heading, results=results)
         figures = [
             Figure(
-                partial(SelectionBiasDisplay.from_result, bias),
+                bias.plot,
                 "What selecting the features on all samples hides.",
                 label="The errors of selecting outside and inside the loop, and their difference.",
                 height=2.6,

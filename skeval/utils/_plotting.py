@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, MISSING, dataclass, fields
 from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skeval.utils._text import count, say_pvalue, write_ends, write_number
+
 __all__ = [
     "CurveDisplay",
     "Display",
-    "axes_and_figure",
-    "column_of_axes",
+    "EstimatesDisplay",
+    "NullDistributionDisplay",
+    "draw_result",
     "mark_integers",
     "place_names",
     "put_legend_above",
-    "read_fields",
     "shorten_name",
 ]
 
@@ -42,37 +44,53 @@ def import_pyplot() -> Any:
     return plt
 
 
-def axes_and_figure(ax: Any = None, **options: Any) -> tuple[Any, Any]:
-    """Return the axes, or those of a new figure made with `options`, and their figure."""
+def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
+    """Return one axes for each panel, those given or those of a new figure made with `options`."""
     if ax is None:
-        _, ax = import_pyplot().subplots(layout="constrained", **options)
-    return ax, ax.figure
-
-
-def column_of_axes(axes: Any, names: Sequence[str], what: str, **options: Any) -> np.ndarray:
-    """Return one axes for each name, those given or those of a new figure, one below another."""
-    if axes is None:
-        _, axes = import_pyplot().subplots(
-            len(names), squeeze=False, layout="constrained", **options
-        )
-    axes = np.ravel(np.asarray(axes, dtype=object))
-    if len(axes) != len(names):
-        raise ValueError(f"axes must hold one for each of {len(names)} {what}, got {len(axes)}.")
+        n_panels = len(panels)
+        _, ax = import_pyplot().subplots(n_panels, squeeze=False, layout="constrained", **options)
+    axes = np.ravel(np.asarray(ax, dtype=object))
+    if len(axes) != len(panels):
+        raise ValueError(f"ax must hold one axes for each of {', '.join(panels)}; got {len(axes)}.")
     return axes
 
 
-def read_fields(display: Any, result: Any) -> dict[str, Any]:
-    """Return what a display shows of a result: fields and details that both have, by name."""
+def read_field(result: Any, name: str) -> Any:
+    """Return a detail of a result, or else a field."""
     details = getattr(result, "details", {})
-    return {
-        field.name: details[field.name] if field.name in details else getattr(result, field.name)
-        for field in fields(display)
-    }
+    return details[name] if name in details else getattr(result, name)
+
+
+DISPLAYS: list[type[Display]] = []
+"""Those that can draw a result, in the order in which they were defined."""
+
+
+def draw_result(result: Any, ax: Any = None) -> Any:
+    """Draw a result with the display that fits it.
+
+    Where several fit it is the one defined last, since those of any estimate, curve or test, which
+    are defined here, come first.
+    """
+    for display in reversed(DISPLAYS):
+        if display.fits(result):
+            return display.from_result(result, ax=ax)
+    raise TypeError(f"no display draws this {type(result).__name__}; print it, or use to_dict().")
 
 
 @dataclass(eq=False, repr=False)
 class Display:
     """A picture of the numbers in its fields; a subclass, a dataclass, says how to draw them."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        DISPLAYS.append(cls)
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether `from_result` can draw a result: whether it has what the fields hold."""
+        details = getattr(result, "details", {})
+        needed = [field.name for field in fields(cls) if field.default is MISSING]
+        return all(name in details or hasattr(result, name) for name in needed)
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
@@ -82,21 +100,21 @@ class Display:
         ----------
         result : object
             What the function under See Also returns.
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes, or array-like of one for each panel, default=None
             Where to draw; None makes a figure.
 
         Returns
         -------
         display : object of this class
         """
-        return cls(**read_fields(cls, result)).plot(ax)
+        return cls(**{field.name: read_field(result, field.name) for field in fields(cls)}).plot(ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on the given axes, or on those of a new figure.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
+        ax : matplotlib Axes, or array-like of one for each panel, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
             Options of the display, and of the matplotlib function that draws what it is about.
@@ -105,16 +123,26 @@ class Display:
         -------
         self : object of this class
         """
-        self.ax_, self.figure_ = axes_and_figure(ax, figsize=self._find_size(**kwargs))
+        size = self._find_size(**kwargs)
+        self.axes_ = make_axes(ax, self._panels, figsize=size, sharex=self._share_x)
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         self._draw(self.ax_, **kwargs)
         return self
+
+    _share_x: ClassVar[bool] = False
+    """Whether all panels of a new figure have one horizontal axis."""
+
+    @property
+    def _panels(self) -> Sequence[str]:
+        """What each panel shows; most displays have one."""
+        return [type(self).__name__]
 
     def _find_size(self, **options: Any) -> tuple[float, float] | None:
         """Return width and height of a new figure in inches; None leaves them to matplotlib."""
         return None
 
     _draw: ClassVar[Callable[..., None]]
-    """Draws the fields on axes, with the options of `plot`."""
+    """Draws the fields on the first of the axes, with the options of `plot`."""
 
 
 @dataclass(eq=False, repr=False)
@@ -125,10 +153,34 @@ class CurveDisplay(Display):
     _: KW_ONLY
     name: str | None = None
 
+    _names: ClassVar[tuple[str, ...] | None] = None
+    """The curves that it draws, by name; None for any."""
     _area: ClassVar[str] = "area"
     """What the legend calls the area under the curve."""
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a curve of one of the names."""
+        return hasattr(result, "axes") and (cls._names is None or result.name in cls._names)
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw a curve.
+
+        Parameters
+        ----------
+        result : Curve
+            What the function under See Also returns.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        return cls(result).plot(ax)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         curve = self.curve
@@ -165,6 +217,290 @@ class CurveDisplay(Display):
         """Return the settings of the axes."""
         across, up = (axis.replace("_", " ").capitalize() for axis in self.curve.axes)
         return {"xlabel": across, "ylabel": up}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EstimatesDisplay(Display):
+    """Forest plot: each estimate with its confidence interval, a row for each.
+
+    It is recommended to use `from_result` to create a display, or `plot` of a result.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the rows, from top to bottom.
+    values : sequence of float
+        The estimates.
+    lows, highs : sequence of float
+        Ends of their intervals.
+    xlabel : str
+        What is estimated.
+    quoted : int, default=None
+        Number of the row that holds the answer, which is drawn bold; None draws all alike.
+    guess : float, default=None
+        Error of the best answer that is always the same, a line and a last row; None draws none.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    intervals_ : matplotlib LineCollection
+        The intervals.
+    points_ : matplotlib Line2D
+        The estimates.
+    guess_ : matplotlib Line2D or None
+        The error of that answer.
+
+    See Also
+    --------
+    error_interval : Computes what is drawn.
+    score_interval : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import EstimatesDisplay, error_interval
+    >>> X, y = load_iris(return_X_y=True)
+    >>> results = [
+    ...     error_interval(GaussianNB(), X, y, method=method, random_state=0)
+    ...     for method in ("corrected_t", "nested_cv")
+    ... ]
+    >>> EstimatesDisplay.from_result(results).ax_.get_xlabel()
+    'error rate, 95 % intervals'
+    """
+
+    names: Sequence[str]
+    values: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    xlabel: str
+    quoted: int | None = None
+    guess: float | None = None
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is an estimate, or estimates by name."""
+        return is_estimate(result) or (
+            isinstance(result, Mapping) and bool(result) and all(map(is_estimate, result.values()))
+        )
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Any,
+        *,
+        confidence_level: float | None = None,
+        quoted: int | None = None,
+        guess: float | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Draw one estimate or several.
+
+        Parameters
+        ----------
+        result : Estimate, or sequence or mapping of them
+            Several must be of one quantity, or all of quantities between -1 and 1.
+        confidence_level : float, default=None
+            Nominal coverage of the intervals; None takes that of the first estimate.
+        quoted : int, default=None
+            As in the class.
+        guess : float, default=None
+            As in the class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        if is_estimate(result):
+            result = [result]
+        listed = list(result.values() if isinstance(result, Mapping) else result)
+        if not listed or not all(map(is_estimate, listed)):
+            raise TypeError(f"result must be an Estimate, or hold some and no else; got {result}.")
+        quantities = list(dict.fromkeys(each.name for each in listed))
+        low, high = zip(*(each.bounds for each in listed), strict=True)
+        if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
+            raise ValueError(
+                "estimates on one axis must be of one quantity, or of such as lie between -1 and "
+                f"1 by definition; got {', '.join(quantities)}: draw them one by one."
+            )
+        level = listed[0].confidence_level if confidence_level is None else confidence_level
+        intervals = [each.confidence_interval(level) for each in listed]
+        said = f"{100 * level:g} % intervals"
+        names = [each.method if len(quantities) == 1 else each.name for each in listed]
+        return cls(
+            names=list(map(str, result)) if isinstance(result, Mapping) else names,
+            values=[each.value for each in listed],
+            lows=[interval.low for interval in intervals],
+            highs=[interval.high for interval in intervals],
+            xlabel=f"{quantities[0]}, {said}" if len(quantities) == 1 else said,
+            quoted=quoted,
+            guess=guess,
+        ).plot(ax)
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, 1.2 + 0.45 * len(self.names)
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw one row for each estimate, the first on top."""
+        rows = np.arange(len(self.names))
+        # Lines, since error bars would have to contain the estimate, and an interval need not.
+        widths = np.where(rows == self.quoted, 3.5, 1.5)
+        self.intervals_ = ax.hlines(rows, self.lows, self.highs, colors="C0", linewidths=widths)
+        drawn = {"marker": "o", "linestyle": "", "color": "C0"}
+        (self.points_,) = ax.plot(self.values, rows, **(drawn | kwargs))
+        ends = zip(self.lows, self.highs, strict=True)
+        said = ["no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends]
+        labels = [
+            f"{shorten_name(name)}\n{write_number(value)} {text}"
+            for name, value, text in zip(self.names, self.values, said, strict=True)
+        ]
+        self.guess_ = None
+        if self.guess is not None:
+            labels.append(f"always the same answer\n{write_number(self.guess)}")
+            style = {"color": "grey", "linestyle": "--", "linewidth": 1, "zorder": 0}
+            self.guess_ = ax.axvline(self.guess, **style)
+            ax.plot(self.guess, len(rows), marker="D", color="grey")
+        ax.set_yticks(range(len(labels)), labels, parse_math=False)
+        if self.quoted is not None:
+            ax.get_yticklabels()[self.quoted].set_fontweight("bold")
+        ax.set(xlabel=self.xlabel, ylim=(len(labels) - 0.5, -0.5))
+        ax.grid(axis="x", alpha=0.3)
+
+
+def is_estimate(result: Any) -> bool:
+    """Say whether a result is an `Estimate`."""
+    return hasattr(result, "standard_error") and hasattr(result, "confidence_interval")
+
+
+NULLS = {
+    "permutation test": ("shuffled labels", "true labels", " (larger is better)"),
+    "structure test": ("data without structure", "data", ""),
+}
+"""Of each test, what the null distribution is of, what the statistic is of, and its direction."""
+N_BINS = 40
+ROUNDING = 1e-9  # relative to the range
+
+
+def choose_edges(values: np.ndarray) -> np.ndarray:
+    """Return the edges of bins that hold equally many of the values that a score can have.
+
+    The accuracy of n samples is a multiple of 1/n: bins of another width would hold now one of
+    these values, now two, and the histogram would have teeth.
+    """
+    low, high = values.min(), values.max()
+    steps = np.diff(np.unique(values))
+    steps = steps[steps > ROUNDING * (high - low)]
+    if len(steps) < 2:  # two values tell no step
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    step = steps.min()
+    counts = (values - low) / step
+    if np.abs(counts - np.round(counts)).max() > 0.01:
+        return np.histogram_bin_edges(values, bins=N_BINS)
+    per_bin = int(np.ceil(round(counts.max() + 1) / N_BINS))
+    edges: np.ndarray = low + step * (per_bin * np.arange(counts.max() // per_bin + 2) - 0.5)
+    return edges
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NullDistributionDisplay(Display):
+    """The statistic of a test among those of data for which the hypothesis holds.
+
+    It is recommended to use `from_result` to create a display, or `plot` of a result.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        The tests, each a panel; they must have a `null_distribution`.
+
+    Attributes
+    ----------
+    axes_, figure_ : ndarray of matplotlib Axes of shape (n_tests,), and Figure
+        What `plot` drew on, one panel for each test.
+    ax_ : matplotlib Axes
+        The first of `axes_`.
+    histograms_ : list of matplotlib BarContainer
+        The null distributions.
+    lines_ : list of matplotlib Line2D
+        The statistics of the data.
+
+    See Also
+    --------
+    permutation_test : Computes what is drawn.
+    skeval.cluster.structure_test : Computes what is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import NullDistributionDisplay, permutation_test
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = permutation_test(
+    ...     GaussianNB(), X, y, scoring="accuracy", n_permutations=20, random_state=0
+    ... )
+    >>> NullDistributionDisplay.from_result(result).ax_.get_xlabel()
+    'accuracy (larger is better)'
+    """
+
+    tests: Sequence[Any]
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a test with a null distribution, or such tests by name."""
+        tests = list(result.values()) if isinstance(result, Mapping) else [result]
+        return bool(tests) and all(len(getattr(test, "null_distribution", ())) for test in tests)
+
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Any = None) -> Self:
+        """Draw one test or several.
+
+        Parameters
+        ----------
+        result : Test or mapping of them
+            What `permutation_test` or `structure_test` returns.
+        ax : matplotlib Axes, or array-like of one for each test, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        NullDistributionDisplay
+        """
+        return cls(tests=list(result.values()) if isinstance(result, Mapping) else [result]).plot(
+            ax
+        )
+
+    @property
+    def _panels(self) -> Sequence[str]:
+        return [test.name for test in self.tests]
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        return 6.4, max(4.0, 2.8 * len(self.tests))
+
+    def _draw(self, _: Any, **kwargs: Any) -> None:
+        """Draw a histogram and a line for each test."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.histograms_: list[Any] = []
+        self.lines_: list[Any] = []
+        for ax, test in zip(self.axes_, self.tests, strict=True):
+            resampled, observed, direction = NULLS.get(test.method, ("the hypothesis", "data", ""))
+            null = test.null_distribution
+            defined = null[~np.isnan(null)]
+            label = f"{resampled}, {count(len(null), 'time')}"
+            if len(defined) < len(null):
+                label += f", {len(null) - len(defined)} undefined"
+            # The range takes in the data, so that null values that are all but equal are seen.
+            bins = choose_edges(np.append(defined, test.statistic))
+            drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
+            self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
+            label = f"{observed} {write_number(test.statistic)}, {say_pvalue(test.pvalue)}"
+            self.lines_.append(ax.axvline(test.statistic, color="C1", label=label))
+            ax.set(xlabel=test.name.replace("_", " ") + direction, ylabel="times")
+            mark_integers(ax)
+            ax.xaxis.set_major_locator(MaxNLocator(6))  # more of large numbers would run together
+            put_legend_above(ax, 0.3)
 
 
 def mark_integers(ax: Any) -> None:

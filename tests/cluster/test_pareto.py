@@ -202,9 +202,9 @@ def test_indices_display():
     assert display.axes_[2].get_title() == "connectivity (smaller is better)"
     drawn = np.concatenate([points.get_offsets() for points in display.axes_[0].collections])
     assert sorted(drawn[:, 1]) == sorted(result.values[:, 0])
-    with pytest.raises(ValueError, match="axes must hold one for each of 3 indices, got 1"):
-        display.plot(axes=[display.axes_[0]])
-    assert display.plot(axes=display.axes_) is display
+    with pytest.raises(ValueError, match="axes for each of silhouette, dunn, connectivity; got 1"):
+        display.plot([display.axes_[0]])
+    assert display.plot(display.axes_) is display
     plt.close(display.figure_)
 
 

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics import silhouette_score as sklearn_silhouette
 
 import skeval.metrics.cluster as metrics_of_clusterings
-from skeval.cluster import StructureTestDisplay, index_interval, structure_test
+from skeval.cluster import index_interval, structure_test
 from skeval.cluster._stability import _are_correlated, resolve_reference
 from skeval.cluster._structure import find_row
 from skeval.metrics.cluster import (
@@ -191,8 +191,9 @@ def test_result_and_display():
     found = structure_test(WARD, blobs(), n_references=9, random_state=0)
     assert "reference                 uniform" in str(found)
     assert 0 <= found.pvalue_interval.low <= found.pvalue_interval.high <= 1
-    display = StructureTestDisplay.from_result(found)
-    assert display.line_.get_xdata()[0] == found.statistic
+    display = found.plot()
+    assert display.lines_[0].get_xdata()[0] == found.statistic
+    assert display.ax_.get_xlabel() == "silhouette score"
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
 

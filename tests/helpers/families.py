@@ -48,6 +48,10 @@ CLASSES = {
     "fbeta_score": partial(metrics.fbeta_score, beta=2.0, average="macro"),
     "precision_score": partial(metrics.precision_score, average="macro"),
     "recall_score": partial(metrics.recall_score, average="macro"),
+    **{
+        name: partial(getattr(metrics, name), pos_label=1)
+        for name in ("sensitivity_score", "specificity_score", "ppv_score", "npv_score")
+    },
     "holdout_error": model_selection.holdout_error,
     "evaluate_predictions": partial(report.evaluate_predictions, kind="labels", random_state=0),
     "compare_predictions": with_options_of(model_selection.compare_predictions)(
@@ -69,6 +73,9 @@ SCORES = {
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
     **named(metrics, "calibration_curve expected_calibration_error score_decomposition"),
     "net_benefit": metrics.net_benefit,
+    "threshold_measures": partial(
+        model_selection.threshold_measures, n_resamples=20, random_state=0
+    ),
     "calibration_measures": partial(metrics.calibration_measures, random_state=0),
     **{
         name: partial(getattr(metrics, name), n_resamples=5, n_points=5, random_state=0)

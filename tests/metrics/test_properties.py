@@ -25,7 +25,19 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 
+
+def of_last(name):
+    """Return a metric of one class against the others, of the last in sorted order."""
+    metric = getattr(skeval.metrics, name)
+    return lambda y, p, **options: metric(y, p, pos_label=np.unique(y)[-1].item(), **options)
+
+
+OF_ONE_CLASS = {
+    name: of_last(name)
+    for name in ("sensitivity_score", "specificity_score", "ppv_score", "npv_score")
+}
 THREE_CLASSES = {
+    **OF_ONE_CLASS,
     "error_rate": error_rate,
     "averaged_precision_recall_fscore": averaged_precision_recall_fscore,
     "macro_fbeta_score": macro_fbeta_score,
@@ -62,7 +74,7 @@ NAME_INVARIANT = {
     "macro_fbeta_score",
     "weighted_fbeta_score",
 } | {"averaged_precision_recall_fscore"}
-NOT_NAME_INVARIANT = {"cost_sensitive_error"}  # rows of the matrix belong to names
+NOT_NAME_INVARIANT = {"cost_sensitive_error", *OF_ONE_CLASS}  # rows of the matrix belong to names
 ZERO_IS_BEST = {"error_rate", "cost_sensitive_error", "ranking_loss", "expected_cost"} | {
     "error_norm",
     "log_bleu_score",

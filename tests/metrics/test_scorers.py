@@ -80,6 +80,10 @@ CASES = {
     "neg_error_rate": ({}, LogisticRegression(max_iter=500), C, classes),
     "neg_expected_cost": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
     "neg_ranking_loss": ({"pos_label": "ver"}, LogisticRegression(max_iter=500), C, two_classes),
+    **{
+        name: ({"pos_label": "vir"}, LogisticRegression(max_iter=500), C, classes)
+        for name in ("npv", "ppv", "sensitivity", "specificity")
+    },
     "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
     "class_f_measure": ({"beta": 2.0}, KMEANS, SPLIT, blobs),
     "fowlkes_mallows": ({}, KMEANS, MERGED, blobs),

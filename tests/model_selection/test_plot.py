@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval.model_selection import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
-    ErrorIntervalDisplay,
-    PermutationDisplay,
+    EstimatesDisplay,
+    NullDistributionDisplay,
     PerturbationDisplay,
     SimplexDisplay,
     compare_classifiers,
@@ -26,7 +26,7 @@ from skeval.model_selection import (
     score_interval,
 )
 from skeval.model_selection._permutation import permutation_result
-from skeval.model_selection._plot import choose_edges
+from skeval.utils._plotting import choose_edges
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -94,7 +94,7 @@ def tests():
 
 
 def test_permutation_draws_a_panel_for_each_metric(tests):
-    display = PermutationDisplay.from_result(tests)
+    display = NullDistributionDisplay.from_result(tests)
     assert display.axes_.shape == (2,)
     assert display.ax_ is display.axes_[0]
     for ax, bars, line, test in zip(
@@ -110,7 +110,7 @@ def test_permutation_draws_a_panel_for_each_metric(tests):
         name = test.name.replace("_", " ")
         assert ax.get_xlabel() == f"{name} (larger is better)"
         assert legend(ax) == [
-            "labels shuffled 20 times",
+            "shuffled labels, 20 times",
             f"true labels {test.statistic:.4f}, P = {test.pvalue:.2g}",
         ]
 
@@ -132,7 +132,7 @@ def test_scores_without_a_step_have_bins_of_one_width():
 
 
 def test_legend_stands_above_the_bars(tests):
-    display = PermutationDisplay.from_result(tests["accuracy"])
+    display = NullDistributionDisplay.from_result(tests["accuracy"])
     display.figure_.draw_without_rendering()
     legend_box = display.ax_.get_legend().get_window_extent()
     assert legend_box.y0 >= max(bar.get_window_extent().y1 for bar in display.histograms_[0])
@@ -141,25 +141,25 @@ def test_legend_stands_above_the_bars(tests):
 
 def test_permutation_of_one_metric_on_given_axes(tests):
     _, ax = plt.subplots()
-    assert PermutationDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
-    with pytest.raises(ValueError, match="axes must hold one for each of 2 metrics, got 1"):
-        PermutationDisplay.from_result(tests, ax=ax)
+    assert NullDistributionDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
+    with pytest.raises(ValueError, match="axes for each of accuracy, balanced_accuracy; got 1"):
+        NullDistributionDisplay.from_result(tests, ax=ax)
 
 
 def test_permutation_counts_undefined_scores_and_shows_equal_ones():
     null = np.array([0.5] * 8 + [np.nan] * 2)
-    display = PermutationDisplay.from_result(permutation_result("auc", 0.9, null, None))
-    assert legend(display.ax_)[0] == "labels shuffled 10 times, 2 undefined"
+    display = NullDistributionDisplay.from_result(permutation_result("auc", 0.9, null, None))
+    assert legend(display.ax_)[0] == "shuffled labels, 10 times, 2 undefined"
     drawn = [bar for bar in display.histograms_[0] if bar.get_height()]
     assert [bar.get_height() for bar in drawn] == [8]
     assert drawn[0].get_width() == pytest.approx(0.01)
     same = permutation_result("auc", 0.5, null[:8], None)
-    assert sum(bar.get_height() for bar in PermutationDisplay.from_result(same).histograms_[0]) == 8
+    (drawn,) = NullDistributionDisplay.from_result(same).histograms_
+    assert sum(bar.get_height() for bar in drawn) == 8
 
 
 def bars(display):
-    (lines,) = display.errorbar_.lines[2]
-    return [(path[:, 0].tolist(), path[0, 1]) for path in lines.get_segments()]
+    return [(path[:, 0].tolist(), path[0, 1]) for path in display.intervals_.get_segments()]
 
 
 def test_intervals_of_an_error_are_drawn_below_each_other():
@@ -168,42 +168,43 @@ def test_intervals_of_an_error_are_drawn_below_each_other():
         error_interval(GaussianNB(), X, y, method=method, random_state=0)
         for method in ("holdout", "cv_wald", "location_shifted_bootstrap")
     ]
-    display = ErrorIntervalDisplay.from_results(results)
+    display = EstimatesDisplay.from_result(results)
     drawn = bars(display)
     for row, (result, (ends, height)) in enumerate(zip(results, drawn, strict=True)):
         assert ends == pytest.approx([result.interval.low, result.interval.high])
         assert height == row
-    points = display.ax_.lines[-1]
-    assert points.get_xdata().tolist() == [result.value for result in results]
+    assert display.points_.get_xdata().tolist() == [result.value for result in results]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
-    assert labels == ["holdout", "cv_wald", "location_shifted_bootstrap"]
+    names = [label.split("\n")[0] for label in labels]
+    assert names == ["holdout", "cv_wald", "location_shifted_bootstrap"]
+    assert labels[0].endswith(str(results[0].interval).split(" (")[0])
     assert display.ax_.get_ylim() == (2.5, -0.5)
-    assert display.ax_.get_xlabel() == "error rate"
+    assert display.ax_.get_xlabel() == "error rate, 95 % intervals"
 
 
 def test_intervals_of_scores_and_of_one_result():
     X, y = load_iris(return_X_y=True)
     results = score_interval(GaussianNB(), X, y, scoring=["f1_macro", "accuracy"], random_state=0)
     _, ax = plt.subplots()
-    display = ErrorIntervalDisplay.from_results(results, ax=ax)
+    display = EstimatesDisplay.from_result(results, ax=ax)
     assert display.ax_ is ax
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["f1_macro", "accuracy"]
-    alone = ErrorIntervalDisplay.from_results(results["accuracy"])
+    labels = [label.get_text().split("\n")[0] for label in ax.get_yticklabels()]
+    assert labels == ["f1_macro", "accuracy"]
+    assert ax.get_xlabel() == "95 % intervals"
+    alone = EstimatesDisplay.from_result(results["accuracy"])
     interval = results["accuracy"].interval
     assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
-    error = error_interval(GaussianNB(), X, y, method="holdout")
-    with pytest.raises(ValueError, match="results must be of one loss, or all of them scores"):
-        ErrorIntervalDisplay.from_results([error, results["accuracy"]])
-    with pytest.raises(ValueError, match=r"results must be of one loss, .*; got none"):
-        ErrorIntervalDisplay.from_results([])
-    with pytest.raises(TypeError, match="results must be of error_interval or score_interval"):
-        ErrorIntervalDisplay.from_results([3])
+    error = error_interval(GaussianNB(), X, y, method="holdout", loss="squared")
+    with pytest.raises(ValueError, match="got mean squared error, accuracy: draw them one by one"):
+        EstimatesDisplay.from_result([error, results["accuracy"]])
+    with pytest.raises(TypeError, match=r"result must be an Estimate, .*; got \[3\]"):
+        EstimatesDisplay.from_result([3])
 
 
 def test_axes_that_are_shared_or_drawn_on_before_are_drawn_on(tests):
     _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
     for ax in (*axes, axes[0]):
-        assert PermutationDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
+        assert NullDistributionDisplay.from_result(tests["accuracy"], ax=ax).ax_ is ax
 
 
 @pytest.fixture(autouse=True)
@@ -230,7 +231,7 @@ def test_diagram_draws_ranks_and_groups(many):
     comparison = compare_scores(
         demsar_areas(), over="datasets", method="nemenyi", confidence_level=0.9
     )
-    display = CriticalDifferenceDisplay.from_comparison(comparison)
+    display = CriticalDifferenceDisplay.from_result(comparison)
     assert [text.get_text() for text in display.texts_] == [
         "C4.5+m+cf  1.96",
         "C4.5+m  2.00",
@@ -244,7 +245,7 @@ def test_diagram_draws_ranks_and_groups(many):
     texts = [text.get_text() for text in display.ax_.texts]
     assert "critical difference 1.12" in texts
     assert "nemenyi, 10 %" in display.ax_.get_title()
-    other = CriticalDifferenceDisplay.from_comparison(many)
+    other = CriticalDifferenceDisplay.from_result(many)
     assert other.critical_difference is None
     assert not any("critical" in text.get_text() for text in other.ax_.texts)
 
@@ -266,11 +267,11 @@ def test_names_of_twenty_are_apart_and_within_the_figure(many):
         assert box.x1 <= frame.x1
         assert frame.y0 <= box.y0
     nine = compare_scores(many.details["scores"][:, :9], random_state=0, over="datasets")
-    assert overlaps(DifferencesDisplay.from_comparison(nine)) == []
+    assert overlaps(DifferencesDisplay.from_result(nine)) == []
 
 
 def test_heat_map_draws_differences_of_either_result(many):
-    display = DifferencesDisplay.from_comparison(many)
+    display = DifferencesDisplay.from_result(many)
     order = many.order
     np.testing.assert_array_equal(
         display.image_.get_array(), many.to_matrix()[np.ix_(order, order)]
@@ -284,9 +285,9 @@ def test_heat_map_draws_differences_of_either_result(many):
     assert opacity[0, -1] > opacity[0, 1]
     three = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(), "stump": shallow()}
     found = compare_classifiers(three, *load_iris(return_X_y=True), cv=5, random_state=0)
-    display = DifferencesDisplay.from_comparison(found)
+    display = DifferencesDisplay.from_result(found)
     assert display.names[-1] == "stump"
-    few = DifferencesDisplay.from_comparison(compare_scores(demsar_areas()[:4], over="datasets"))
+    few = DifferencesDisplay.from_result(compare_scores(demsar_areas()[:4], over="datasets"))
     assert "no interval" in few.texts_[0].get_text()
 
 
@@ -308,7 +309,7 @@ def of_first(many):
 def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(of_first, k, width, n_axes):
     comparison = of_first(k)
     _, axes = plt.subplots(1, n_axes, figsize=(width, 3.6), layout="constrained")
-    display = DifferencesDisplay.from_comparison(comparison, ax=np.ravel(axes)[0])
+    display = DifferencesDisplay.from_result(comparison, ax=np.ravel(axes)[0])
     assert overlaps(display) == []
     (left, bottom), (right, top) = display.ax_.transData.transform([(0, 0), (1, 1)])
     for text in display.texts_:
@@ -321,7 +322,7 @@ def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(of_first, k, wid
 
 def test_a_figure_of_its_own_has_the_intervals(many, of_first):
     for comparison in (of_first(2), of_first(3), many):
-        assert all(interval_lines(DifferencesDisplay.from_comparison(comparison)))
+        assert all(interval_lines(DifferencesDisplay.from_result(comparison)))
 
 
 def shallow():

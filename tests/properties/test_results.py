@@ -65,12 +65,16 @@ LOOSE = {  # made by more than data
 
 
 @pytest.fixture(scope="module")
-def results():
+def made():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = [make() for make in LOOSE.values()]
-        made += [FAMILIES[family][name](*data) for family, name, data in sound_calls()]
-    return [result for result in made if is_dataclass(result)]
+        calls = {name: FAMILIES[family][name](*data) for family, name, data in sound_calls()}
+        return {name: make() for name, make in LOOSE.items()} | calls
+
+
+@pytest.fixture(scope="module")
+def results(made):
+    return [result for result in made.values() if is_dataclass(result)]
 
 
 def test_every_result_is_made_here(results):
@@ -87,6 +91,35 @@ def test_results_are_frozen_copied_and_pickled(results):
             np.testing.assert_array_equal(numbers(again), numbers(result))
         with pytest.raises(FrozenInstanceError):
             setattr(result, fields(result)[0].name, None)
+
+
+WITHOUT_A_PICTURE = {
+    "calibration_measures",
+    "external_indices",
+    "holdout_size",
+    "internal_indices",
+    "methods side by side",
+    "score_decomposition",
+    "threshold_measures",
+}
+
+
+def test_every_result_is_drawn_or_says_that_it_is_not(made):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    refused = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, result in made.items():
+            if hasattr(result, "to_dict") and hasattr(result, "plot"):
+                try:
+                    assert result.plot().ax_.has_data(), name
+                except (TypeError, ValueError) as error:
+                    refused[name] = str(error)
+            plt.close("all")
+    assert set(refused) == WITHOUT_A_PICTURE
+    assert refused["holdout_size"] == (
+        "no display draws this HoldoutSize; print it, or use to_dict()."
+    )
 
 
 ESTIMATORS = [

@@ -7,8 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 import skeval
-from skeval.model_selection import cross_val_error, resubstitution_error
-from skeval.report import ErrorEstimatesDisplay
+from skeval.model_selection import EstimatesDisplay, cross_val_error, resubstitution_error
 from skeval.report._plot import MOST_POINTS, ShownClusters, draw_map, draw_silhouettes
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -32,7 +31,7 @@ def test_report_is_drawn_row_by_row():
         confidence_level=0.8,
         random_state=0,
     )
-    display = ErrorEstimatesDisplay.from_result(report)
+    display = report.plot()
     results = [report.answer, *report.estimates, *report.perturbation]
     points, lines = drawn(display)
     np.testing.assert_array_equal(points, [result.value for result in results])
@@ -46,9 +45,9 @@ def test_report_is_drawn_row_by_row():
     assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
-    assert labels[-1] == "always the same answer\n0.500"
-    wider = ErrorEstimatesDisplay.from_result(report, confidence_level=0.99)
-    assert wider.high[0] > display.high[0]
+    assert labels[-1] == "always the same answer\n0.5000"
+    wider = EstimatesDisplay.from_result(report.answer, confidence_level=0.99)
+    assert wider.highs[0] > display.highs[0]
     low, high = display.ax_.get_ylim()
     assert low > high  # the first row is on top
 
@@ -57,16 +56,16 @@ def test_estimates_of_one_loss():
     X, y = load_diabetes(return_X_y=True)
     estimates = [resubstitution_error(Ridge(), X, y), cross_val_error(Ridge(), X, y)]
     _, ax = plt.subplots()
-    display = ErrorEstimatesDisplay.from_result(estimates, ax=ax)
+    display = EstimatesDisplay.from_result(estimates, ax=ax)
     assert display.ax_ is ax
     assert display.guess_ is None
     assert len(ax.get_yticklabels()) == 2
     assert ax.get_xlabel() == "mean squared error, 95 % intervals"
     mixed = [estimates[0], resubstitution_error(Ridge(), X, y, loss="absolute")]
-    with pytest.raises(ValueError, match=r"one loss, got \['absolute', 'squared'\]"):
-        ErrorEstimatesDisplay.from_result(mixed)
-    with pytest.raises(ValueError, match=r"one loss, got \[\]"):
-        ErrorEstimatesDisplay.from_result([])
+    with pytest.raises(ValueError, match="got mean squared error, mean absolute error: draw"):
+        EstimatesDisplay.from_result(mixed)
+    with pytest.raises(TypeError, match=r"result must be an Estimate, .* got \[\]"):
+        EstimatesDisplay.from_result([])
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from sklearn.preprocessing import (
 )
 
 import skeval
-from skeval.model_selection import PermutationDisplay
+from skeval.model_selection import NullDistributionDisplay
 from skeval.report._steps import Selected, align_selections
 
 FEW = {"include": ["permutation", "selection"], "n_permutations": 5, "random_state": 0, "cv": 3}
@@ -121,7 +121,7 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("no ink")
 
-    monkeypatch.setattr(PermutationDisplay, "from_result", fail)
+    monkeypatch.setattr(NullDistributionDisplay, "from_result", fail)
     page = report.to_html()
     assert "(This figure could not be drawn: no ink)" in page
     assert "Every estimate" in page

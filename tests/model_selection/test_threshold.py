@@ -1,0 +1,158 @@
+"""Thresholds: the rules against their words, the optimism against a loop, and the coverage."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from helpers.coverage import consistent_with
+from scipy.stats import norm
+from sklearn.metrics import confusion_matrix
+
+import skeval
+from skeval import metrics
+from skeval.metrics import get_scorer
+from skeval.model_selection import metric_interval, threshold_measures
+from skeval.utils._seeds import repetition_rng, root_seed
+
+NAMES = ("sensitivity", "specificity", "ppv", "npv")
+RULES = ["youden", {"sensitivity": 0.8}, {"specificity": 0.7}, {"cost_ratio": 3}]
+
+
+def draw(rng, n=120, share=0.4, gap=1.5):
+    y = (rng.random(n) < share).astype(int)
+    return y, rng.normal(gap * y).round(1)
+
+
+def find_shares(y, called, weight=None):
+    (tn, fp), (fn, tp) = confusion_matrix(y, called, labels=[0, 1], sample_weight=weight)
+    return np.array([tp / (tp + fn), tn / (tn + fp), tp / (tp + fp), tn / (tn + fn)])
+
+
+def choose(rule, y, score):
+    """Return the threshold, by its definition."""
+    cuts = np.unique(score)[::-1]
+    hit = np.array([np.mean(score[y == 1] >= cut) for cut in cuts])
+    right = np.array([np.mean(score[y == 0] < cut) for cut in cuts])
+    if rule == "youden":
+        return cuts[np.argmax((hit + right).round(12))]
+    ((name, wanted),) = rule.items()
+    if name == "sensitivity":
+        return cuts[hit >= wanted].max()
+    if name == "specificity":
+        return cuts[right >= wanted].min()
+    cost = wanted * np.sum(y == 1) * (1 - hit) + np.sum(y == 0) * (1 - right)
+    return cuts[np.argmin(cost.round(9))]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_choice_and_optimism_are_those_of_a_loop(rule):
+    y, score = draw(np.random.default_rng(0))
+    found = threshold_measures(y, score, threshold=rule, n_resamples=30, random_state=1)
+    cut = choose(rule, y, score)
+    assert found["threshold"].value == cut
+    gaps, cuts = [], []
+    for number in range(30):
+        drawn = repetition_rng(root_seed(1), number).integers(0, len(y), len(y))
+        cuts.append(choose(rule, y[drawn], score[drawn]))
+        shares = [find_shares(y[rows], score[rows] >= cuts[-1]) for rows in (drawn, slice(None))]
+        gaps.append(shares[0] - shares[1])
+    np.testing.assert_allclose(found["threshold"].replicates, cuts)
+    for name, apparent, gap in zip(
+        NAMES, find_shares(y, score >= cut), np.array(gaps).T, strict=True
+    ):
+        assert found[name].details["apparent"] == pytest.approx(apparent)
+        assert found[name].value == pytest.approx(np.clip(apparent - np.nanmean(gap), 0, 1))
+        assert found[name].standard_error == pytest.approx(np.nanstd(gap, ddof=1))
+
+
+@pytest.mark.parametrize("extra", [{}, {"groups"}, {"sample_weight"}])
+def test_a_given_threshold_has_the_intervals_of_metric_interval(extra):
+    rng = np.random.default_rng(2)
+    y, score = draw(rng)
+    options = {"groups": np.arange(120) // 4, "sample_weight": rng.random(120) + 0.5}
+    options = {name: options[name] for name in extra}
+    names = np.array(["healthy", "ill"])
+    found = threshold_measures(names[y], score, threshold=0.5, pos_label="ill", **options)
+    called = names[(score >= 0.5).astype(int)]
+    for name, value in zip(
+        NAMES, find_shares(y, score >= 0.5, options.get("sample_weight")), strict=True
+    ):
+        metric = partial(getattr(metrics, f"{name}_score"), pos_label="ill")
+        one = metric_interval(metric, names[y], called, **options)
+        assert found[name].value == pytest.approx(value)
+        assert (one.value, one.interval) == (found[name].value, found[name].interval)
+    assert found["threshold"].interval.low == found["threshold"].value == 0.5
+
+
+def test_they_are_scorers_and_have_closed_forms():
+    y, score = draw(np.random.default_rng(3))
+    called = (score > 0.7).astype(int)
+    for name, sample in zip(NAMES, (y, 1 - y, called, 1 - called), strict=True):
+        found = metric_interval(name, y, called)
+        assert (found.method, found.n_samples) == ("wilson", 120)
+        p, n, z = found.value, sample.sum(), norm.isf(0.025)
+        end = (p + z**2 / 2 / n + z * np.sqrt(p * (1 - p) / n + z**2 / 4 / n**2)) / (1 + z**2 / n)
+        assert found.interval.high == pytest.approx(end)
+        assert get_scorer(name) is not None
+    three = np.where(np.arange(120) % 5 == 0, 2, y)
+    rest = metric_interval(partial(metrics.specificity_score, pos_label=1), three, called)
+    assert rest.value == pytest.approx(np.mean(called[three != 1] != 1))
+    assert rest.method == "wilson"
+    with pytest.raises(ValueError, match="pos_label must be given"):
+        metrics.npv_score(three, called)
+    with pytest.warns(UserWarning, match="no sample is predicted positive"):
+        assert np.isnan(metrics.ppv_score([0, 1], [0, 0]))
+
+
+def test_a_report_shows_what_choosing_has_cost():
+    y, score = draw(np.random.default_rng(4))
+    asked = {"random_state": 0, "kind": "scores"}
+    report = skeval.evaluate_predictions(y, score, threshold={"sensitivity": 0.9}, **asked)
+    alone = threshold_measures(y, score, threshold={"sensitivity": 0.9}, random_state=0)
+    assert report.threshold == alone["threshold"].value
+    assert report.at_threshold["ppv"].interval == alone["ppv"].interval
+    assert "chosen-threshold" in [one.code for one in report.warnings]
+    assert "on these samples" in str(report)
+    given = skeval.evaluate_predictions(y, score, threshold=report.threshold, **asked)
+    assert "chosen-threshold" not in [one.code for one in given.warnings]
+    assert given.metrics["accuracy"].value == report.metrics["accuracy"].value
+    assert skeval.evaluate_predictions(y, score, **asked).at_threshold is None
+
+
+@pytest.mark.parametrize(
+    "threshold", ["best", {"sensitivity": 0}, {"cost_ratio": -1}, {"ppv": 0.5}, {}, np.nan, True]
+)
+def test_a_broken_rule_is_named(threshold):
+    y, score = draw(np.random.default_rng(5))
+    with pytest.raises(ValueError, match="threshold must be"):
+        threshold_measures(y, score, threshold=threshold)
+    with pytest.raises(ValueError, match="threshold must be"):
+        skeval.evaluate_predictions(y, score, kind="scores", threshold=threshold)
+
+
+def count_hits(n_sets, n, share, rule, n_resamples):
+    hits = np.zeros(4, dtype=int)
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(n) < share).astype(int)
+        score = rng.normal(1.5 * y)
+        found = threshold_measures(
+            y, score, threshold=rule, n_resamples=n_resamples, random_state=seed
+        )
+        cut = found["threshold"].value
+        tp, fp = share * norm.sf(cut - 1.5), (1 - share) * norm.sf(cut)
+        truth = tp / share, 1 - fp / (1 - share), tp / (tp + fp), (1 - share - fp) / (1 - tp - fp)
+        ends = [(found[name].interval.low, found[name].interval.high) for name in NAMES]
+        hits += [low <= value <= high for (low, high), value in zip(ends, truth, strict=True)]
+    return hits
+
+
+def test_intervals_at_a_chosen_threshold_hold_the_truth():
+    assert all(consistent_with(hits, 60) for hits in count_hits(60, 100, 0.4, "youden", 60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize(("n", "share"), [(200, 0.5), (1000, 0.1)])
+def test_intervals_at_a_chosen_threshold_hold_the_truth_long(n, share, rule):
+    assert all(hits >= 0.925 * 400 for hits in count_hits(400, n, share, rule, 300))
