@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import LabelMap, Part, are_affine, label_free_adapter
 from skeval._resampling.adapters import Adapter, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.target import Target
-from skeval._solvers.deletion import Parts, ScaledNeighbours, SortedNeighbours
+from skeval._solvers.deletion import Parts, ScaledNeighbours, SortedNeighbours, standardise_all
 from skeval._solvers.label_free import EPSILON, Neighbours, average, count_votes, weigh_votes
 
 __all__ = ["NeighboursDeletion", "factor_neighbours", "find_neighbours", "learn_neighbours"]
@@ -80,8 +80,6 @@ def factor_neighbours(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> NeighboursDeletion | None:
     """Return the neighbours among any training parts, None where they are not sorted once."""
-    if estimator.weights != "uniform":
-        return None
     if estimator.metric not in OF_TWO_SAMPLES or estimator.metric_params:
         return None
     samples: Any = X if issparse(X) else np.asarray(X)
@@ -99,7 +97,8 @@ def factor_neighbours(
     # Distances by way of products are known up to rounding errors of the squared samples.
     squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
     noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
-    return NeighboursDeletion(SortedNeighbours(find, n, estimator.n_neighbors, noise), target)
+    k, by_distance = estimator.n_neighbors, estimator.weights == "distance"
+    return NeighboursDeletion(SortedNeighbours(find, n, k, noise, by_distance), target)
 
 
 def factor_scaled(
@@ -115,7 +114,15 @@ def factor_scaled(
     columns = samples.astype(float)
     if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
         return None
-    neighbours = ScaledNeighbours(columns, estimator.n_neighbors, ROUNDING * EPSILON)
+    columns, k = standardise_all(columns), estimator.n_neighbors
+    model = NearestNeighbors().fit(columns)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(columns, n_neighbors=size)
+        return distances**2, indices
+
+    by_distance = estimator.weights == "distance"
+    neighbours = ScaledNeighbours(columns, find, k, ROUNDING * EPSILON, by_distance)
     return NeighboursDeletion(neighbours, target)
 
 
@@ -154,17 +161,15 @@ class NeighboursMap:
 class NeighboursDeletion:
     """The neighbours among any training parts, which are the first in a list of all samples."""
 
-    def __init__(self, neighbours: SortedNeighbours | ScaledNeighbours, target: Target) -> None:
+    def __init__(self, neighbours: SortedNeighbours, target: Target) -> None:
         self.neighbours = neighbours
         self.n_classes = 0 if target.classes is None else len(target.classes)
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples)."""
-        counts, certain = self.neighbours.vote(labels, parts, self.n_classes)
-        if parts.weights.dtype.kind == "f":
-            certain = np.zeros(len(certain), dtype=bool)
+        shares, certain = self.neighbours.vote(labels, parts, self.n_classes)
+        certain &= parts.weights.dtype.kind != "f"
         if not self.n_classes:
-            return FitOutput.of_same_samples(counts[0] / self.neighbours.n_neighbors, certain)
-        shares = counts.transpose(1, 2, 0) / self.neighbours.n_neighbors
-        return FitOutput.of_same_samples(counts.argmax(axis=0), certain, probability=shares)
+            return FitOutput.of_same_samples(shares[..., 0], certain)
+        return FitOutput.of_same_samples(shares.argmax(axis=-1), certain, probability=shares)

@@ -39,6 +39,9 @@ Fewer would not do: the pilots that tell which samples matter are the same for a
 BLOCK_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
 
+SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
+"""Where each fit is handed out as it is done, a block has so many at least, from which an interval
+stands, and at most so many elements: it takes a second or so, and is what Ctrl-C loses."""
 
 N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
 """So many fits are tried of a plan that has so many times as many, and the solver is given the
@@ -143,13 +146,16 @@ def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
     return adapter(block)
 
 
-def count_fits_of_block(plan: ResamplingPlan) -> int:
-    """Return how many fits of a plan a solver is given at once.
+def count_fits_of_block(plan: ResamplingPlan, *, shown: bool = False) -> int:
+    """Return how many fits of a plan a solver is given at once, fewer where each is `shown`.
 
     Neither the workers nor the number of repetitions are asked: a solution may depend, in its
     last digits, on what is solved with it.
     """
-    return max(FITS_OF_BLOCK, BLOCK_ELEMENTS // plan.n_samples, plan.fits_per_repetition)
+    fits = max(FITS_OF_BLOCK, BLOCK_ELEMENTS // plan.n_samples)
+    if shown:
+        fits = min(fits, max(SHOWN_FITS, SHOWN_ELEMENTS // plan.n_samples))
+    return max(fits, plan.fits_per_repetition)
 
 
 def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:

@@ -69,7 +69,7 @@ def fit_plan(
     Where an adapter serves the estimator, and the questions need no model, a solver does each
     block at once and agrees with it. A caller that may stop early gives the number of repetitions
     of the `first_block`; the number then doubles. Under `one_by_one` a block is one repetition,
-    handed out as soon as it is there, unless a solver does many at once.
+    handed out as soon as it is there; where a solver does many at once it takes a second or so.
     """
     questions = Questions() if questions is None else questions
     check_error_score(task.error_score)
@@ -89,7 +89,7 @@ def fit_plan(
     if isinstance(adapter, PlannedAdapter):
         found = solve_here(adapter, fitter, plan, first_block, options)
     else:
-        found = send_fits(adapter, fitter, plan, first_block, options, 1 if one_by_one else None)
+        found = send_fits(adapter, fitter, plan, first_block, options, one_by_one)
     n_failed = n_done = n_solved = 0
     for block, output in found:
         n_failed += int(output.failed.sum())
@@ -154,20 +154,18 @@ def send_fits(
     plan: ResamplingPlan,
     first_block: int | None,
     options: dict[str, Any],
-    max_fits: int | None,
+    one_by_one: bool,
 ) -> Outputs:
     """Yield the fits of a plan: each is a job, or with an adapter each block is one.
-
-    Of jobs that are fits, at most `max_fits` are handed out together.
 
     Blocks depend on the data alone: a solution may depend, in its last digits, on what is solved
     with it.
     """
     if adapter is None:
         job: Any = fitter
-        blocks, limit = plan.blocks(max_fits, first_block), nullcontext()
+        blocks, limit = plan.blocks(1 if one_by_one else None, first_block), nullcontext()
     else:
-        size = count_fits_of_block(plan)
+        size = count_fits_of_block(plan, shown=one_by_one)
         job, blocks = Solver(fitter), plan.blocks(size, first_block)
         job.adapter = adapter
         # Jobs that are threads of this process would undo each other's limit but for this one.

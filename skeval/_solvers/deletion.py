@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ __all__ = [
     "Votes",
     "factor_columns",
     "factor_kernel",
+    "standardise_all",
     "standardise_columns",
     "take_samples",
 ]
@@ -42,6 +43,8 @@ _STACK = 2**19
 # Right-hand sides of signs without a pattern, from multiples of irrational numbers, show what
 # rounding errors of size 1 would become.
 _PROBES = (5**0.5, 7**0.5)
+# Votes by distance are known up to this share of them.
+_RELATIVE = 1e-7
 # A variance within a training part below this share of that of all samples is a rounding error.
 _CONSTANT = 1e-10
 
@@ -330,14 +333,33 @@ class Votes(NamedTuple):
 
     Attributes
     ----------
-    counts : ndarray of shape (n_classes, n_fits, n_tested)
-        Votes for each class, or in the only row the sum of numbers.
+    shares : ndarray of shape (n_fits, n_tested, n_classes)
+        Of the classes in the votes, or in the only column the mean of numbers.
     certain : bool ndarray of shape (n_fits,)
         False where samples at the same distance, of which some are neighbours, disagree.
     """
 
-    counts: np.ndarray
+    shares: np.ndarray
     certain: np.ndarray
+
+
+class Lists(NamedTuple):
+    """Samples near to some tested samples, and how far they are.
+
+    Attributes
+    ----------
+    distances, indices : ndarray of shape (n_pairs, size)
+        Squared distances, and whose they are.
+    reach : ndarray of shape (n_pairs,)
+        No sample that is not listed is nearer.
+    noise : float or ndarray of shape (n_pairs,)
+        Squared distances that differ by no more may be equal.
+    """
+
+    distances: np.ndarray
+    indices: np.ndarray
+    reach: np.ndarray
+    noise: float | np.ndarray
 
 
 class SortedNeighbours:
@@ -351,7 +373,12 @@ class SortedNeighbours:
     n_samples, n_neighbors : int
     noise : float
         Squared distances that differ by no more may be equal.
+    by_distance : bool
+        Whether a neighbour has as many votes as the inverse of its distance.
     """
+
+    room = 1
+    """The lists hold so many times the samples that are needed on average."""
 
     def __init__(
         self,
@@ -359,104 +386,47 @@ class SortedNeighbours:
         n_samples: int,
         n_neighbors: int,
         noise: float,
+        by_distance: bool = False,
     ) -> None:
         self.find = find
         self.n_samples = n_samples
         self.n_neighbors = n_neighbors
         self.noise = noise
+        self.by_distance = by_distance
         self._lists: tuple[np.ndarray, np.ndarray] | None = None
 
     def vote(self, labels: np.ndarray, parts: Parts, n_classes: int) -> Votes:
         """Return what neighbours say, under codes (n_fits, n), or under numbers without classes."""
-        shape = parts.tested.shape
-        trained = parts.weights != 0
-        share = float(trained.mean())
-        k = self.n_neighbors
-        size = int(k / share + 4 * (k * (1 - share)) ** 0.5 / share) + 3
-        fit = np.repeat(np.arange(shape[0]), shape[1])
-        tested = parts.tested.ravel()
-        counts = np.zeros((max(1, n_classes), fit.size), dtype=np.int32 if n_classes else float)
-        certain = np.zeros(fit.size, dtype=bool)
-        left = np.arange(fit.size)
+        shape, k = parts.tested.shape, self.n_neighbors
+        share = float((parts.weights != 0).mean())
+        size = self.room * (int(k / share + 4 * (k * (1 - share)) ** 0.5 / share) + 3)
+        fit, tested = np.repeat(np.arange(shape[0]), shape[1]), parts.tested.ravel()
+        shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
+        scales, usable = self._scales(parts)
+        left = np.flatnonzero(usable[fit])
         while left.size:
             size = min(size, self.n_samples)
-            found, known, sure = self._count(
-                labels, parts, fit[left], tested[left], n_classes, size
-            )
-            counts[:, left[known]] = found[:, known]
-            certain[left[known]] = sure[known]
-            if size == self.n_samples:
-                break
+            known = np.zeros(left.size, dtype=bool)
+            step = max(1, _STACK // size)
+            for start in range(0, left.size, step):
+                at = left[start : start + step]
+                lists = self._measure(scales, fit[at], tested[at], size)
+                found = self._count(lists, labels, parts.weights, fit[at], n_classes)
+                shares[at], certain[at], known[start : start + step] = found
             left, size = left[~known], 4 * size
-        sure_fits = np.asarray(certain.reshape(shape).all(axis=1))
-        return Votes(counts.reshape(-1, *shape), sure_fits)
+        sure = np.asarray(certain.reshape(shape).all(axis=1))
+        return Votes(shares.reshape(*shape, -1), sure)
 
-    def _count(
-        self,
-        labels: np.ndarray,
-        parts: Parts,
-        fit: np.ndarray,
-        tested: np.ndarray,
-        n_classes: int,
-        size: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return votes from lists of one size, which lists are long enough, and what is certain."""
-        distances, indices = self._sorted(size)
-        n, k, plain = self.n_samples, self.n_neighbors, parts.plain
-        flat_weights, flat_labels = parts.weights.ravel(), labels.ravel()
-        counts = np.zeros((max(1, n_classes), fit.size), dtype=np.int32 if n_classes else float)
-        used = np.zeros(fit.size, dtype=np.int32)
-        last, after = np.full(fit.size, -np.inf), np.full(fit.size, np.inf)
-        open_ = np.ones(fit.size, dtype=bool)  # the first sample behind the neighbours is not met
-        start = fit * n
-        for rank in range(indices.shape[1]):
-            at = start + indices[tested, rank]
-            weight = flat_weights.take(at)
-            distance = distances[tested, rank]
-            present = weight > 0
-            taken = np.minimum(weight, k - used) if not plain else present & (used < k)  # (7)
-            # A sample of whose copies some are neighbours only is behind them, too.
-            behind = (weight > taken) & open_
-            after[behind] = distance[behind]
-            open_ &= ~behind
-            label = flat_labels.take(at)
-            if n_classes:
-                for code in range(n_classes):
-                    counts[code] += taken * (label == code)
-            else:
-                counts[0] += taken * label
-            last = np.where(taken > 0, distance, last)
-            used += taken
-            if not open_.any():
-                break
-        known = ~open_ if indices.shape[1] < n else np.ones(fit.size, dtype=bool)
-        sure = (used == k) & ~(after - last <= self.noise + 1e-10 * np.abs(last))
-        tied = np.flatnonzero(known & ~sure & (used == k))
-        if tied.size:
-            agree, long_enough = self._agree(
-                labels, parts, fit[tied], tested[tied], last[tied], size
-            )
-            sure[tied], known[tied] = agree, long_enough
-        return counts, known, sure
+    def _scales(self, parts: Parts) -> tuple[Any, np.ndarray]:
+        """Return what the distances of each fit depend on, and which fits have neighbours."""
+        return None, np.ones(len(parts), dtype=bool)
 
-    def _agree(
-        self,
-        labels: np.ndarray,
-        parts: Parts,
-        fit: np.ndarray,
-        tested: np.ndarray,
-        last: np.ndarray,
-        size: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return where all samples at the distance of the last neighbour have one label."""
+    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
+        """Return lists of tested samples in fits."""
         distances, indices = self._sorted(size)
-        indices, distances = indices[tested], distances[tested]  # (n_tied, size)
-        near = np.abs(distances - last[:, None]) <= 2 * (self.noise + 1e-10 * np.abs(last)[:, None])
-        near_trained = near & (parts.weights[fit[:, None], indices] > 0)
-        label = labels[fit[:, None], indices]
-        first = label[np.arange(len(fit)), near_trained.argmax(axis=1)]
-        agree = ((label == first[:, None]) | ~near_trained).all(axis=1)
-        return agree, ~near[:, -1] | (indices.shape[1] == self.n_samples)
+        whole = indices.shape[1] == self.n_samples
+        reach = np.full(self.n_samples, np.inf) if whole else distances[:, -1]
+        return Lists(distances[tested], indices[tested], reach[tested], self.noise)
 
     def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         if self._lists is None or self._lists[0].shape[1] < size:
@@ -464,72 +434,122 @@ class SortedNeighbours:
         distances, indices = self._lists
         return distances[:, :size], indices[:, :size]
 
+    @np.errstate(all="ignore")  # A neighbour at a distance of 0 makes a fit that is not certain.
+    def _count(
+        self,
+        lists: Lists,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        fit: np.ndarray,
+        n_classes: int,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return votes in fits, what is certain, and which lists are long enough."""
+        k, start = self.n_neighbors, fit[:, None] * self.n_samples
+        listed = weights.ravel().take(start + lists.indices)
+        distances = np.where(listed > 0, lists.distances, np.inf)
+        first = nearest(distances, k + 1)
+        near = np.take_along_axis(distances, first, axis=1)
+        there = np.take_along_axis(lists.indices, first, axis=1)
+        weight = np.take_along_axis(listed, first, axis=1)
+        used = np.clip(k - (np.cumsum(weight, axis=1) - weight), 0, weight)  # (7)
+        last = np.max(np.where(used > 0, near, -np.inf), axis=1)
+        # A sample of whose copies some are neighbours only is behind them, too.
+        after = np.min(np.where(used < weight, near, np.inf), axis=1)
+        full, noise = used.sum(axis=1) == k, lists.noise + 1e-10 * np.abs(last)
+        known = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)
+        sure = full & (after - last > noise)
+        tied = np.flatnonzero(known & ~sure & full)
+        if tied.size:  # all samples at the distance of the last neighbour may have one label
+            at_last = np.abs(distances[tied] - last[tied, None]) <= 2 * noise[tied, None]
+            label = labels.ravel().take(start[tied] + lists.indices[tied])
+            lowest = np.min(np.where(at_last, label, np.inf), axis=1)
+            sure[tied] = lowest == np.max(np.where(at_last, label, -np.inf), axis=1)
+        label = labels.ravel().take(start + there)
+        if self.by_distance:
+            votes = np.where(used > 0, used / np.sqrt(near), 0.0)  # (8)
+            # The errors of distances are relative to the nearest.
+            sure &= near[:, 0] * _RELATIVE > lists.noise
+        else:
+            votes = used
+        if n_classes:
+            codes = range(n_classes)
+            shares = np.stack([np.sum(votes * (label == code), axis=1) for code in codes], axis=1)
+        else:
+            shares = np.sum(votes * label, axis=1)[:, None]
+        shares = shares / votes.sum(axis=1)[:, None]
+        if self.by_distance and n_classes:
+            best = np.partition(shares, -2, axis=1)
+            sure &= best[:, -1] - best[:, -2] > _RELATIVE
+        return shares, sure, known
 
-class ScaledNeighbours:
+
+def nearest(distances: np.ndarray, size: int) -> np.ndarray:
+    """Return the columns of the smallest distances (n_pairs, size) of each row, in order."""
+    if distances.shape[1] <= size:
+        return np.argsort(distances, axis=1)
+    first = np.argpartition(distances, size - 1, axis=1)[:, :size]
+    order = np.argsort(np.take_along_axis(distances, first, axis=1), axis=1)
+    return np.take_along_axis(first, order, axis=1)
+
+
+class ScaledNeighbours(SortedNeighbours):
     """Nearest samples where each training part brings the columns to variance 1 within it.
+
+    Those who are near in the scales of all samples are near in those of a part, where no variance
+    is much larger: the lists are of the former, and the distances, of the latter, are sums over
+    the columns of their squared differences.
 
     Parameters
     ----------
     columns : ndarray of shape (n, p)
-    n_neighbors : int
-    noise : float
-        Squared distances that differ by no more, relative to the squares of samples, may be equal.
+        Of variance 1.
     """
 
-    def __init__(self, columns: np.ndarray, n_neighbors: int, noise: float) -> None:
-        self.columns = standardise_all(columns)
-        self.n_neighbors = n_neighbors
-        self.noise = noise
+    room = 3
 
-    def vote(self, labels: np.ndarray, parts: Parts, n_classes: int) -> Votes:
-        """Return what neighbours say, under codes (n_fits, n), or under numbers without classes."""
-        counts = np.zeros((max(1, n_classes), *parts.tested.shape))
-        certain = np.zeros(len(parts), dtype=bool)
+    def __init__(
+        self,
+        columns: np.ndarray,
+        find: Callable[[int], tuple[np.ndarray, np.ndarray]],
+        n_neighbors: int,
+        noise: float,
+        by_distance: bool = False,
+    ) -> None:
+        super().__init__(find, len(columns), n_neighbors, noise, by_distance)
+        self.columns = columns
+        self._differences = np.empty((len(columns), 0, columns.shape[1]))
+
+    def _scales(self, parts: Parts) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse variances of the columns, and which fits have them, and neighbours."""
         weights = parts.weights.astype(float)
         sizes = weights.sum(axis=1, keepdims=True)
         means = weights @ self.columns / sizes
         variances = weights @ self.columns**2 / sizes - means**2  # (5)
         varies = (variances > _CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
-        for fit in np.flatnonzero(varies):
-            given = labels[fit], parts.weights[fit], parts.tested[fit]
-            counts[:, fit], certain[fit] = self._count(*given, variances[fit], n_classes)
-        return Votes(counts, certain)
+        return 1 / np.where(varies[:, None], variances, 1.0), varies
 
-    def _count(
-        self,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        tested: np.ndarray,
-        variance: np.ndarray,
-        n_classes: int,
-    ) -> tuple[np.ndarray, bool]:
-        """Return the votes (n_classes, n_tested) in a fit, and whether ties do not matter."""
-        k, trained = self.n_neighbors, np.flatnonzero(weights)
-        scaled = self.columns / np.sqrt(variance)
-        squares = np.einsum("ij,ij->i", scaled, scaled)
-        squared = squares[trained] - 2 * scaled[tested] @ scaled[trained].T  # (t, m)
-        squared += squares[tested, None]
-        size = min(k + 1, len(trained))
-        first = np.argpartition(squared, size - 1, axis=1)[:, :size]
-        order = np.argsort(np.take_along_axis(squared, first, axis=1), axis=1)
-        first = np.take_along_axis(first, order, axis=1)
-        distances = np.take_along_axis(squared, first, axis=1)
-        weight = weights[trained[first]]
-        before = np.cumsum(weight, axis=1) - weight
-        used = np.clip(k - before, 0, weight)  # (7)
-        label = labels[trained[first]]
-        if n_classes:
-            codes = np.arange(n_classes)[:, None, None]
-            counts = np.sum(used * (label == codes), axis=-1)
-        else:
-            counts = np.sum(used * label, axis=-1)[None]
-        last = np.max(np.where(used > 0, distances, -np.inf), axis=1)
-        # A sample of whose copies some are neighbours only is behind them, too.
-        after = np.min(np.where(used < weight, distances, np.inf), axis=1)
-        noise = self.noise * squares.max() + 1e-10 * last
-        tied = after - last <= noise
-        near = np.abs(squared[tied] - last[tied, None]) <= 2 * noise[tied, None]
-        there = labels[trained]
-        lowest = np.min(np.where(near, there, np.inf), axis=1)
-        highest = np.max(np.where(near, there, -np.inf), axis=1)
-        return counts, bool(np.all(lowest == highest))
+    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
+        """Return lists of tested samples in fits: of all samples where lists would be too large."""
+        n, columns = self.n_samples, self.columns
+        noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
+        if size * columns.size > _MOST_KEPT or size == n:
+            distances = np.empty((len(fit), n))
+            for each in np.unique(fit):
+                scaled, at = columns * np.sqrt(scales[each]), fit == each
+                squares = np.einsum("ij,ij->i", scaled, scaled)
+                products = scaled[tested[at]] @ scaled.T
+                distances[at] = squares[tested[at], None] - 2 * products + squares
+            indices = np.broadcast_to(np.arange(n), distances.shape)
+            return Lists(distances, indices, np.full(len(fit), np.inf), noise)
+        global_distances, indices = self._sorted(size)
+        if self._differences.shape[1] < size:
+            self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
+        # One product for all fits in which a sample is tested.
+        counts = np.bincount(tested, minlength=n)
+        order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
+        place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
+        given = np.zeros((n, counts.max(), columns.shape[1]))
+        given[tested, place] = scales[fit]
+        distances = (given @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
+        reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
+        return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)

@@ -71,6 +71,7 @@ from skeval._resampling.schemes import (
 )
 from skeval._resampling.target import Loss
 from skeval._resampling.task import Task
+from skeval._resampling.units import TooFewMembersError
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
@@ -86,15 +87,14 @@ from skeval.model_selection._estimates import (
     check_enough,
     completed,
     find,
+    find_perturbed,
     plan_leave_one_out,
     run_cross_validation,
     run_leave_one_out,
     run_resubstitution,
-    run_third,
     student_of_groups,
     untested_losses,
 )
-from skeval.model_selection._perturbation import find_perturbed
 from skeval.utils._checks import check_count, check_option
 
 __all__ = [
@@ -183,7 +183,7 @@ def units_to_test(task: Task, test_size: Any, least: int = 1) -> int:
     else:
         raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
-        raise ValueError(
+        raise TooFewMembersError(
             f"test_size must leave at least 2 of {n} {task.units.name} for training and {least} "
             f"for testing in method={task.method!r}, got {test_size!r}."
         )
@@ -263,7 +263,7 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
             binomial=False,
         )
         findings.append(found)
-    return Outcome(findings, 1)
+    return Outcome(findings, 1, n_tested=len(answer.rows))
 
 
 def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
@@ -639,11 +639,6 @@ def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outc
     return outcome._replace(findings=[found])
 
 
-def list_third(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
-    """Return the hold-out error of `evaluate`, of a third as scikit-learn draws it."""
-    return {task.method: run_third(task, root, settings)}
-
-
 RESAMPLES: Settings = {"n_resamples": 200}
 DRAWN: dict[str, Any] = {"takes_weights": False, "holds_out": False}
 BOOTSTRAP: dict[str, Any] = {
@@ -666,7 +661,6 @@ ERROR_METHODS = {
         run_holdout,
         {"test_size": 1 / 3},
         part="holdout",
-        listed=list_third,
         meaning="on a third that was not trained on; depends on which third",
     ),
     "cross_validation": ErrorMethod(

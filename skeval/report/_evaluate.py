@@ -37,6 +37,7 @@ from skeval.report._predictions import (
     warn_of_scores,
 )
 from skeval.report._report import EvaluationReport
+from skeval.report._sections import Caution
 from skeval.report._sentences import (
     ALPHA,
     Guess,
@@ -47,6 +48,7 @@ from skeval.report._sentences import (
     write_given_folds,
     write_guess,
     write_interruption,
+    write_warnings,
 )
 from skeval.report._source import (
     check_feature_names,
@@ -55,7 +57,6 @@ from skeval.report._source import (
     write_estimator,
 )
 from skeval.report._steps import Clock, Selection, Steps
-from skeval.report._warnings import Caution, write_warnings
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils._checks import (
     check_confidence_level,

@@ -65,15 +65,16 @@ def test_any_training_parts(parts, kind):
             y = rng.normal(size=len(X)) + 1
         plan = other_parts_plan(parts)
         left = check_against_single_fits(model, X, y, most_left=1.0, plan=plan)
-        if kind == "plain" and "near" not in name:
-            assert left <= 0.1
+        assert left <= 0.1 or kind != "plain" or (parts == "resamples on all" and "near" in name)
 
 
 @pytest.mark.parametrize("parts", OTHER_PARTS)
 def test_any_training_parts_behind_a_scaler(parts):
     for kind in ("plain", "integers", "constant columns", "all scales", "many columns"):
-        for n_classes, k in ((2, 5), (3, 4)):
-            model = make_pipeline(StandardScaler(), KNeighborsClassifier(k))
+        for n_classes, k, weights in ((2, 5, "uniform"), (3, 4, "distance")):
+            if weights == "distance" and parts == "resamples on all":
+                continue  # a sample is its own neighbour, at a distance of 0
+            model = make_pipeline(StandardScaler(), KNeighborsClassifier(k, weights=weights))
             y, plan = some_labels(n_classes=n_classes), other_parts_plan(parts)
             left = check_against_single_fits(model, some_samples(kind), y, most_left=1.0, plan=plan)
             assert kind == "integers" or left == 0

@@ -7,9 +7,11 @@ import pytest
 from helpers.outcomes import without_progress
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
+from skeval._resampling.adapters import solve_block
 
 N_FITS = 40 + 1 + 1 + 4
 """Four folds ten times, training errors, a third held out, the folds of cross-validation."""
@@ -65,6 +67,25 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
         json.loads(report.to_json())
         assert "interrupted" in str(report)
     assert "(interrupted)" in report.to_html()
+
+
+def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
+    monkeypatch.setattr("skeval._resampling.adapters.SHOWN_ELEMENTS", 600)
+    n_blocks = 0
+
+    def stop_in_the_third(adapter, block):
+        nonlocal n_blocks
+        n_blocks += 1
+        if n_blocks == 3:
+            raise KeyboardInterrupt
+        return solve_block(adapter, block)
+
+    monkeypatch.setattr("skeval._resampling.fits.solve_block", stop_in_the_third)
+    with pytest.raises(KeyboardInterrupt) as stop:
+        skeval.evaluate(SVC(kernel="linear"), *data, cv=4, random_state=0)
+    report = stop.value.report
+    assert report.answer.details["n_fits"] == 20
+    assert "after 5 of 10 repeats" in report.warnings[0]
 
 
 def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):

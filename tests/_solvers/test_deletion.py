@@ -9,11 +9,14 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skeval._solvers import deletion
 from skeval._solvers.deletion import (
     Parts,
+    ScaledNeighbours,
     SortedNeighbours,
     factor_columns,
     factor_kernel,
+    standardise_all,
     standardise_columns,
 )
 
@@ -117,7 +120,7 @@ def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
     for fit, weights in enumerate(parts.weights):
         rows = np.repeat(np.arange(N), weights)
         certain = True
-        for tested, counts in zip(parts.tested[fit], votes.counts[:, fit].T, strict=True):
+        for tested, counts in zip(parts.tested[fit], 4 * votes.shares[fit], strict=True):
             order = rows[np.argsort(squared[tested, rows], kind="stable")]
             last = squared[tested, order[k - 1]]
             nearer = order[squared[tested, order] < last - 1e-9]
@@ -128,3 +131,28 @@ def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
                 expected = np.bincount(labels[fit, order[:k]], minlength=3)
                 assert_array_equal(counts, expected)
         assert votes.certain[fit] == certain
+
+
+@pytest.mark.parametrize("by_distance", [False, True])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
+def test_lists_in_the_scales_of_all_samples_miss_no_neighbour(kind, by_distance, monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = standardise_all(rng.standard_t(2, size=(N, 3)))  # of very different variances
+    labels, parts = rng.integers(0, 3, size=(N_FITS, N)), some_parts(kind, rng)
+    sizes = []
+
+    def find(size):
+        sizes.append(size)
+        distances, indices = NearestNeighbors(n_neighbors=size).fit(columns).kneighbors(columns)
+        return distances**2, indices
+
+    monkeypatch.setattr(ScaledNeighbours, "room", 1)
+    neighbours = ScaledNeighbours(columns, find, 3, 1e-13, by_distance)
+    found = neighbours.vote(labels, parts, 3)
+    assert sizes[0] < N
+    monkeypatch.setattr(deletion, "_MOST_KEPT", 0)  # so that no list is kept
+    expected = neighbours.vote(labels, parts, 3)
+    assert_array_equal(found.certain, expected.certain)
+    assert found.certain.any() or kind == "resamples"
+    sure = found.certain
+    assert_allclose(found.shares[sure], expected.shares[sure], rtol=0, atol=1e-9)
