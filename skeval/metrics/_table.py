@@ -58,6 +58,7 @@ from skeval.utils._compat import metric_of_scorer
 
 __all__ = [
     "ANY_NUMBER",
+    "BINARY",
     "METRICS",
     "REPORTED",
     "SCORES",
@@ -160,6 +161,9 @@ class Metric:
         ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
         or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
         numbers of the columns of `y_pred`.
+    loss : str or None
+        The name of the loss, one of `LOSSES`, whose mean the metric is; where greater is better, 1
+        less that mean.
     reported : tuple of Reported
         What a report shows of it without being asked.
     """
@@ -176,6 +180,7 @@ class Metric:
     counted: str = "all"
     side: bool | None = None
     per_sample: Callable[..., Floats] | None = None
+    loss: str | None = None
     root: bool = False
     reported: tuple[Reported, ...] = field(default=())
 
@@ -427,7 +432,12 @@ OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("hall", "t"), use_mean)
 
-ERRORS: dict[str, Any] = {"interval": (PROPORTION, OF_TABLE), "from_table": Costs(count_errors)}
+ERRORS: dict[str, Any] = {
+    "greater_is_better": False,
+    "interval": (PROPORTION, OF_TABLE),
+    "from_table": Costs(count_errors),
+    "loss": "zero_one",
+}
 OF_SIDE: dict[str, Any] = {
     "interval": (PROPORTION, OF_F_TABLE),
     "keywords": frozenset({"pos_label"}),
@@ -435,6 +445,8 @@ OF_SIDE: dict[str, Any] = {
 OF_RECALL = OF_SIDE | {"from_table": Averaged("recall")}
 OF_PRECISION = OF_SIDE | {"from_table": Averaged("precision")}
 LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
+SQUARED = LOSS | {"loss": "squared", "per_sample": partial(find_errors, "squared")}
+ABSOLUTE = LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absolute")}
 EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
@@ -447,6 +459,7 @@ METRICS: tuple[Metric, ...] = (
         sk.accuracy_score,
         interval=(PROPORTION, OF_TABLE),
         from_table=Costs(np.eye),
+        loss="zero_one",
         reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
@@ -514,9 +527,9 @@ METRICS: tuple[Metric, ...] = (
     Metric(specificity_score, counted="y_true", side=False, **OF_RECALL),
     Metric(ppv_score, counted="y_pred", side=True, **OF_PRECISION),
     Metric(npv_score, counted="y_pred", side=False, **OF_PRECISION),
-    Metric(error_rate, greater_is_better=False, **ERRORS),
-    Metric(sk.zero_one_loss, greater_is_better=False, **ERRORS),
-    Metric(sk.hamming_loss, greater_is_better=False, **ERRORS),
+    Metric(error_rate, **ERRORS),
+    Metric(sk.zero_one_loss, **ERRORS),
+    Metric(sk.hamming_loss, **ERRORS),
     Metric(
         macro_fbeta_score,
         interval=(OF_F_TABLE,),
@@ -602,26 +615,18 @@ METRICS: tuple[Metric, ...] = (
         sk.root_mean_squared_error,
         interval=(OF_MEAN,),
         targets=CLASSES | {"continuous"},
-        per_sample=partial(find_errors, "squared"),
         root=True,
         reported=(Reported("root_mean_squared_error", "root mean squared error"),),
-        **LOSS,
+        **SQUARED,
     ),
     Metric(
         sk.mean_absolute_error,
         interval=(OF_MEAN,),
         targets=NUMBERS,
-        per_sample=partial(find_errors, "absolute"),
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
-        **LOSS,
+        **ABSOLUTE,
     ),
-    Metric(
-        sk.mean_squared_error,
-        interval=(OF_MEAN,),
-        targets=NUMBERS,
-        per_sample=partial(find_errors, "squared"),
-        **LOSS,
-    ),
+    Metric(sk.mean_squared_error, interval=(OF_MEAN,), targets=NUMBERS, **SQUARED),
     Metric(sk.mean_absolute_percentage_error, per_sample=find_percentage_errors, **LOSS),
     Metric(sk.mean_squared_log_error, per_sample=find_log_errors, **LOSS),
     Metric(error_norm, **LOSS),
