@@ -30,8 +30,11 @@ from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "LOSSES",
+    "PROBABILITY_LOSSES",
     "error_norm",
     "expected_loss",
+    "find_brier_losses",
+    "find_log_losses",
 ]
 
 Floats = NDArray[np.float64]
@@ -148,12 +151,36 @@ def _absolute_errors(
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
 
 
+def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
+    """Return the negative logarithms of the probabilities of the true classes."""
+    own = shares[np.arange(len(codes)), codes]
+    return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
+
+
+def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
+    """Return the squared distances of the probabilities from 0 and 1.
+
+    Of two classes it is that of the second one alone, as Brier has it.
+    """
+    hit = np.zeros_like(shares)
+    hit[np.arange(len(codes)), codes] = 1.0
+    squares: Floats = np.sum((shares - hit) ** 2, axis=1)
+    return squares / 2 if shares.shape[1] == 2 else squares
+
+
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
     # Floats are subtracted, since the difference of small unsigned integers would wrap around.
     "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
     "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
 }
+"""Losses of predictions."""
+
+PROBABILITY_LOSSES: dict[str, Callable[[Any, Any], Any]] = {
+    "log_loss": find_log_losses,
+    "brier": find_brier_losses,
+}
+"""Losses of the probabilities of classes, whose true values are the numbers of the columns."""
 
 
 _REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives the error

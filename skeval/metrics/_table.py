@@ -51,7 +51,7 @@ from skeval.metrics._classification import (
 )
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
-from skeval.metrics._regression import LOSSES, error_norm
+from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._compat import metric_of_scorer
 
@@ -67,7 +67,6 @@ __all__ = [
     "Reported",
     "Sample",
     "count_table",
-    "find_brier_losses",
     "find_row",
     "give_no_limits",
     "make_closed_forms",
@@ -286,23 +285,6 @@ def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
     """Return a loss of each sample, the mean of those of its outputs."""
     losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
-
-
-def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
-    """Return the negative logarithms of the probabilities of the true classes."""
-    own = shares[np.arange(len(codes)), codes]
-    return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
-
-
-def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
-    """Return the squared distances of the probabilities from 0 and 1.
-
-    Of two classes it is that of the second one alone, as Brier has it.
-    """
-    hit = np.zeros_like(shares)
-    hit[np.arange(len(codes)), codes] = 1.0
-    squares: Floats = np.sum((shares - hit) ** 2, axis=1)
-    return squares / 2 if shares.shape[1] == 2 else squares
 
 
 def find_percentage_errors(y_true: Array, y_pred: Floats) -> Floats:

@@ -12,7 +12,7 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.errors import Tested, n_units
+from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, make_limits
@@ -157,9 +157,10 @@ def error_interval(
         made of `groups`, samples that no test set takes apart count as one unit.
     confidence_level : float, default=0.95
         Nominal coverage.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample. Groups are held out, halved and drawn whole, and are the units that
         are counted, with Student's quantile for as many.
@@ -387,7 +388,7 @@ def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design
         return design
     task, known = design.task, [answer for answer in answers if answer is not None]
     rows = np.concatenate([answer.rows for answer in known])
-    parts = [task.loss_values(task.loss, each.rows, each.predicted) for each in known]
+    parts = [task.loss_values(task.loss, each) for each in known]
     tested, place = np.unique(rows, return_inverse=True)
     blocks = time_blocks(np.bincount(place, np.concatenate(parts)) / np.bincount(place))
     unit = np.zeros(len(task.target), dtype=np.intp)
@@ -442,15 +443,12 @@ def read_answers(
 def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     repeats = []
-    unit = None if task.units.n_groups is None else task.units.unit
     for answers in found.repeats:
         part = answers & chosen[found.row]
-        rows = found.row[part]
-        if len(rows):
-            repeats.append(task.tested(task.loss, rows, found.predicted[part]))
+        if part.any():
+            repeats.append(task.count(found.row[part], found.loss[part]))
     kept = np.unique(found.row[chosen[found.row]])
-    weight = None if task.weight is None else task.weight[kept]
-    stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
+    stand_in = task.count(kept, np.zeros(len(kept)))
     told = whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
     made = find_repeated(task.loss, repeats, stand_in, found.inflation)
