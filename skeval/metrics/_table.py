@@ -50,8 +50,7 @@ from skeval.metrics._classification import (
     weighted_fbeta_score,
 )
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
-from skeval.metrics._curves import check_curve_sample
-from skeval.metrics._ranking import break_even_point, ranking_loss
+from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._compat import metric_of_scorer
