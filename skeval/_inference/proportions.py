@@ -293,7 +293,7 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
 
 
-NON_NEGATIVE = ("squared", "absolute")
+NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier")
 """Losses whose mean has an interval on the logarithmic scale."""
 
 

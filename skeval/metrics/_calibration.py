@@ -27,8 +27,14 @@ from skeval._inference.calibration import (
 )
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.proportions import exact_interval, wilson_interval
-from skeval.metrics._checks import check_binary_scores, positive_label, scale_weights
-from skeval.utils._checks import check_data, check_y, naming
+from skeval.utils._checks import (
+    check_binary_scores,
+    check_data,
+    check_y,
+    naming,
+    positive_label,
+    scale_weights,
+)
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [

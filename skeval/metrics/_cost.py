@@ -16,9 +16,16 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
 from skeval._inference.estimate import Curve, Estimate
-from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, scale_weights
-from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_data, give_nan, naming
+from skeval.metrics._curves import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.utils._checks import (
+    check_binary_scores,
+    check_data,
+    check_labels,
+    classes_of,
+    give_nan,
+    naming,
+    scale_weights,
+)
 from skeval.utils._compat import Interval, num_samples, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, range_of_metric
+from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row, range_of_metric
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
@@ -28,6 +28,7 @@ __all__ = [
     "get_scorer_names",
     "make_clustering_scorer",
     "range_of",
+    "row_of_scorer",
 ]
 
 Scorer = Callable[..., float]
@@ -61,6 +62,13 @@ SCORERS: dict[str, Metric] = {
     for row in INDICES
     if isinstance(row.function, partial) or row.function.__module__.startswith("skeval")
 )
+
+
+def row_of_scorer(name: str) -> Metric | None:
+    """Return the row of the metric that a scorer computes; None where there is none."""
+    if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
+        return SCORERS.get(name)
+    return find_row(metric_of_scorer(sklearn.metrics.get_scorer(name))[0])
 
 
 def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:

@@ -22,9 +22,8 @@ from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.proportions import log_interval, normal_quantile, standard_error_of_ratio
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
-from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._curves import check_curve_sample
-from skeval.utils._checks import warn_undefined, warn_user
+from skeval.utils._checks import check_binary_scores, warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
