@@ -285,7 +285,7 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
             break
         tables, weights = np.concatenate([tables, best[None]]), np.append(weights, 0.0)
         if n_steps < _PAIRWISE:
-            worst = np.argmin(np.tensordot(tables, gradient, 2))
+            worst = np.argmin(np.tensordot(tables, gradient, gradient.ndim))
             direction = best - tables[worst]
             step = _step(metric, p, direction, weights[worst])
             weights[worst], weights[-1] = weights[worst] - step, step
@@ -323,7 +323,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
 
     def negative(weights: Floats) -> tuple[float, Floats]:
         value, gradient = metric(np.tensordot(weights, tables, 1))
-        return -value, -np.tensordot(tables, gradient, 2)
+        return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
     found = minimize(
         negative,
