@@ -202,8 +202,13 @@ class Loss:
         return target.decode(codes), target.decode(output.predicted)
 
 
-def resolve_loss(loss: LossLike, target: Target, estimator: Any = None) -> Loss:
-    """Return the loss that an argument `loss` names; the estimator must answer what it judges."""
+def resolve_loss(
+    loss: LossLike, target: Target, estimator: Any = None, asked: str | None = None
+) -> Loss:
+    """Return the loss that an argument `loss` names; the estimator must answer what it judges.
+
+    `asked` is what errors say instead of ``loss='...'``.
+    """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         # The name decides shortcuts and intervals, so a callable must not be named like ours.
@@ -214,15 +219,16 @@ def resolve_loss(loss: LossLike, target: Target, estimator: Any = None) -> Loss:
         raise ValueError(
             f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
         )
+    asked = f"loss={loss!r}" if asked is None else asked
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
-            raise ValueError(f"loss={loss!r} needs a classifier; this estimator predicts numbers.")
+            raise ValueError(f"{asked} needs a classifier; this estimator predicts numbers.")
         if estimator is not None and not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f"loss={loss!r} needs an estimator with predict_proba, which "
+                f"{asked} needs an estimator with predict_proba, which "
                 f"{type(estimator).__name__} lacks."
             )
         return Loss(loss, NAMED[loss], "predict_proba")
     if loss != "zero_one" and target.y.dtype.kind not in "fiu":
-        raise ValueError(f"loss={loss!r} needs numbers in y, got dtype {target.y.dtype}.")
+        raise ValueError(f"{asked} needs numbers in y, got dtype {target.y.dtype}.")
     return Loss(loss, NAMED[loss])

@@ -161,8 +161,7 @@ class Metric:
         or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
         numbers of the columns of `y_pred`.
     loss : str or None
-        The name of the loss, one of `LOSSES`, whose mean the metric is; where greater is better, 1
-        less that mean.
+        The name of the loss whose mean the metric is; where greater is better, 1 less that mean.
     reported : tuple of Reported
         What a report shows of it without being asked.
     """
@@ -566,6 +565,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.log_loss,
         range=(0.0, LARGEST_LOG_LOSS),
+        loss="log_loss",
         per_sample=find_log_losses,
         reported=(Reported("log_loss", "log loss"),),
         **PROBABILITIES,
@@ -573,6 +573,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.brier_score_loss,
         range=bound_brier,
+        loss="brier",
         per_sample=find_brier_losses,
         reported=(Reported("brier_score", "Brier score"),),
         **PROBABILITIES,

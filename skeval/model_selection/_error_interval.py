@@ -521,8 +521,9 @@ def score_interval(
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
 
     The other methods of `error_interval` that hold samples out need the losses of single samples,
-    which "accuracy", "neg_mean_squared_error" and "neg_mean_absolute_error" have; there the
-    interval is that of the error, mirrored. Larger is better.
+    which "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
+    "neg_mean_absolute_error" have; there the interval is that of the error, mirrored. Larger is
+    better.
 
     Parameters
     ----------
@@ -728,7 +729,8 @@ def score_losses(task: Task, scores: Scores, root: SeedSequence, settings: Setti
                 f"needs losses of single samples, got {label!r}; methods for any score are "
                 f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
             )
-        losses.append(resolve_loss(mean.loss, task.target))
+        asked = f"scoring={label!r}"
+        losses.append(resolve_loss(mean.loss, task.target, task.estimator, asked))
     return ERROR_METHODS[task.method].run(task.under(losses=tuple(losses)), root, settings)
 
 

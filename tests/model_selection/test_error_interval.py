@@ -476,8 +476,7 @@ def test_a_loss_of_ones_own_that_is_negative(method):
 
 
 @every_method
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("wrong", [False, True])
+@pytest.mark.parametrize(("grouped", "wrong"), [(False, False), (True, True)])
 def test_no_error_seen_is_no_certainty(method, grouped, wrong):
     apart = X + 50 * (np.arange(N) % 2)[:, None]
     groups = GROUPS.reshape(-1, 2).T.ravel() if grouped else None  # 2 samples of one class each

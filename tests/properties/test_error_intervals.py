@@ -311,8 +311,9 @@ OF_NUMBERS = (
 @pytest.mark.parametrize(
     "metric", OF_PREDICTIONS + OF_SCORES + OF_NUMBERS, ids=lambda metric: metric.__name__
 )
-@pytest.mark.parametrize("method", ["auto", "basic", "percentile"])
-@pytest.mark.parametrize("wrong", [1, 7])
+@pytest.mark.parametrize(
+    ("method", "wrong"), [("auto", 1), ("basic", 7), ("percentile", 1), ("auto", 7)]
+)
 def test_every_metric_ends_within_its_range(metric, method, wrong):
     y = np.arange(8) % 2
     answer = np.where(np.arange(8) < wrong, 1 - y, y).astype(float)
