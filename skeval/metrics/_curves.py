@@ -40,6 +40,7 @@ from skeval.utils._checks import (
     check_binary_scores,
     check_data,
     check_groups,
+    check_probabilities,
     give_nan,
     naming,
     warn_undefined,
@@ -969,9 +970,7 @@ def _check_probabilities(
 ) -> tuple[NDArray[np.bool_], Floats, Floats]:
     """Return (is positive, probability, relative weight) of each sample."""
     checked = check_binary_scores(y_true, proba, pos_label, sample_weight, name)
-    lowest, largest = checked[1].min(), checked[1].max()
-    if lowest < 0 or largest > 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {lowest if lowest < 0 else largest}.")
+    check_probabilities(name, checked[1])
     return checked
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "check_methods",
     "check_option",
     "check_predictions",
+    "check_probabilities",
     "check_rope",
     "check_same_length",
     "check_targets",
@@ -422,6 +423,13 @@ def check_binary_scores(
         raise ValueError(f"y_true must hold two classes, got {len(classes)}: {classes[:10]}.")
     positive = labels == positive_label(classes, pos_label)
     return positive, score, scale_weights(sample_weight, len(score))[0]
+
+
+def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
+    """Raise unless all lie between 0 and 1."""
+    outside = probabilities[(probabilities < 0) | (probabilities > 1)]
+    if len(outside):
+        raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
