@@ -100,6 +100,21 @@ class Result(ShownAsText):
         """
         return make_frame([self.to_dict()])
 
+    def to_latex(self, **options: Any) -> str:
+        """Return `to_frame` as a LaTeX table; requires pandas and jinja2.
+
+        Parameters
+        ----------
+        **options : dict
+            Those of `pandas.DataFrame.to_latex`, as `columns`, `caption` or `float_format`.
+
+        Returns
+        -------
+        str
+        """
+        text: str = self.to_frame().to_latex(**{"escape": True, "float_format": "%.4g"} | options)
+        return text
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the result; requires matplotlib.
 

@@ -304,6 +304,24 @@ class Report:
         frame = make_frame(rows if isinstance(rows, list) else [rows])
         return frame.set_index(self.row_name) if part == self.main_part else frame
 
+    def to_latex(self, part: str | None = None, **options: Any) -> str:
+        """Return `to_frame` as a LaTeX table; requires pandas and jinja2.
+
+        Parameters
+        ----------
+        part : str, default=None
+            A name of `to_dict` that holds rows or a result; None takes the main table.
+        **options : dict
+            Those of `pandas.DataFrame.to_latex`, as `columns`, `caption` or `float_format`.
+
+        Returns
+        -------
+        str
+        """
+        options = {"escape": True, "float_format": "%.4g"} | options
+        text: str = self.to_frame(part).to_latex(**options)
+        return text
+
     main_part, row_name = "", ""
     """What `to_frame` returns where it is asked for nothing else, and what names its rows."""
 

@@ -104,6 +104,7 @@ def test_intervals_hold_together_and_say_what_ranks_may_be():
         better = sum(found.to_matrix("high")[found.names.index(name)] < 0)
         worse = sum(found.to_matrix("low")[found.names.index(name)] > 0)
         assert (rank.interval.low, rank.interval.high) == (1 + better, K - worse)
+    assert r"s0 & s1" in found.to_latex(columns=["a", "b", "value"])
     assert comparison_power(found, n_simulations=20, random_state=0).unit == "samples"
 
 

@@ -350,8 +350,11 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert found.comparison["one", "worse"].interval == pairs["one", "worse"].interval
     assert set(found.comparison.best) == {"one", "same"}
     assert len(found.to_frame("ranks")) == 3
+    assert r"rank of worse" in found.to_latex("ranks", columns=["name", "value", "low", "high"])
+    assert r"\begin{tabular}" in found["one"].to_latex()
     assert "3 systems on the same samples" in found.facts[0]
-    assert "Leaderboard" in found.to_html()
+    labels = [figure.label for section in found.sections for figure in section.figures]
+    assert "Leaderboard of 3." in labels
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):
