@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
 from skeval._inference.errors import Tested, n_units
-from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, make_limits
 from skeval._resampling.folds import draws_anew
@@ -21,8 +21,8 @@ from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.schemes import Cases
 from skeval._resampling.target import LossLike, resolve_loss
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import Params, check_takes_weights
+from skeval._resampling.task import Task, read_task, read_weight
+from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
@@ -42,20 +42,19 @@ from skeval.utils._checks import (
     check_confidence_level,
     check_count,
     check_option,
-    check_weights,
     naming,
     warn_undefined,
 )
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
-    "check_sample_weight",
     "conclude_row",
     "error_interval",
     "error_of_some",
     "find_answer",
     "plan_answer",
     "read_answers",
+    "read_positive_weight",
     "score_interval",
 ]
 
@@ -336,8 +335,7 @@ def error_interval(
         error_score=error_score,
         method=method,
     )
-    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
-    task = task.under(weight=weight)
+    task = task.under(weight=read_positive_weight(task, sample_weight))
     given = {
         "cv": cv,
         "n_folds": n_folds,
@@ -350,7 +348,9 @@ def error_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if method != AUTO:
-        return run_method(task, given, confidence_level, random_state)
+        row, root = ERROR_METHODS[method], root_seed(random_state)
+        settings = resolve_settings(task, row, given)
+        return conclude_row(task, row.run(task, root, settings), settings, confidence_level)
     design = plan_answer(task, given.pop("cv", None), given, random_state)
     answers = list(fit_scheme(design.task, design.scheme))
     return find_answer(design, answers, confidence_level)
@@ -418,16 +418,6 @@ def conclude_row(
     return conclude(task, outcome, confidence_level, form=row.form, settings=told)
 
 
-def run_method(
-    task: Task, given: Settings, confidence_level: float, random_state: RandomStateLike
-) -> Estimate:
-    """Run the method of a task and return what it finds."""
-    row = find_method(task.method)
-    settings = resolve_settings(task, row, given)
-    outcome = row.run(task, root_seed(random_state), settings)
-    return conclude_row(task, outcome, settings, confidence_level)
-
-
 def read_answers(
     design: Design, answers: list[FitOutput | None], confidence_level: float
 ) -> tuple[Estimate, OutOfFold]:
@@ -439,7 +429,7 @@ def read_answers(
     return find_answer(design, answers, confidence_level), found
 
 
-def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
+def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndarray) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     repeats = []
     unit = None if task.units.n_groups is None else task.units.unit
@@ -458,37 +448,28 @@ def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estim
     return conclude_row(task, outcome, told["parameters"], whole.confidence_level)
 
 
-def check_sample_weight(
-    sample_weight: Any, estimator: Any, method: str, n_samples: int
-) -> np.ndarray | None:
+def read_positive_weight(task: Task, sample_weight: Any) -> np.ndarray | None:
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not find_method(method).takes_weights:
+    if not find_method(task.method).takes_weights:
         able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
         raise ValueError(
-            f"sample_weight must be None for method={method!r}, which draws samples in proportion "
-            f"to their number; those that take weights are {able}."
+            f"sample_weight must be None for method={task.method!r}, which draws samples in "
+            f"proportion to their number; those that take weights are {able}."
         )
-    check_takes_weights(estimator)
-    weights = check_weights("sample_weight", sample_weight, n_samples)
+    weights = read_weight(task.estimator, sample_weight, task.params, len(task.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0; leave out samples that weigh nothing.")
     return weights
 
 
-class MeanLoss(NamedTuple):
-    """A score that is `best` less the mean of a loss."""
-
-    loss: str
-    best: float
-
-
 PER_SAMPLE = {
-    "accuracy": MeanLoss("zero_one", 1.0),
-    "neg_mean_squared_error": MeanLoss("squared", 0.0),
-    "neg_mean_absolute_error": MeanLoss("absolute", 0.0),
+    "accuracy": ("zero_one", 1.0),
+    "neg_mean_squared_error": ("squared", 0.0),
+    "neg_mean_absolute_error": ("absolute", 0.0),
 }
+"""The scores that are a number less the mean of a loss: the loss, and the number."""
 
 
 def score_interval(
@@ -634,10 +615,9 @@ def score_interval(
         error_score=error_score,
         method=method,
     )
-    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
+    task = task.under(weight=read_positive_weight(task, sample_weight))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    task = task.under(weight=weight)
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,
@@ -709,8 +689,9 @@ def score_means(task: Task, scores: Scores, rule: MeansRule) -> Outcome:
             value, standard_error, kept = rule.estimate(values)
             findings.append(Finding(value, standard_error, kept, student))
             continue
-        loss, best = resolve_loss(PER_SAMPLE[label].loss, task.target), PER_SAMPLE[label].best
+        name, best = PER_SAMPLE[label]
         estimate, tested = rule.estimate(best - values), untested_losses(task, rule.tested_share)
+        loss = resolve_loss(name, task.target)
         findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
     return Outcome(findings, rule.scheme.plan.n_fits)
 
@@ -724,7 +705,7 @@ def score_losses(task: Task, scores: Scores, root: SeedSequence, settings: Setti
             f"needs losses of single samples, got {without[0]!r}; methods for any score are "
             f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
         )
-    names = [PER_SAMPLE[label].loss for label in scores.labels.values()]
+    names = [PER_SAMPLE[label][0] for label in scores.labels.values()]
     losses = tuple(resolve_loss(name, task.target) for name in names)
     return ERROR_METHODS[task.method].run(task.under(losses=losses), root, settings)
 
@@ -744,7 +725,7 @@ def score_result(
     if label in PER_SAMPLE:
         loss, best = PER_SAMPLE[label]
         mirrored = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
-        limits = {form: partial(mirror, best, ends) for form, ends in mirrored.items()}
+        limits = {form: partial(mirrored, best, ends) for form, ends in mirrored.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
     if n_undefined:
@@ -772,9 +753,3 @@ def score_result(
         confidence_level=confidence_level,
         bounds=bounds,
     )
-
-
-def mirror(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of a score, `best` less those of a loss."""
-    low, high = limits(confidence_level)
-    return best - high, best - low

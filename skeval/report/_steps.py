@@ -57,7 +57,7 @@ from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-__all__ = ["Clock", "Selected", "Selection", "Steps", "align_selections"]
+__all__ = ["Clock", "Selected", "Steps", "align_selections"]
 
 SCORINGS = {
     "zero_one": "accuracy",
@@ -127,17 +127,6 @@ class Clock:
     def seconds_of(self, n_fits: int) -> float:
         """Return what fits will take, by those that were counted."""
         return n_fits * self.each
-
-
-class Selection(NamedTuple):
-    """What is known of a selection of features, as the report has it.
-
-    There is no stability where the folds choose from different features that have no names.
-    """
-
-    selection_bias: Estimate | None
-    selection_stability: Estimate | None
-    candidate_names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +304,11 @@ class Steps:
     def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
         """Yield what the methods of a part find, from the same fits."""
         task, row, settings = self._read_row(part, size)
-        found = row.find_part(task, root_seed(self.seed), settings)
+        root = root_seed(self.seed)
+        if row.listed is None:
+            found = {task.method: row.run(task, root, settings)}
+        else:
+            found = row.listed(task, root, settings)
         for method, outcome in found.items():
             named = task.under(method=method)
             yield conclude_row(named, outcome, settings, self.confidence_level)
@@ -364,14 +357,14 @@ class Steps:
         found = _split_at_selector(self.estimator, self.task.X)
         return found is not None and self.target.classes is not None
 
-    def select(self, feature_names: tuple[str, ...] | None) -> Selection:
+    def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
         parts = _split_at_selector(self.estimator, self.task.X)
         if parts is None or self.target.classes is None:
-            return Selection(None, None, None)
+            return {}
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
         weights = weight_parameters(head, self.task.weight)
@@ -387,10 +380,14 @@ class Steps:
         fits = fit_plan(self._strict.of(head), plan, asked)
         aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
-            return Selection(bias, None, None)
+            return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
         supports, names = aligned
         stability = selection_stability(supports, confidence_level=self.confidence_level)
-        return Selection(bias, stability, names)
+        return {
+            "selection_bias": bias,
+            "selection_stability": stability,
+            "candidate_names": names,
+        }
 
     @property
     def _strict(self) -> Task:
