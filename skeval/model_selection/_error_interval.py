@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring
 
-from skeval._inference.errors import Tested, n_units
+from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, make_limits
@@ -24,7 +24,14 @@ from skeval._resampling.target import LossLike, resolve_loss
 from skeval._resampling.task import Task, read_task, read_weight
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
-from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
+from skeval.model_selection._estimates import (
+    Outcome,
+    Settings,
+    conclude,
+    find,
+    stand_in_for,
+    untested_losses,
+)
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
@@ -432,16 +439,13 @@ def read_answers(
 def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndarray) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     repeats = []
-    unit = None if task.units.n_groups is None else task.units.unit
     for answers in found.repeats:
         part = answers & chosen[found.row]
         rows = found.row[part]
         if len(rows):
             repeats.append(task.tested(task.loss, rows, found.predicted[part]))
     kept = np.unique(found.row[chosen[found.row]])
-    weight = None if task.weight is None else task.weight[kept]
-    stand_in = Tested(np.zeros(len(kept)), weight, None if unit is None else unit[kept])
-    told = whole.details
+    stand_in, told = stand_in_for(task, kept), whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
     made = find_repeated(task.loss, repeats, stand_in, found.inflation)
     outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
@@ -629,42 +633,28 @@ def score_interval(
     settings = resolve_settings(task, ERROR_METHODS[method], given)
     with naming("scoring"):
         scorer = check_scoring(estimator, scoring)
-    scores = Scores(scoring, scorer, label_parts(scoring))
+    labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if means is None:
-        outcome = score_losses(task, scores, root, settings)
+        outcome = score_losses(task, labels, root, settings)
     else:
-        outcome = score_means(task, scores, means(task, root, settings))
+        rule = means(task, root, settings)
+        found = score_scheme(task, rule.scheme, scorer, scoring)
+        outcome = score_means(task, labels, found, rule)
     results = {
         name: score_result(task, label, found, outcome, confidence_level, settings)
-        for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
+        for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
     }
     if isinstance(scoring, list | tuple | set | dict):
         return Results(results)
     return results.popitem()[1]
 
 
-class Scores(NamedTuple):
-    """What is scored.
-
-    Attributes
-    ----------
-    scoring : str, callable, list, tuple, set or dict
-        As it was given.
-    scorer : callable
-        What it means.
-    labels : dict
-        For each name that `scorer` gives a score, the name of what is scored: one of
-        scikit-learn's, or one that none of these has.
-    """
-
-    scoring: Any
-    scorer: Any
-    labels: dict[str, str]
-
-
 def label_parts(scoring: Any) -> dict[str, str]:
-    """Return the names of the scores that an argument `scoring` names."""
+    """Return, for each name that a scorer gives a score, what `scoring` calls it.
+
+    That is a name of scikit-learn, or one that none of these has.
+    """
     if isinstance(scoring, dict):
         return {name: label_of(part, name) for name, part in scoring.items()}
     parts = list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
@@ -677,35 +667,36 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(task: Task, scores: Scores, rule: MeansRule) -> Outcome:
-    """Run a method that needs no more than a score of each fit."""
-    found = score_scheme(task, rule.scheme, scores.scorer, scores.scoring)
+def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: MeansRule) -> Outcome:
+    """Return what a method that needs no more than a score of each fit finds of each score."""
     findings = []
-    for name, label in scores.labels.items():
-        values = np.array([s[name] if isinstance(s, dict) else s for s in found], dtype=float)
+    for name, label in labels.items():
+        values = np.array([s[name] if isinstance(s, dict) else s for s in scores], dtype=float)
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         if label not in PER_SAMPLE:
             value, standard_error, kept = rule.estimate(values)
             findings.append(Finding(value, standard_error, kept, student))
             continue
-        name, best = PER_SAMPLE[label]
+        loss_name, best = PER_SAMPLE[label]
         estimate, tested = rule.estimate(best - values), untested_losses(task, rule.tested_share)
-        loss = resolve_loss(name, task.target)
+        loss = resolve_loss(loss_name, task.target)
         findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
     return Outcome(findings, rule.scheme.plan.n_fits)
 
 
-def score_losses(task: Task, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+def score_losses(
+    task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
+) -> Outcome:
     """Run a method that needs the losses of single samples."""
-    without = [label for label in scores.labels.values() if label not in PER_SAMPLE]
+    without = [label for label in labels.values() if label not in PER_SAMPLE]
     if without:
         raise ValueError(
             f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={task.method!r}, which "
             f"needs losses of single samples, got {without[0]!r}; methods for any score are "
             f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
         )
-    names = [PER_SAMPLE[label][0] for label in scores.labels.values()]
+    names = [PER_SAMPLE[label][0] for label in labels.values()]
     losses = tuple(resolve_loss(name, task.target) for name in names)
     return ERROR_METHODS[task.method].run(task.under(losses=losses), root, settings)
 

@@ -73,6 +73,7 @@ __all__ = [
     "run_cross_validation",
     "run_leave_one_out",
     "run_resubstitution",
+    "stand_in_for",
     "student_of_groups",
     "untested_losses",
 ]
@@ -138,11 +139,15 @@ def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
 
 
 def untested_losses(task: Task, share: float = 1.0) -> Tested:
-    """Return a stand-in for losses of a share of the units: weights and units alone count."""
-    counted = task.units.unit < int(share * task.units.n_units)
-    unit = None if task.units.n_groups is None else task.units.unit[counted]
-    weight = None if task.weight is None else task.weight[counted]
-    return Tested(np.zeros(counted.sum()), weight, unit)
+    """Return a stand-in for losses of a share of the units."""
+    return stand_in_for(task, np.flatnonzero(task.units.unit < int(share * task.units.n_units)))
+
+
+def stand_in_for(task: Task, rows: np.ndarray) -> Tested:
+    """Return a stand-in for losses of some samples: their weights and units alone count."""
+    unit = None if task.units.n_groups is None else task.units.unit[rows]
+    weight = None if task.weight is None else task.weight[rows]
+    return Tested(np.zeros(len(rows)), weight, unit)
 
 
 def student_of_groups(task: Task, n_groups: int | None = None) -> float:

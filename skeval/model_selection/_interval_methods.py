@@ -92,6 +92,7 @@ from skeval.model_selection._estimates import (
     run_cross_validation,
     run_leave_one_out,
     run_resubstitution,
+    stand_in_for,
     student_of_groups,
     untested_losses,
 )
@@ -548,9 +549,7 @@ def outcome_of_repeats(
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
-    weight = None if task.weight is None else task.weight[rows]
-    unit = None if task.units.n_groups is None else task.units.unit[rows]
-    stand_in = Tested(np.zeros(len(rows)), weight, unit)
+    stand_in = stand_in_for(task, rows)
     for loss in task.losses:
         tested: list[list[Tested]] = [[] for _ in range(scheme.n_repeats)]
         for fit, answer in enumerate(answers):

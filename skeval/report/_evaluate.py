@@ -458,7 +458,7 @@ class Run:
         if self.clock.stopped:
             questions = replace(questions, note=None)  # what a search found takes another fit
         about = name_rows(steps.task.X), by, steps.confidence_level
-        counted = steps.counted.under(counted=found.cases)
+        counted = steps.design.task.under(counted=found.cases)
         shared = counted, answer, found, questions, *about
         summary = self._finish(summarize_predictions, *shared)
         metrics = summary["metrics"]
@@ -476,9 +476,9 @@ class Run:
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
-        notes += self._finish(warn_of_scores, found, metrics, steps.estimator)
+        notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
         tests = self._test_all(granted, names, rare)
-        together = steps.counted.kept_together
+        together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out
         data = self._finish(write_data_warnings, *about_data)
         warnings = [*data, *notes, *write_warnings(estimates)]

@@ -141,11 +141,6 @@ class Steps:
     _answers: list[FitOutput | None] = field(default_factory=list, repr=False)
 
     @property
-    def estimator(self) -> Any:
-        """The estimator that is evaluated."""
-        return self.task.estimator
-
-    @property
     def target(self) -> Target:
         """The labels or numbers of the samples."""
         return self.task.target
@@ -167,11 +162,6 @@ class Steps:
         return plan_answer(self.task, cv, {}, self.seed)
 
     @property
-    def counted(self) -> Task:
-        """The task with the units that its losses are counted by."""
-        return self.design.task
-
-    @property
     def ordered(self) -> bool:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
@@ -189,7 +179,7 @@ class Steps:
         Where time is limited, there are as many repeats of the folds as fit in, one at least; and
         as many as are done where Ctrl-C stops them, unless none is.
         """
-        task, whole, answers = self.counted, self.design.scheme, self._answers
+        task, whole, answers = self.design.task, self.design.scheme, self._answers
         try:
             for part in [whole] if clock.budget is None else whole.parts():
                 for answer in fit_scheme(task, part, questions):
@@ -272,7 +262,7 @@ class Steps:
         if part == "selection":
             return self.selects
         if part == "perturbation":
-            return self.groups is None and ends_in_linear_svc(self.estimator, self.target)
+            return self.groups is None and ends_in_linear_svc(self.task.estimator, self.target)
         return not self.ordered
 
     def n_fits_of(self, part: str) -> int:
@@ -282,7 +272,7 @@ class Steps:
     def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
         """Whether a solver does the fits of a part, so many times as fast as a loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
-        scorer = None if scoring is None else check_scoring(self.estimator, scoring)
+        scorer = None if scoring is None else check_scoring(self.task.estimator, scoring)
         return is_served(self.task, plan, scorer, scoring, max(1.0, times))
 
     def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
@@ -299,7 +289,7 @@ class Steps:
             return self.task.under(method=method), row, settings
         outputs = self._read_folds() if self.repeats_folds else None
         settings |= {"cv": self.folds, "outputs": outputs}
-        return self.counted.under(method=method), row, settings
+        return self.design.task.under(method=method), row, settings
 
     def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
         """Yield what the methods of a part find, from the same fits."""
@@ -354,7 +344,7 @@ class Steps:
     @property
     def selects(self) -> bool:
         """Whether the estimator selects features, and classifies."""
-        found = _split_at_selector(self.estimator, self.task.X)
+        found = _split_at_selector(self.task.estimator, self.task.X)
         return found is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
@@ -362,7 +352,7 @@ class Steps:
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
-        parts = _split_at_selector(self.estimator, self.task.X)
+        parts = _split_at_selector(self.task.estimator, self.task.X)
         if parts is None or self.target.classes is None:
             return {}
         head, tail = parts
