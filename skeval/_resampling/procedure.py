@@ -235,7 +235,7 @@ def collect_answers(
         repeat=fit // n_folds,
         fold=fit % n_folds,
         predicted=joined.predicted,
-        loss=task.loss_values(task.loss, joined.rows, joined.predicted),
+        loss=task.loss_values(task.loss, joined),
         response=None if response is None else np.asarray(response, dtype=float),
         scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
         noted=joined.notes or [],

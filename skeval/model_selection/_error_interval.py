@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -15,7 +15,7 @@ from sklearn.metrics import check_scoring
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
-from skeval._inference.proportions import Finding, make_limits
+from skeval._inference.proportions import Finding, make_limits, mirrored
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme, score_scheme
@@ -23,15 +23,8 @@ from skeval._resampling.schemes import Cases
 from skeval._resampling.target import LossLike, resolve_loss
 from skeval._resampling.task import Task, read_task, read_weight
 from skeval._resampling.weights import Params
-from skeval.metrics._scorers import range_of
-from skeval.model_selection._estimates import (
-    Outcome,
-    Settings,
-    conclude,
-    find,
-    stand_in_for,
-    untested_losses,
-)
+from skeval.metrics._scorers import get_scorer_names, range_of, row_of_scorer
+from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
@@ -163,9 +156,10 @@ def error_interval(
         made of `groups`, samples that no test set takes apart count as one unit.
     confidence_level : float, default=0.95
         Nominal coverage.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample. Groups are held out, halved and drawn whole, and are the units that
         are counted, with Student's quantile for as many.
@@ -394,7 +388,7 @@ def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design
         return design
     task, known = design.task, [answer for answer in answers if answer is not None]
     rows = np.concatenate([answer.rows for answer in known])
-    parts = [task.loss_values(task.loss, each.rows, each.predicted) for each in known]
+    parts = [task.loss_values(task.loss, each) for each in known]
     tested, place = np.unique(rows, return_inverse=True)
     blocks = time_blocks(np.bincount(place, np.concatenate(parts)) / np.bincount(place))
     unit = np.zeros(len(task.target), dtype=np.intp)
@@ -441,11 +435,11 @@ def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndar
     repeats = []
     for answers in found.repeats:
         part = answers & chosen[found.row]
-        rows = found.row[part]
-        if len(rows):
-            repeats.append(task.tested(task.loss, rows, found.predicted[part]))
+        if part.any():
+            repeats.append(task.count(found.row[part], found.loss[part]))
     kept = np.unique(found.row[chosen[found.row]])
-    stand_in, told = stand_in_for(task, kept), whole.details
+    stand_in = task.count(kept, np.zeros(len(kept)))
+    told = whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
     made = find_repeated(task.loss, repeats, stand_in, found.inflation)
     outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
@@ -468,12 +462,19 @@ def read_positive_weight(task: Task, sample_weight: Any) -> np.ndarray | None:
     return weights
 
 
-PER_SAMPLE = {
-    "accuracy": ("zero_one", 1.0),
-    "neg_mean_squared_error": ("squared", 0.0),
-    "neg_mean_absolute_error": ("absolute", 0.0),
-}
-"""The scores that are a number less the mean of a loss: the loss, and the number."""
+class MeanLoss(NamedTuple):
+    """A score that is `best` less the mean of a loss."""
+
+    loss: str
+    best: float
+
+
+def find_mean_loss(label: str) -> MeanLoss | None:
+    """Return the loss of single samples that makes a score; None where it is of another kind."""
+    row = row_of_scorer(label)
+    if row is None or row.loss is None or row.root:
+        return None
+    return MeanLoss(row.loss, 1.0 if row.greater_is_better else 0.0)
 
 
 def score_interval(
@@ -507,8 +508,9 @@ def score_interval(
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
 
     The other methods of `error_interval` that hold samples out need the losses of single samples,
-    which "accuracy", "neg_mean_squared_error" and "neg_mean_absolute_error" have; there the
-    interval is that of the error, mirrored. Larger is better.
+    which "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
+    "neg_mean_absolute_error" have; there the interval is that of the error, mirrored. Larger is
+    better.
 
     Parameters
     ----------
@@ -674,13 +676,14 @@ def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: Mea
         values = np.array([s[name] if isinstance(s, dict) else s for s in scores], dtype=float)
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
-        if label not in PER_SAMPLE:
+        mean = find_mean_loss(label)
+        if mean is None:
             value, standard_error, kept = rule.estimate(values)
             findings.append(Finding(value, standard_error, kept, student))
             continue
-        loss_name, best = PER_SAMPLE[label]
-        estimate, tested = rule.estimate(best - values), untested_losses(task, rule.tested_share)
-        loss = resolve_loss(loss_name, task.target)
+        loss = resolve_loss(mean.loss, task.target)
+        estimate = rule.estimate(mean.best - values)
+        tested = untested_losses(task, rule.tested_share)
         findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
     return Outcome(findings, rule.scheme.plan.n_fits)
 
@@ -689,16 +692,19 @@ def score_losses(
     task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
 ) -> Outcome:
     """Run a method that needs the losses of single samples."""
-    without = [label for label in labels.values() if label not in PER_SAMPLE]
-    if without:
-        raise ValueError(
-            f"scoring must be {', '.join(map(repr, PER_SAMPLE))} for method={task.method!r}, which "
-            f"needs losses of single samples, got {without[0]!r}; methods for any score are "
-            f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
-        )
-    names = [PER_SAMPLE[label][0] for label in labels.values()]
-    losses = tuple(resolve_loss(name, task.target) for name in names)
-    return ERROR_METHODS[task.method].run(task.under(losses=losses), root, settings)
+    losses = []
+    for label in labels.values():
+        mean = find_mean_loss(label)
+        if mean is None:
+            known = [name for name in get_scorer_names() if find_mean_loss(name) is not None]
+            raise ValueError(
+                f"scoring must be {', '.join(map(repr, known))} for method={task.method!r}, which "
+                f"needs losses of single samples, got {label!r}; methods for any score are "
+                f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
+            )
+        asked = f"scoring={label!r}"
+        losses.append(resolve_loss(mean.loss, task.target, task.estimator, asked))
+    return ERROR_METHODS[task.method].run(task.under(losses=tuple(losses)), root, settings)
 
 
 def score_result(
@@ -713,10 +719,11 @@ def score_result(
     classes, df = task.target.classes, found.degrees_of_freedom
     bounds = range_of(label, None if classes is None else len(classes))
     limits = make_limits(found, "", bounds=bounds)
-    if label in PER_SAMPLE:
-        loss, best = PER_SAMPLE[label]
-        mirrored = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
-        limits = {form: partial(mirrored, best, ends) for form, ends in mirrored.items()}
+    mean = find_mean_loss(label)
+    if mean is not None:
+        loss, best = mean
+        of_loss = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
+        limits = {form: partial(mirrored, best, ends) for form, ends in of_loss.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
     if n_undefined:

@@ -56,6 +56,7 @@ __all__ = [
     "INFLATED",
     "Outcome",
     "Settings",
+    "answer_own_samples",
     "check_enough",
     "completed",
     "conclude",
@@ -67,13 +68,11 @@ __all__ = [
     "make_weighted_plan",
     "perturbation_interval",
     "plan_leave_one_out",
-    "predict_own_samples",
     "repeat_folds",
     "resubstitution_error",
     "run_cross_validation",
     "run_leave_one_out",
     "run_resubstitution",
-    "stand_in_for",
     "student_of_groups",
     "untested_losses",
 ]
@@ -139,15 +138,9 @@ def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
 
 
 def untested_losses(task: Task, share: float = 1.0) -> Tested:
-    """Return a stand-in for losses of a share of the units."""
-    return stand_in_for(task, np.flatnonzero(task.units.unit < int(share * task.units.n_units)))
-
-
-def stand_in_for(task: Task, rows: np.ndarray) -> Tested:
-    """Return a stand-in for losses of some samples: their weights and units alone count."""
-    unit = None if task.units.n_groups is None else task.units.unit[rows]
-    weight = None if task.weight is None else task.weight[rows]
-    return Tested(np.zeros(len(rows)), weight, unit)
+    """Return a stand-in for losses of a share of the units: weights and units alone count."""
+    counted = task.units.unit < int(share * task.units.n_units)
+    return task.count(np.flatnonzero(counted), np.zeros(counted.sum()))
 
 
 def student_of_groups(task: Task, n_groups: int | None = None) -> float:
@@ -272,9 +265,10 @@ def resubstitution_error(
         Labels or numbers.
     groups : array-like of shape (n_samples,), default=None
         Samples that belong together, for the standard error; the estimator does not see them.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     params : dict, default=None
         Arguments of the estimator's `fit` by name. Weights (``{"sample_weight": w}``) are those of
         the fit; losses are averaged without them.
@@ -319,23 +313,22 @@ def resubstitution_error(
 def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     """Test on the samples of training, which gives no interval of the error: 1 fit."""
     weights, findings = task.relative_weight, []
-    answered = task.target.decode(predict_own_samples(task))
-    counted = np.ones(len(answered)) if weights is None else weights
-    size = len(answered) if weights is None else count_effective(weights)
+    answered, n = answer_own_samples(task), len(task.target)
+    counted = np.ones(n) if weights is None else weights
+    size = n if weights is None else count_effective(weights)
     for loss in task.losses:
-        losses = loss(task.target.y, answered)
+        losses = task.loss_values(loss, answered)
         spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
         error = float(np.average(losses, weights=weights))
         findings.append(find_error(error, spread, losses, size, n_groups, loss.name))
     return Outcome(findings, 1, n_groups=n_groups)
 
 
-def predict_own_samples(task: Task) -> np.ndarray:
-    """Return the predictions (codes or numbers) of one fit on all samples for those samples."""
+def answer_own_samples(task: Task) -> FitOutput:
+    """Return what one fit on all samples answers to those samples."""
     task = task.under(n_jobs=None, verbose=0, error_score="raise")
     ((_, output),) = fit_plan(task, whole_plan(len(task.target)))
-    predicted: np.ndarray = output.predicted
-    return predicted
+    return output
 
 
 def cross_val_error(
@@ -381,9 +374,10 @@ def cross_val_error(
         order of the data.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the splitter.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them: of arrays with a value for each sample every fit is given those of its own. Weights
@@ -624,9 +618,10 @@ def perturbation_interval(
         Folds, as in `cross_val_error`; repeated splitters are averaged for each sample.
     groups : array-like of shape (n_samples,), default=None
         Groups for the splitter.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
     params : dict, default=None
@@ -770,10 +765,10 @@ def find_perturbed(
     statistic = settings.get("statistic", "cross_validation")
     loss, target, n = task.loss, task.target, len(task.target)
     n_classes = 0 if target.classes is None else len(target.classes)
-    if n_classes > 2 and loss.name != "zero_one":
+    if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
         raise ValueError(
-            f"loss must be 0-1 loss for more than two classes, got {loss.name!r} for {n_classes} "
-            "classes."
+            "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
+            f"{loss.name!r} for {n_classes} classes."
         )
     twice = weight_parameters(task.estimator, np.ones(n)).keys() & (task.params or {}).keys()
     if twice:

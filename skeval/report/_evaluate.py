@@ -164,9 +164,10 @@ def evaluate(
         Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
         Scorers beside the usual metrics, which need none; each scores each test set of the
         repeated folds, as in ``cross_validate``.

@@ -26,7 +26,8 @@ from skeval._inference.paired import LARGEST_LEVEL
 from skeval._inference.proportions import normal_quantile
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import Cases
-from skeval.metrics._table import REPORTED, find_brier_losses
+from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
@@ -165,10 +166,11 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
             answer, centre = "the median", _find_median(y[rows], weight)
         losses = measure(y[rows] - centre)
         repeated = None if lag is None else measure(y[rows] - y[rows - lag])
-    elif loss == "brier" and found.target.classes is not None:
+    elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
         shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
         answer, repeated = "with the shares of the classes", None
-        losses = find_brier_losses(codes[rows], np.tile(shares / shares.sum(), (len(rows), 1)))
+        always = np.tile(shares / shares.sum(), (len(rows), 1))
+        losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
     verb, error = Guess.verb, float(np.average(losses, weights=weight))
