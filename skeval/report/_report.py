@@ -85,6 +85,8 @@ class ScoredReport(Report):
 
     counted = ""
     """How the samples of the confusion matrix are counted, behind a comma."""
+    compared, headline_metric = "estimators on the same folds", "error"
+    """What several of them are, and what stands first of each."""
     scored = "scores"
     """What the legend calls the curves."""
     residuals = ""
