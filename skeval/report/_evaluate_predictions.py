@@ -205,6 +205,7 @@ def evaluate_predictions(
             subgroups = compare_with_rest(by, n, measure, confidence_level)
         answer = find_answer(given, metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
+    weighed = count_classes(given.target, weight) if found.answers else None
     return PredictionsReport(
         answer=answer,
         kind=given.kind,
@@ -218,9 +219,7 @@ def evaluate_predictions(
         subgroups=subgroups,
         out_of_fold=found,
         guess=find_guess(found, given.loss) if found.answers else None,
-        rare=find_rare_class(count_classes(given.target, weight), metrics, "zero_one")
-        if found.answers
-        else None,
+        rare=find_rare_class(weighed, metrics, "zero_one"),
         unanswered=find_unanswered(found) if found.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,
