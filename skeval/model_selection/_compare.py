@@ -54,6 +54,7 @@ from skeval.model_selection._comparison_methods import (
     resolve_scorer,
 )
 from skeval.model_selection._estimates import repeat_folds
+from skeval.model_selection._metric_interval import find_sample_values
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
@@ -881,15 +882,13 @@ class Predictions:
                 moved = np.array([np.bincount(units.unit, each) for each in moved])
             rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None
             if rates and len(self.runs) == k:
-                n_rates = self.n_samples
-                n_units = units.n_groups
+                n_rates, n_units = self.n_samples, units.n_groups
             factor = 1.0 if n_units is None else n_units / (n_units - 1)
             covariance = factor * moved @ moved.T
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
         elif self._are_areas:
-            areas = self.areas()
-            of_runs, values, covariance = areas.values, mean @ areas.values, areas.covariance
-            covariance = mean @ covariance @ mean.T
+            of_runs, covariance, _ = self.areas()
+            values, covariance = mean @ of_runs, mean @ covariance @ mean.T
         else:
             draws = self.draws()
             of_runs, values = draws.values, mean @ draws.values
@@ -917,6 +916,12 @@ class Predictions:
             return self.right().astype(float)
         function, arguments = unwrap(self.metric)
         row = find_row(function)
+        if row is not None and row.response == "predict_proba":
+            found = [
+                find_sample_values(self.metric, self.truths[0], each, self.weight)
+                for each in self.vectors
+            ]
+            return None if any(each is None for each in found) else np.array(found)
         if row is None or row.per_sample is None or not _is_mean(row):
             return None
         losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]

@@ -321,7 +321,7 @@ class DifferencesDisplay(Display):
         return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
 
 
-ROW_INCHES, COLUMN = 0.26, 0.022  # of a system, and of a bar that joins some, in widths of the axes
+ROW_INCHES, COLUMN = 0.26, 0.11  # of a system, and of a column of bars
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -414,7 +414,7 @@ class LeaderboardDisplay(Display):
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
         beside = LETTER * max(len(shorten_name(name)) for name in self.names)
-        bars = COLUMN * AXIS * len(self._place_bars())
+        bars = COLUMN * len(self._place_bars())
         return AXIS + beside + 1.0 + bars, 1.2 + ROW_INCHES * len(self.names)
 
     def _place_bars(self) -> list[list[tuple[int, int]]]:
@@ -439,17 +439,23 @@ class LeaderboardDisplay(Display):
         ax.set_title(self.title, fontsize="medium", loc="left")
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
-        beside = {"transform": ax.get_yaxis_transform(), "clip_on": False}
-        said = {"va": "center", "fontsize": "small"} | beside
-        ax.text(1.02, -1, "rank", **said)
+        said = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
+        ax.text(1, -1, "rank", **said)
         for row, (low, high) in enumerate(self.ranks):
-            ax.text(1.02, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **said)
+            ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **said)
         self.bars_ = []
         for number, column in enumerate(self._place_bars()):
-            x = 1.15 + COLUMN * number
+            drawn = {"color": "C3", "lw": 2.5} | self._put_beside(ax, 0.8 + COLUMN * number)
             for first, last in column:
-                line = ax.plot([x, x], [first - 0.25, last + 0.25], color="C3", lw=2.5, **beside)
-                self.bars_ += line
+                self.bars_ += ax.plot([1, 1], [first - 0.25, last + 0.25], **drawn)
+
+    @staticmethod
+    def _put_beside(ax: Any, inches: float) -> dict[str, Any]:
+        """Return the options of what stands so far to the right of the axes."""
+        from matplotlib.transforms import ScaledTranslation
+
+        shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
+        return {"transform": ax.get_yaxis_transform() + shift, "clip_on": False}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
