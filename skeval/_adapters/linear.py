@@ -86,7 +86,7 @@ def solves_directly(estimator: Any) -> bool:
     )
 
 
-def learn_linear(estimator: Any, part: Part, target: Target) -> LabelMap | None:
+def learn_linear(estimator: Any, part: Part) -> LabelMap | None:
     """Return the map of a training part, None where none agrees with a single fit."""
     if issparse(part.train) and type(estimator) is not KernelRidge:
         return None  # Sparse equations are solved in steps, whose number depends on the labels.
@@ -94,7 +94,7 @@ def learn_linear(estimator: Any, part: Part, target: Target) -> LabelMap | None:
         part = part._replace(train=as_floats(part.train), test=as_floats(part.test))
     if part.train.dtype != np.float64:
         return None  # In single precision too much depends on the order of sums.
-    n_classes = 0 if target.classes is None else len(target.classes)
+    n_classes = part.n_classes
     single = clone(estimator).fit(part.train, part.example)
     expected = single.decision_function(part.test) if n_classes else single.predict(part.test)
     unit = 1.0 if n_classes else float(np.abs(part.example).max())
@@ -227,7 +227,7 @@ class LinearDeletion:
 
     def __init__(self, squares: PenalisedSquares, target: Target) -> None:
         self.squares = squares
-        self.n_classes = 0 if target.classes is None else len(target.classes)
+        self.n_classes = target.n_classes
         # Numbers are centred: an intercept carries their mean, which only costs digits.
         self.centre = 0.0 if self.n_classes or squares.penalty[0] else float(target.y.mean())
         self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.centre).max())
