@@ -38,7 +38,9 @@ from skeval._inference.errors import (
 )
 from skeval._inference.proportions import binomial_limits
 from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.target import Target, resolve_loss
 from skeval._resampling.task import read_task
+from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._estimates import completed
 from skeval.model_selection._interval_methods import repeated_scheme
 
@@ -146,29 +148,41 @@ def draw_sample(population, rng, n):
             return X, y, new
 
 
-def losses_of(numbers, y, predicted):
-    """Return the losses that are kept, one row each."""
-    if numbers:
-        return np.stack([(y - predicted) ** 2, np.abs(y - predicted)]).astype(np.float32)
-    return (y != predicted)[None].astype(np.uint8)
+def losses_named(population, of_probabilities):
+    """Return the names of the losses that are kept."""
+    if POPULATIONS[population].regression:
+        return "squared", "absolute"
+    return tuple(PROBABILITY_LOSSES) if of_probabilities else ("zero_one",)
 
 
-def cross_validate(estimator, X, y, seed, n_repeats=10):
-    """Return the predictions and the fold of each sample in each repeat."""
+def cross_validate(estimator, X, y, names, seed, n_repeats=10):
+    """Return the losses of each sample in each repeat, and its folds."""
     task = read_task(estimator, X, y, method="repeated_cv")
+    task = task.under(losses=tuple(resolve_loss(name, task.target) for name in names))
     n_folds = min(10, len(y))
     scheme = repeated_scheme(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
-    predicted = np.empty((n_repeats, len(y)), dtype=y.dtype)
+    losses = np.empty((len(names), n_repeats, len(y)), dtype=np.float32)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
     for fit, answer in enumerate(completed(list(fit_scheme(task, scheme)))):
         repeat, number = divmod(fit, n_folds)
-        predicted[repeat, answer.rows] = task.target.decode(answer.predicted)
+        for place, loss in enumerate(task.losses):
+            losses[place, repeat, answer.rows] = task.loss_values(loss, answer)
         fold[repeat, answer.rows] = number
-    return predicted, fold
+    return losses if names != ("zero_one",) else losses.astype(np.uint8), fold
 
 
-def simulate_part(population, learner, n, part, n_sets):
+def find_risks(model, X, y, names):
+    """Return the mean losses of a model on new samples; classes are 0 and 1."""
+    answers = {"predict": model.predict(X)}
+    if names[0] in PROBABILITY_LOSSES:
+        answers["predict_proba"] = model.predict_proba(X)
+    losses = [resolve_loss(name, Target(y, np.arange(2), y)) for name in names]
+    return np.array([loss(y, answers[loss.response]).mean(dtype=float) for loss in losses])
+
+
+def simulate_part(population, learner, n, part, n_sets, of_probabilities=False):
     """Return the arrays of a file."""
+    names = losses_named(population, of_probabilities)
     name = zlib.crc32(f"{population} {learner} {n}".encode())
     estimator, row = learner_of(population, learner), POPULATIONS[population]
     new, n_new = None, min(N_NEW, 50 * n)
@@ -179,12 +193,11 @@ def simulate_part(population, learner, n, part, n_sets):
         rng = np.random.default_rng([part, name, number])
         X, y, rest = draw_sample(population, rng, n)
         X_new, y_new = (values[:n_new] for values in (new if rest is None else rest))
-        answered = clone(estimator).fit(X, y).predict(X_new)
-        truth = losses_of(row.regression, y_new, answered).mean(axis=1, dtype=float)
+        model = clone(estimator).fit(X, y)
+        truth = find_risks(model, X_new, y_new, names)
         if population == "heavy tails":  # the variance of the errors is 3; that of a sample, unsure
-            truth[0] = np.mean((X_new[:, :3].sum(axis=1) - answered) ** 2) + 3
-        predicted, fold = cross_validate(estimator, X, y, int(rng.integers(2**31)))
-        parts.append((truth, losses_of(row.regression, y, predicted), fold))
+            truth[0] = np.mean((X_new[:, :3].sum(axis=1) - model.predict(X_new)) ** 2) + 3
+        parts.append((truth, *cross_validate(estimator, X, y, names, int(rng.integers(2**31)))))
     truth, losses, fold = map(np.stack, zip(*parts, strict=True))
     return {"risk": truth, "losses": losses, "fold": fold}
 
@@ -198,18 +211,23 @@ def simulate(arguments):
         warnings.simplefilter("ignore")
         share, n_shares = arguments.share
         for population, learner, n, part in list(dict.fromkeys(plan()))[share::n_shares]:
-            path = arguments.losses / f"{population}_{learner}_{n}_{part}.npz".replace(" ", "-")
+            kind = "p" if arguments.probabilities else ""
+            name = f"{population}_{learner}_{n}_{kind}{part}.npz".replace(" ", "-")
+            path, estimator = arguments.losses / name, learner_of(population, learner)
             table = POPULATIONS[population].table
             rare = population == "gaussian 1:30" and n < 200
             few = table is not None and len(table()[1]) < 2 * n
-            left_out = learner not in arguments.learners or rare or few
-            if left_out or learner_of(population, learner) is None or path.exists():
+            left_out = learner not in arguments.learners or rare or few or estimator is None
+            if arguments.probabilities:
+                left_out |= POPULATIONS[population].regression
+                left_out = left_out or not hasattr(estimator, "predict_proba")
+            if left_out or path.exists():
                 continue
             if time.monotonic() - start > arguments.seconds:
                 return
             began = time.process_time()
             n_sets = PART if learner not in DEAR else 40
-            found = simulate_part(population, learner, n, part, n_sets)
+            found = simulate_part(population, learner, n, part, n_sets, arguments.probabilities)
             np.savez_compressed(path, **found)
             spent = time.process_time() - began
             print(f"{population}, {learner}, {n}, {part}: {spent:.1f} s", flush=True)
@@ -305,16 +323,15 @@ def read_cells(folder):
     """Yield each cell with the arrays of all its files: names, loss, (risk, losses, fold)."""
     cells = {}
     for path in sorted(folder.glob("*.npz")):
-        population, learner, n, _ = path.stem.split("_")
-        cells.setdefault((population, learner, int(n)), []).append(path)
-    for (population, learner, n), paths in cells.items():
+        population, learner, n, part = path.stem.split("_")
+        cells.setdefault((population, learner, int(n), part[0] == "p"), []).append(path)
+    for (population, learner, n, of_probabilities), paths in cells.items():
         parts = [np.load(path) for path in paths]
         risk, losses, fold = (
             np.concatenate([part[name] for part in parts]) for name in ("risk", "losses", "fold")
         )
         names = population.replace("-", " "), learner.replace("-", " ")
-        kinds = ("squared", "absolute") if risk.shape[1] == 2 else ("zero_one",)
-        for number, loss in enumerate(kinds):
+        for number, loss in enumerate(losses_named(names[0], of_probabilities)):
             yield *names, n, loss, (risk[:, number], losses[:, number], fold)
 
 
@@ -325,7 +342,7 @@ def summarise(arguments):
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    for loss in ("zero_one", "squared", "absolute"):
+    for loss in ("zero_one", "squared", "absolute", *PROBABILITY_LOSSES):
         for n_repeats in REPEATS:
             for half in (0, 1):
                 key = {"loss": loss, "repeats": n_repeats, "half": half}
@@ -360,6 +377,9 @@ def parse():
     parser.add_argument("--losses", type=Path, required=True, help="folder of all losses")
     parser.add_argument("--output", type=Path, default=RESULTS, help="the table")
     parser.add_argument("--seconds", type=float, default=3600.0)
+    parser.add_argument(
+        "--probabilities", action="store_true", help="losses of probabilities, of classifiers"
+    )
     parser.add_argument("--learners", nargs="+", default=list(MORE_LEARNERS), help="only these")
     parser.add_argument(
         "--share", type=int, nargs=2, default=(0, 1), help="number of this process, and of all"

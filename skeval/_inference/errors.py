@@ -272,15 +272,17 @@ def pairwise_means(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the weighted mean loss of each label over all predictions, and of each prediction."""
     n = len(truth)
-    rows, columns = np.empty(n), np.zeros(n)
+    columns = np.zeros(n)
     step = max(1, PAIR_ELEMENTS // n)
-    for start in range(0, n, step):
-        labels = truth[start : start + step]
-        pairs = loss_fn(np.repeat(labels, n), np.tile(predictions, len(labels)))
-        pairs = pairs.reshape(len(labels), n)
-        rows[start : start + step] = pairs @ weights / n
-        columns += weights[start : start + step] @ pairs
-    return rows, columns / n
+    labels, label = np.unique(truth, return_inverse=True)
+    counted, of_label = np.bincount(label, weights), np.empty(len(labels))
+    for start in range(0, len(labels), step):
+        some = labels[start : start + step]
+        pairs = loss_fn(np.repeat(some, n), np.concatenate([predictions] * len(some)))
+        pairs = pairs.reshape(len(some), n)
+        of_label[start : start + step] = pairs @ weights / n
+        columns += counted[start : start + step] @ pairs
+    return of_label[label], columns / n
 
 
 def standard_error(

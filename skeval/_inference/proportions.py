@@ -40,6 +40,7 @@ __all__ = [
     "standard_error_of_ratio",
     "stratified_wilson_interval",
     "wilson_interval",
+    "wilson_limits",
 ]
 
 _ROUNDING = 1e-12
@@ -169,13 +170,18 @@ def wilson_interval(
     errors: float, n: float, confidence_level: float, z: float | None = None
 ) -> Limits:
     """Return the score interval of Wilson (1927)."""
-    z = normal_quantile(confidence_level) if z is None else z
-    p = errors / n
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    low = 0.0 if errors == 0 else min(max(0.0, centre - half), p)  # Only rounding puts p outside.
-    high = 1.0 if errors == n else max(min(1.0, centre + half), p)
+    z, p = normal_quantile(confidence_level) if z is None else z, errors / n
+    low, high = wilson_limits(p, n, z)
+    low = 0.0 if errors == 0 else min(max(0.0, low), p)  # Only rounding puts p outside.
+    high = 1.0 if errors == n else max(min(1.0, high), p)
     return float(low), float(high)
+
+
+def wilson_limits(rate: Any, n: float, z: float) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of each rate, as rounding leaves them."""
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    return centre - half, centre + half
 
 
 def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
@@ -293,7 +299,7 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
 
 
-NON_NEGATIVE = ("squared", "absolute")
+NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier")
 """Losses whose mean has an interval on the logarithmic scale."""
 
 

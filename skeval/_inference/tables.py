@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
 from skeval._inference.proportions import normal_quantile, standard_error_of_ratio
@@ -244,7 +244,9 @@ def _f_of_means(
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 _TOLERANCE = 1e-6
 """Up to which an end of the interval is found, in the unit of the metric."""
-_MAX_STEPS = 500
+_LEAST = 1e-12
+"""The weight that the table of full cells keeps."""
+_PAIRWISE, _MAX_STEPS = 15, 50
 _TIE = 1e-12
 """Slopes that differ by less, relative to their range, are equal but for rounding."""
 
@@ -264,31 +266,35 @@ def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tupl
 
 
 def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
-    """Climb by pairwise Frank-Wolfe steps (Lacoste-Julien and Jaggi 2015).
+    """Climb by Frank-Wolfe steps: pairwise ones, then fully corrective ones.
 
-    The point is a mean of tables of the convex region; each step moves weight from the worst of
-    them to the best of the region, both by the gradient. It starts inside, where each cell has
-    mass, for the gradient may be infinite at an empty cell.
+    The point is a mean of tables of the convex region; each step adds the table that is best by
+    the gradient. A pairwise step (Lacoste-Julien and Jaggi 2015) gives it weight of the worst table
+    and costs little. Such steps go to and fro where empty or nearly empty cells are equally good;
+    what they do not settle soon is settled by weighting all tables anew (Jaggi 2013, algorithm 4).
+    It starts inside, where each cell has mass, for the gradient may be infinite at an empty cell.
     """
     mixed = radius / (1 + radius) / 2
-    tables = [(1 - mixed) * share + mixed / share.size]
-    weights = [1.0]
-    p = tables[0]
-    for _ in range(_MAX_STEPS):
-        gradient = metric(p)[1]
+    p = (1 - mixed) * share + mixed / share.size
+    tables, weights, largest = p[None], np.ones(1), np.nan
+    for n_steps in range(_MAX_STEPS):
+        value, gradient = metric(p)
+        largest = np.fmax(largest, value)
         best = best_table(share, gradient, radius)
         if np.sum(gradient * (best - p)) <= _TOLERANCE:
             break
-        worst = int(np.argmin([np.sum(gradient * table) for table in tables]))
-        direction = best - tables[worst]
-        step = _step(metric, p, direction, weights[worst])
-        p = p + step * direction
-        weights[worst] -= step
-        if weights[worst] <= 0:
-            del tables[worst], weights[worst]
-        tables.append(best)
-        weights.append(step)
-    return metric(p)[0]
+        tables, weights = np.concatenate([tables, best[None]]), np.append(weights, 0.0)
+        if n_steps < _PAIRWISE:
+            worst = np.argmin(np.tensordot(tables, gradient, gradient.ndim))
+            direction = best - tables[worst]
+            step = _step(metric, p, direction, weights[worst])
+            weights[worst], weights[-1] = weights[worst] - step, step
+            p = p + step * direction
+        else:
+            weights = _weigh(metric, tables, weights)
+            p = np.tensordot(weights, tables, 1)
+        tables, weights = tables[weights > 0], weights[weights > 0]
+    return float(largest)
 
 
 def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float) -> float:
@@ -306,6 +312,34 @@ def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float
         return float(brentq(rise, 0.0, almost, xtol=1e-4 * longest, rtol=1e-4))
     loses = metric(p + longest * direction)[0] < metric(p + almost * direction)[0]
     return almost if loses else longest
+
+
+def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
+    """Return the weights of the mean of tables with the largest metric.
+
+    Without the first table, where it is that of full cells, a rate may become 0/0 and the metric
+    jump: it keeps a tiny weight unless the metric is no smaller without it.
+    """
+
+    def negative(weights: Floats) -> tuple[float, Floats]:
+        value, gradient = metric(np.tensordot(weights, tables, 1))
+        return -value, -np.tensordot(tables, gradient, gradient.ndim)
+
+    found = minimize(
+        negative,
+        0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),
+        jac=True,
+        method="SLSQP",
+        bounds=[(_LEAST, 1.0)] + [(0.0, 1.0)] * (len(start) - 1),
+        constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
+        options={"ftol": 1e-12},
+    ).x
+    found = np.maximum(found, 0.0) / np.maximum(found, 0.0).sum()
+    if found[0] > 0.5:
+        return found
+    without = np.append(0.0, found[1:]) / found[1:].sum()
+    with np.errstate(invalid="ignore"):  # a mean over no class
+        return without if negative(without)[0] <= negative(found)[0] else found
 
 
 def best_table(share: Floats, slope: Floats, radius: float) -> Floats:

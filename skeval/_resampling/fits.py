@@ -71,7 +71,7 @@ def fit_plan(
     of the `first_block`; the number then doubles. Under `one_by_one` a block is one repetition,
     handed out as soon as it is there; where a solver does many at once it takes a second or so.
     """
-    questions = Questions() if questions is None else questions
+    questions = Questions(task.asked) if questions is None else questions
     check_error_score(task.error_score)
     fitter = Fitter(
         clone(task.estimator),

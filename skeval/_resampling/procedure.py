@@ -20,6 +20,7 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.schemes import Cases, RepeatedScheme, Scheme
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
+from skeval._resampling.units import TooFewMembersError
 
 __all__ = ["OutOfFold", "collect_answers", "fit_scheme", "score_scheme"]
 
@@ -56,7 +57,7 @@ def check_plan(task: Task, scheme: Scheme) -> ResamplingPlan:
         if target.classes is not None:
             codes = target.codes[train > 0]
             if np.all(codes == codes[:1]):
-                raise ValueError(explain_one_class(task, scheme.describe(fit), codes))
+                raise TooFewMembersError(explain_one_class(task, scheme.describe(fit), codes))
         if task.weight is None:
             return block
         return PlanBlock(block.train * task.weight, block.test)
@@ -234,7 +235,7 @@ def collect_answers(
         repeat=fit // n_folds,
         fold=fit % n_folds,
         predicted=joined.predicted,
-        loss=task.loss_values(task.loss, joined.rows, joined.predicted),
+        loss=task.loss_values(task.loss, joined),
         response=None if response is None else np.asarray(response, dtype=float),
         scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
         noted=joined.notes or [],

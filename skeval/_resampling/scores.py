@@ -17,6 +17,7 @@ from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 
 from skeval._resampling.outputs import FitOutput, answers_by_size
 from skeval._resampling.target import Target
+from skeval.metrics._table import BINARY, find_row
 
 __all__ = ["Answers", "ScoreFits", "Scorer", "find_scores"]
 
@@ -24,8 +25,6 @@ Scorer = type(make_scorer(accuracy_score))
 
 ANY_CLASS = ("pos_label", None)
 """What scorers of the mean over classes are made with."""
-
-METHODS_THAT_RANK = ("decision_function", "predict_proba")
 
 
 class Answers:
@@ -245,23 +244,20 @@ class ScoreFits(NamedTuple):
     ----------
     score : callable
         ``score(answers)`` returns one number for each fit.
-    method : str or tuple of str
-        The method of an estimator that it needs, or the first that there is.
     positive : bool
         Whether it takes the label 1 as the class to be found, of two.
-    two_classes : bool
     """
 
     score: Callable[[Answers], np.ndarray]
-    method: str | tuple[str, ...] = "predict"
     positive: bool = False
-    two_classes: bool = False
 
     def serves(self, scorer: Any, classes: np.ndarray) -> bool:
         """Whether it says of these classes what a scorer says."""
-        methods = scorer._response_method
-        same = methods == self.method or tuple(np.atleast_1d(methods)) == self.method
-        if not same or ((self.positive or self.two_classes) and len(classes) != 2):
+        row = find_row(scorer._score_func)
+        assert row is not None
+        if not np.array_equal(scorer._response_method, row.response):
+            return False
+        if (self.positive or row.targets == BINARY) and len(classes) != 2:
             return False
         return not self.positive or (classes.dtype.kind in "iuf" and classes.tolist()[1] == 1)
 
@@ -279,12 +275,10 @@ SCORES_OF_CLASSES = {
     (metrics.recall_score, "binary"): ScoreFits(recall, positive=True),
     (metrics.matthews_corrcoef, ""): ScoreFits(matthews),
     (metrics.cohen_kappa_score, ""): ScoreFits(kappa),
-    (metrics.roc_auc_score, ""): ScoreFits(roc_auc, METHODS_THAT_RANK, two_classes=True),
-    (metrics.average_precision_score, ""): ScoreFits(
-        average_precision, METHODS_THAT_RANK, positive=True
-    ),
-    (metrics.log_loss, ""): ScoreFits(log_loss, "predict_proba"),
-    (metrics.brier_score_loss, ""): ScoreFits(brier, "predict_proba", positive=True),
+    (metrics.roc_auc_score, ""): ScoreFits(roc_auc),
+    (metrics.average_precision_score, ""): ScoreFits(average_precision, positive=True),
+    (metrics.log_loss, ""): ScoreFits(log_loss),
+    (metrics.brier_score_loss, ""): ScoreFits(brier, positive=True),
 }
 """By the function that a scorer calls, and its argument `average`."""
 

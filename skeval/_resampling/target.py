@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
-from skeval.metrics._regression import LOSSES
+from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.utils._checks import (
     check_data,
     check_groups,
@@ -150,15 +150,19 @@ def check_pairwise(X: Any) -> Any:
     return X
 
 
+NAMED = {**LOSSES, **PROBABILITY_LOSSES}
+"""The losses that an argument `loss` names."""
+
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A per-sample loss and its name."""
+    """A per-sample loss, its name, and the method of a model whose answers it judges."""
 
     name: str
     function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    response: str = "predict"
 
     def __call__(self, y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
         """Return the loss of each prediction, shape (n,)."""
@@ -178,28 +182,58 @@ class Loss:
         if output.predicted is None:
             return losses
         true = block.tested_labels(target.codes, ~output.failed)
-        if self.name == "zero_one":
-            losses[output.answered] = true != output.predicted
+        pairs = self.pair(target, true, output)
+        if self.name in NAMED:
+            losses[output.answered] = self(*pairs)
             return losses
         stops = np.cumsum(output.sizes)[:-1]
-        pairs = zip(np.split(true, stops), np.split(output.predicted, stops), strict=True)
-        values = [self(target.decode(t), target.decode(p)) if len(t) else t for t, p in pairs]
-        losses[output.answered] = np.concatenate(values)
+        of_fits = zip(*(np.split(side, stops) for side in pairs), strict=True)
+        losses[output.answered] = np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])
         return losses
 
+    def pair(
+        self, target: Target, codes: np.ndarray, output: FitOutput
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is true, given as codes, and what is answered, as the loss takes them."""
+        if self.response == "predict_proba":
+            if output.probability is None:
+                raise ValueError(
+                    f"loss={self.name!r} needs a probability of each class from predict_proba of "
+                    "every fitted model; one gave none."
+                )
+            return codes, output.probability
+        if self.name == "zero_one":
+            return codes, output.predicted
+        return target.decode(codes), target.decode(output.predicted)
 
-def resolve_loss(loss: LossLike, target: Target) -> Loss:
-    """Return the loss that an argument `loss` names."""
+
+def resolve_loss(
+    loss: LossLike, target: Target, estimator: Any = None, asked: str | None = None
+) -> Loss:
+    """Return the loss that an argument `loss` names; the estimator must answer what it judges.
+
+    `asked` is what errors say instead of ``loss='...'``.
+    """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         # The name decides shortcuts and intervals, so a callable must not be named like ours.
-        return Loss(f"{name}()" if name in LOSSES else name, loss)
+        return Loss(f"{name}()" if name in NAMED else name, loss)
     if loss is None:
         loss = "squared" if target.classes is None else "zero_one"
-    if not isinstance(loss, str) or loss not in LOSSES:
+    if not isinstance(loss, str) or loss not in NAMED:
         raise ValueError(
-            f"loss must be None, a callable or one of {', '.join(map(repr, LOSSES))}; got {loss!r}."
+            f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
         )
+    asked = f"loss={loss!r}" if asked is None else asked
+    if loss in PROBABILITY_LOSSES:
+        if target.classes is None:
+            raise ValueError(f"{asked} needs a classifier; this estimator predicts numbers.")
+        if estimator is not None and not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                f"{asked} needs an estimator with predict_proba, which "
+                f"{type(estimator).__name__} lacks."
+            )
+        return Loss(loss, NAMED[loss], "predict_proba")
     if loss != "zero_one" and target.y.dtype.kind not in "fiu":
-        raise ValueError(f"loss={loss!r} needs numbers in y, got dtype {target.y.dtype}.")
-    return Loss(loss, LOSSES[loss])
+        raise ValueError(f"{asked} needs numbers in y, got dtype {target.y.dtype}.")
+    return Loss(loss, NAMED[loss])

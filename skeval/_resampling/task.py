@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 from skeval._inference.errors import Tested
 from skeval._resampling.adapters import Adapter, Unserved, ask_steps
-from skeval._resampling.outputs import RESPONSES
+from skeval._resampling.outputs import RESPONSES, FitOutput
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.schemes import Cases, cases_of
 from skeval._resampling.target import Loss, LossLike, Target, check_task, resolve_loss
@@ -93,18 +93,24 @@ class Task:
         units = self.counted
         return units.unit if units is not None and units.name == "folds" else self.groups
 
-    def loss_values(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-        """Return the losses of predictions for some rows."""
-        true = self.target.codes[rows]
-        if loss.name == "zero_one":
-            return (true != predicted).astype(float)
-        return loss(self.target.decode(true), self.target.decode(predicted))
+    def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
+        """Return the losses of all answers of some fits."""
+        return loss(*loss.pair(self.target, self.target.codes[output.rows], output))
 
-    def tested(self, loss: Loss, rows: np.ndarray, predicted: np.ndarray) -> Tested:
-        """Return the losses of predictions for some rows, with the weights and units of these."""
+    def tested(self, loss: Loss, output: FitOutput) -> Tested:
+        """Return the losses of all answers, with the weights and units of their samples."""
+        return self.count(output.rows, self.loss_values(loss, output))
+
+    def count(self, rows: np.ndarray, losses: np.ndarray) -> Tested:
+        """Return losses of some samples, with the weights and units of these."""
         unit = None if self.units.n_groups is None else self.units.unit[rows]
-        weight = None if self.weight is None else self.weight[rows]
-        return Tested(self.loss_values(loss, rows, predicted), weight, unit)
+        return Tested(losses, None if self.weight is None else self.weight[rows], unit)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The methods of the models whose answers the losses judge; predictions always."""
+        others = {loss.response for loss in self.losses} - {"predict"}
+        return ("predict", *sorted(others))
 
     @cached_property
     def relative_weight(self) -> np.ndarray | None:
@@ -198,7 +204,7 @@ def read_task(
         estimator,
         X,
         target,
-        (resolve_loss(loss, target),) if with_loss else (),
+        (resolve_loss(loss, target, estimator),) if with_loss else (),
         None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
         params,
         n_jobs,

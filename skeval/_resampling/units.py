@@ -158,7 +158,7 @@ def plan_resamples(
 
 
 class TooFewMembersError(ValueError):
-    """A class has too few members for a bootstrap."""
+    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:

@@ -177,7 +177,8 @@ def count_effective(weights: np.ndarray) -> float:
         raise ValueError(
             "sample_weight must be positive for a sample that is tested, it is 0 for all of them."
         )
-    return float(weights.sum() ** 2 / np.sum(weights**2))
+    relative = weights / weights.max()  # the square of a weight may overflow
+    return float(relative.sum() ** 2 / np.sum(relative**2))
 
 
 def fit_arguments(

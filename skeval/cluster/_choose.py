@@ -72,45 +72,57 @@ SQUARED = "sqeuclidean"
 Array = np.ndarray
 
 
-def limit_strength(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
-    """Return the strength that each candidate must reach, given the (K, B) of the reference."""
-    return np.maximum(_share_of_the_way(reference.mean(axis=1)), threshold)
+class Measured(NamedTuple):
+    """The (K,) means of the candidates, their standard errors, and what they are held against.
+
+    That is the (K, B) values of the reference, and the least strength of real clusters.
+    """
+
+    values: Array
+    errors: Array
+    reference: Array
+    threshold: float
+
+    @property
+    def share_of_the_way(self) -> Array:
+        """What lies `SHARE` of the way from the reference to 1."""
+        base = self.reference.mean(axis=1)
+        return base + SHARE * (1 - base)
+
+    def near_the_best(self, limits: Array) -> Array:
+        """Raise limits to one standard error below the best of the sufficient candidates."""
+        base = self.reference.mean(axis=1)
+        found = np.flatnonzero((self.values >= limits) & (self.values > base))
+        if not found.size:
+            return limits
+        best = found[np.argmax(self.values[found])]
+        return np.maximum(limits, self.values[best] - self.errors[best])
 
 
-def limit_agreement(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+def limit_strength(found: Measured) -> Array:
+    """Return the strength that each candidate must reach."""
+    return np.maximum(found.share_of_the_way, found.threshold)
+
+
+def limit_agreement(found: Measured) -> Array:
     """Return the agreement of halves that each candidate must reach, near the best of them."""
-    base = reference.mean(axis=1)
-    return _near_the_best(values, errors, base, _share_of_the_way(base))
+    return found.near_the_best(found.share_of_the_way)
 
 
-def limit_silhouette(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+def limit_silhouette(found: Measured) -> Array:
     """Return what the silhouette of each candidate must reach, near the best of them.
 
     It is the upper prediction limit of one more draw of the reference, for all candidates together.
     """
-    n_candidates, n_draws = reference.shape
+    n_candidates, n_draws = found.reference.shape
     quantile = t.isf(ERROR / n_candidates, n_draws - 1)
-    spread = reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-    base = reference.mean(axis=1)
-    return _near_the_best(values, errors, base, base + quantile * spread)
+    spread = found.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    return found.near_the_best(found.reference.mean(axis=1) + quantile * spread)
 
 
-def limit_gap(values: Array, errors: Array, reference: Array, threshold: float) -> Array:
+def limit_gap(found: Measured) -> Array:
     """Return the gap of the next candidate less its standard error; the last one has no limit."""
-    return np.append((values - errors)[1:], -np.inf)
-
-
-def _share_of_the_way(base: Array) -> Array:
-    return base + SHARE * (1 - base)
-
-
-def _near_the_best(values: Array, errors: Array, base: Array, limits: Array) -> Array:
-    """Raise the limits to one standard error below the best of the sufficient candidates."""
-    found = np.flatnonzero((values >= limits) & (values > base))
-    if not found.size:
-        return limits
-    best = found[np.argmax(values[found])]
-    return np.maximum(limits, values[best] - errors[best])
+    return np.append((found.values - found.errors)[1:], -np.inf)
 
 
 class Method(NamedTuple):
@@ -121,7 +133,7 @@ class Method(NamedTuple):
     measure : callable or None
         What is measured of two halves; None of the gap, which is of all samples.
     limits : callable
-        ``(values, errors, reference, threshold) -> limits``: what each candidate must reach.
+        ``(measured) -> limits``: what each candidate must reach.
     rule : str
         Which candidate is chosen, in words.
     takes_one : bool
@@ -131,7 +143,7 @@ class Method(NamedTuple):
     """
 
     measure: Measure | None
-    limits: Callable[[Array, Array, Array, float], Array]
+    limits: Callable[[Measured], Array]
     rule: str
     takes_one: bool = False
     takes_largest: bool = True
@@ -425,7 +437,7 @@ def _read_choice(
 ) -> NClustersChoice:
     """Return the choice that the (2, K, n_repeats) values of data and reference make."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
-    limits = METHODS[method].limits(values, errors, both[1], trial.threshold)
+    limits = METHODS[method].limits(Measured(values, errors, both[1], trial.threshold))
     return NClustersChoice(
         n_clusters=pick_candidate(method, candidates, values, limits, base),
         candidates=candidates,
@@ -447,7 +459,7 @@ def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) 
     """Return the choice of the gap statistic, whose reference has a gap of 0."""
     logs, reference_logs = compute_dispersions(trial, candidates, metric)
     gap, errors = read_gap(logs, reference_logs)
-    limits = limit_gap(gap, errors, reference_logs, trial.threshold)
+    limits = limit_gap(Measured(gap, errors, reference_logs, trial.threshold))
     return NClustersChoice(
         n_clusters=choose_by_gap(candidates, gap, limits),
         candidates=candidates,

@@ -47,11 +47,13 @@ from skeval.metrics._cost import (
     probability_cost,
 )
 from skeval.metrics._curves import (
+    break_even_point,
+    curve_dominance,
     net_benefit,
     precision_recall_curve_band,
+    ranking_loss,
     roc_curve_band,
 )
-from skeval.metrics._expected_loss import expected_loss
 from skeval.metrics._plot import (
     CalibrationDisplay,
     CostCurveDisplay,
@@ -59,8 +61,7 @@ from skeval.metrics._plot import (
     PrecisionRecallDisplay,
     RocCurveDisplay,
 )
-from skeval.metrics._ranking import break_even_point, curve_dominance, ranking_loss
-from skeval.metrics._regression import error_norm
+from skeval.metrics._regression import error_norm, expected_loss
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
 from skeval.metrics._validation import calibration_measures, validation_size

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlog1py, xlogy
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length
 
@@ -27,8 +26,16 @@ from skeval._inference.calibration import (
 )
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.proportions import exact_interval, wilson_interval
-from skeval.metrics._checks import check_binary_scores, positive_label, scale_weights
-from skeval.utils._checks import check_data, check_y, naming
+from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.utils._checks import (
+    check_binary_scores,
+    check_data,
+    check_probabilities,
+    check_y,
+    naming,
+    positive_label,
+    scale_weights,
+)
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
@@ -92,12 +99,9 @@ def check_events(
         )
         classes = np.unique(check_y("y_true", y_true)).tolist()
         found = Events(happened, probability, weight, positive_label(classes, pos_label))
-    probability = found.probability
-    if probability.min() < 0 or probability.max() > 1:
-        outside = probability[(probability < 0) | (probability > 1)][0]
-        raise ValueError(f"y_proba must lie between 0 and 1, got {outside:g}.")
+    check_probabilities("y_proba", found.probability)
     seen = found.weight > 0
-    return Events(found.happened[seen], probability[seen], found.weight[seen], found.pos_label)
+    return Events(*(column[seen] for column in found[:3]), pos_label=found.pos_label)
 
 
 def _check_columns(
@@ -501,7 +505,7 @@ def expected_calibration_error(
     {
         **PROBABILITY_CONSTRAINTS,
         **BIN_CONSTRAINTS,
-        "loss": [StrOptions({"brier", "log_loss"})],
+        "loss": [StrOptions(set(PROBABILITY_LOSSES))],
         "method": [StrOptions({"corp", "murphy"})],
     }
 )
@@ -640,11 +644,6 @@ def _isotonic(events: Events) -> Floats:
 
 
 def _mean_score(events: Events, probability: Floats, loss: str) -> float:
-    happened = events.happened.astype(float)
-    if loss == "brier":
-        scores = (probability - happened) ** 2
-    else:
-        smallest = np.finfo(float).eps
-        p = np.clip(probability, smallest, 1 - smallest)
-        scores = -xlogy(happened, p) - xlog1py(1 - happened, -p)
-    return float(np.average(scores, weights=events.weight))
+    shares = np.column_stack([1 - probability, probability])
+    losses = PROBABILITY_LOSSES[loss](events.happened.astype(np.intp), shares)
+    return float(np.average(losses, weights=events.weight))

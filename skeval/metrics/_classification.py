@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.metrics import multilabel_confusion_matrix
 
-from skeval.metrics._checks import (
+from skeval.utils._checks import (
+    check_data,
     check_labels,
     check_predictions,
     classes_of,
+    give_nan,
     positive_label,
     scale_weights,
+    warn_undefined,
 )
-from skeval.utils._checks import check_data, give_nan, warn_undefined
 from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
 
 __all__ = [

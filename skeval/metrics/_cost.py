@@ -11,14 +11,21 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
 from skeval._inference.estimate import Curve, Estimate
-from skeval.metrics._checks import check_binary_scores, check_labels, classes_of, scale_weights
-from skeval.metrics._ranking import SCORE_CONSTRAINTS, cumulative_counts
-from skeval.utils._checks import check_data, give_nan, naming
+from skeval._inference.proportions import normal_quantile, wilson_limits
+from skeval.metrics._curves import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.utils._checks import (
+    check_binary_scores,
+    check_data,
+    check_labels,
+    classes_of,
+    give_nan,
+    naming,
+    scale_weights,
+)
 from skeval.utils._compat import Interval, num_samples, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -487,7 +494,7 @@ def cost_curve_band(
     if baseline is None:
         cuts = np.array([cut for ((_, cut),) in found])
         estimate, replicates = estimates[0], costs[:, 0]
-        z = float(norm.ppf((1 + confidence_level) / 2))
+        z = normal_quantile(confidence_level)
         low, high = _limits(curves[0], weight, cuts, replicates, z)
     else:
         estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
@@ -552,18 +559,12 @@ def _limits(
     for chosen in (cuts, best[None]):
         rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
         (fpr_low, fpr_high), (fnr_low, fnr_high) = (
-            _wilson(rate, size, z) for rate, size in zip(rates, effective, strict=True)
+            wilson_limits(rate, size, z) for rate, size in zip(rates, effective, strict=True)
         )
         down = np.maximum(down, np.hypot((1 - x) * (rates[0] - fpr_low), x * (rates[1] - fnr_low)))
         up = np.maximum(up, np.hypot((1 - x) * (fpr_high - rates[0]), x * (fnr_high - rates[1])))
     optimism = np.maximum(cost - replicates.mean(axis=0), 0) / (2 ** (2 / 3) - 1)
     return np.maximum(cost - down, 0), np.minimum(cost + optimism + up, np.minimum(x, 1 - x))
-
-
-def _wilson(rate: Floats, size: float, z: float) -> tuple[Floats, Floats]:
-    centre = (rate + z**2 / (2 * size)) / (1 + z**2 / size)
-    half = z / (1 + z**2 / size) * np.sqrt(rate * (1 - rate) / size + z**2 / (4 * size**2))
-    return centre - half, centre + half
 
 
 def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -52,20 +53,6 @@ def _positive_scores(
     return score[:, list(classes).index(positive)], positive
 
 
-def _out_of_fold_scores(
-    cv_results: Any, X: ArrayLike, n_samples: int, pos_label: object, responses: tuple[str, ...]
-) -> tuple[np.ndarray, object]:
-    """Return the mean score of each sample over the folds that test it, nan where none does."""
-    estimators, tested = _read_folds(cv_results, n_samples)
-    sums, counts = np.zeros(n_samples), np.zeros(n_samples)
-    positive: object = None
-    for estimator, test in zip(estimators, tested, strict=True):
-        score, positive = _positive_scores(estimator, safe_indexing(X, test), pos_label, responses)
-        np.add.at(sums, test, score)
-        np.add.at(counts, test, 1)
-    return np.divide(sums, counts, out=np.full(n_samples, np.nan), where=counts > 0), positive
-
-
 def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
     """Return the estimators of a cross-validation, and the rows that each was tested on."""
     needed = {"estimator", "indices"}
@@ -85,6 +72,33 @@ def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.nda
     return list(cv_results["estimator"]), tested
 
 
+Scored = tuple[np.ndarray, dict[str, Any]]
+"""The scores that an estimator gives to samples, and what they are of, as arguments of a curve."""
+
+
+def _score_out_of_fold(
+    score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
+) -> Scored:
+    """Return the mean scores of each sample over the folds that test it, nan where none does."""
+    n_samples = num_samples(X)
+    estimators, tested = _read_folds(cv_results, n_samples)
+    counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
+    if once and counts.max() > 1:
+        raise ValueError(
+            f"cv_results must test a sample once, got one that is tested {counts.max():g} times: "
+            "its predictions are not independent, and intervals would be too short."
+        )
+    parts = [score(each, safe_indexing(X, t)) for each, t in zip(estimators, tested, strict=True)]
+    found, known = parts[0]
+    if any(not np.array_equal(known[name], each[name]) for _, each in parts for name in known):
+        raise ValueError("cv_results must hold estimators that all saw the same classes.")
+    sums = np.zeros((n_samples, *found.shape[1:]))
+    for test, (scores, _) in zip(tested, parts, strict=True):
+        np.add.at(sums, test, scores)
+    with np.errstate(invalid="ignore"):
+        return (sums.T / counts).T, known
+
+
 class ScoreDisplay(CurveDisplay):
     """The curve of a score of two classes, with its intervals; a subclass says what computes it."""
 
@@ -94,6 +108,16 @@ class ScoreDisplay(CurveDisplay):
     """Which of a classifier's responses are its score, the first that it has."""
     _responses_of_folds: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
     """The same for several fitted classifiers, whose probabilities have one scale."""
+    _once: ClassVar[bool] = False
+    """Whether no sample may be scored by two of them."""
+
+    @classmethod
+    def _score(
+        cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
+    ) -> Scored:
+        """Return the score of the positive class for each row of X, and that class."""
+        score, positive = _positive_scores(estimator, X, pos_label, responses)
+        return score, {"pos_label": positive}
 
     @classmethod
     def from_predictions(
@@ -112,7 +136,8 @@ class ScoreDisplay(CurveDisplay):
         y_true : array-like of shape (n_samples,)
             True classes, two.
         y_score : array-like of shape (n_samples,)
-            Larger says more surely positive.
+            Larger says more surely positive; of calibration the probability of the positive class,
+            or of each class.
         name : str, default=None
             What the legend calls the curve.
         ax : matplotlib Axes, default=None
@@ -133,19 +158,20 @@ class ScoreDisplay(CurveDisplay):
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
     ) -> Self:
-        """Draw the curve of a fitted classifier of two classes.
+        """Draw the curve of a fitted classifier, of two classes but for calibration.
 
         Parameters
         ----------
         estimator : classifier
             Fitted; its `decision_function`, or else `predict_proba`, gives the score. Net benefit
-            takes `predict_proba` alone.
+            and calibration take `predict_proba` alone.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)
             Their classes.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of ``estimator.classes_``.
+            The positive class; None is the second of ``estimator.classes_``, and of more than two,
+            which calibration takes, whichever is the likeliest.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -153,9 +179,9 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
-        score, positive = _positive_scores(estimator, X, pos_label, cls._responses)
+        score, known = cls._score(cls._responses, pos_label, estimator, X)
         kwargs.setdefault("name", name_estimators(estimator)[0])
-        return cls.from_predictions(y, score, pos_label=positive, **kwargs)
+        return cls.from_predictions(y, score, **known, **kwargs)
 
     @classmethod
     def from_cv_results(
@@ -172,9 +198,9 @@ class ScoreDisplay(CurveDisplay):
         """Draw one curve of the out-of-fold scores of a cross-validation.
 
         Each sample is scored by the models that were fitted without it. Over repeated folds its
-        scores are averaged; a sample that no fold tests is left out. The scores of different
-        models meet in one curve, so that they must share a scale: `predict_proba` is taken where
-        there is one.
+        scores are averaged, but not for calibration, which takes folds that test it once; a sample
+        that no fold tests is left out. The scores of different models meet in one curve, so that
+        they must share a scale: `predict_proba` is taken where there is one.
 
         Parameters
         ----------
@@ -203,17 +229,16 @@ class ScoreDisplay(CurveDisplay):
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X))
-        score, positive = _out_of_fold_scores(
-            cv_results, X, num_samples(X), pos_label, cls._responses_of_folds
-        )
-        tested = ~np.isnan(score)
+        score_fold = partial(cls._score, cls._responses_of_folds, pos_label)
+        score, known = _score_out_of_fold(score_fold, cv_results, X, cls._once)
+        tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])
         given = {"sample_weight": sample_weight, "groups": groups}
         for name, values in given.items():
             if values is not None:
                 kwargs[name] = np.asarray(values)[tested]
-        kwargs.setdefault("name", name_estimators(cv_results["estimator"][0])[0])
+        kwargs.setdefault("name", f"{name_estimators(cv_results['estimator'][0])[0]}, out of fold")
         labels = check_y("y", y)[tested]
-        return cls.from_predictions(labels, score[tested], pos_label=positive, **kwargs)
+        return cls.from_predictions(labels, score[tested], **known, **kwargs)
 
 
 class RateDisplay(ScoreDisplay):
@@ -461,8 +486,11 @@ class NetBenefitDisplay(ScoreDisplay):
 _CELLS = 40  # of the histogram
 
 
-class CalibrationDisplay(CurveDisplay):
-    """Calibration curve with intervals, the band of a calibrated model, and the scores.
+class CalibrationDisplay(ScoreDisplay):
+    """Calibration curve with intervals, the band of a calibrated model, and the probabilities.
+
+    The band and the histogram of the probabilities are options of `plot`: ``band=False`` and
+    ``histogram=False`` leave them out. Other options go to `matplotlib.axes.Axes.errorbar`.
 
     Parameters
     ----------
@@ -499,154 +527,21 @@ class CalibrationDisplay(CurveDisplay):
     """
 
     _names = ("calibration curve",)
+    _compute = staticmethod(calibration_curve)
+    _once = True
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        band: bool = True,
-        histogram: bool = True,
-        n_bins: int = 10,
-        strategy: str = "quantile",
-        method: str = "clopper_pearson",
-        confidence_level: float = 0.95,
-        pos_label: object = None,
-        labels: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **kwargs: Any,
-    ) -> CalibrationDisplay:
-        """Draw the curve of predicted probabilities.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,)
-            True classes.
-        y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Predicted probability of the positive class, or of each class.
-        n_bins : int, default=10
-            Number of bins.
-        strategy : {"quantile", "uniform"}, default="quantile"
-            Bins of equally many samples, or of equal width.
-        method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
-            The interval of each bin.
-        confidence_level : float, default=0.95
-            Nominal coverage in each bin by itself, of the interval and of the band.
-        pos_label : int, float, bool or str, default=None
-            The positive class, as in `calibration_curve`; of several columns, None draws how often
-            the class of the largest probability is the true one.
-        labels : array-like of shape (n_classes,), default=None
-            The class of each column of `y_proba`; None is the sorted classes of `y_true`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Each sample counts as often as its weight says.
-        name : str, default=None
-            What the legend calls the curve.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        band : bool, default=True
-            Draw the band of a calibrated model.
-        histogram : bool, default=True
-            Draw the probabilities at the foot.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar` for the points.
-
-        Returns
-        -------
-        display : CalibrationDisplay
-        """
-        curve = calibration_curve(
-            y_true,
-            y_proba,
-            n_bins=n_bins,
-            strategy=strategy,
-            method=method,
-            confidence_level=confidence_level,
-            pos_label=pos_label,
-            labels=labels,
-            sample_weight=sample_weight,
-        )
-        return cls(curve, name=name).plot(ax, band=band, histogram=histogram, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
-    ) -> CalibrationDisplay:
-        """Draw the curve of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, with `predict_proba`.
-        X : array-like of shape (n_samples, n_features)
-            Held-out samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of two, and of more whichever is the likeliest.
-        **kwargs : dict
-            Passed to `from_predictions`.
-
-        Returns
-        -------
-        display : CalibrationDisplay
-        """
-        probability, classes = _predict_classes(estimator, X)
-        kwargs.setdefault("name", name_estimators(estimator)[0])
-        chosen = _choose_class(classes, pos_label)
-        return cls.from_predictions(y, probability, pos_label=chosen, labels=classes, **kwargs)
-
-    @classmethod
-    def from_cv_results(
-        cls,
-        cv_results: dict[str, Any],
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        pos_label: object = None,
-        sample_weight: ArrayLike | None = None,
-        **kwargs: Any,
-    ) -> CalibrationDisplay:
-        """Draw one curve of the out-of-fold probabilities of a cross-validation.
-
-        Parameters
-        ----------
-        cv_results : dict
-            Of ``cross_validate`` of scikit-learn with ``return_estimator=True`` and
-            ``return_indices=True``; no sample may be tested twice.
-        X : array-like of shape (n_samples, n_features)
-            The samples that were given to it.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of two, and of more whichever is the likeliest.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Each sample counts as often as its weight says.
-        **kwargs : dict
-            Passed to `from_predictions`.
-
-        Returns
-        -------
-        display : CalibrationDisplay
-        """
-        estimators, tested = _read_folds(cv_results, num_samples(X))
-        _check_tested_once(tested)
-        parts = [
-            _predict_classes(estimator, safe_indexing(X, rows))
-            for estimator, rows in zip(estimators, tested, strict=True)
-        ]
-        classes = parts[0][1]
-        if any(list(found) != list(classes) for _, found in parts):
-            raise ValueError("cv_results must hold estimators that all saw the same classes.")
-        rows = np.concatenate(tested)
-        weight = None if sample_weight is None else safe_indexing(sample_weight, rows)
-        kwargs.setdefault("name", f"{name_estimators(estimators[0])[0]}, out of fold")
-        probability = np.vstack([found for found, _ in parts])
-        chosen = _choose_class(classes, pos_label)
-        options = {"pos_label": chosen, "labels": classes, "sample_weight": weight, **kwargs}
-        return cls.from_predictions(safe_indexing(y, rows), probability, **options)
+    def _score(
+        cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
+    ) -> Scored:
+        """Return the probabilities of all classes for each row of X, and the classes."""
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(f"estimator must have predict_proba, got {type(estimator).__name__}.")
+        classes = estimator.classes_
+        if pos_label is None and len(classes) == 2:
+            pos_label = classes[1].item()
+        return estimator.predict_proba(X), {"pos_label": pos_label, "labels": classes}
 
     def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:
         """Draw the points with their intervals, the diagonal, the band and the probabilities."""
@@ -702,26 +597,3 @@ class CalibrationDisplay(CurveDisplay):
         self.ax_.set_zorder(foot.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         return bars
-
-
-def _predict_classes(estimator: Any, X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of all classes for each row of X, and the classes."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "predict_proba"):
-        raise TypeError(
-            f"estimator must be a classifier with predict_proba, got {type(estimator).__name__}."
-        )
-    return np.asarray(estimator.predict_proba(X)), estimator.classes_
-
-
-def _choose_class(classes: np.ndarray, pos_label: object) -> object:
-    return classes[1].item() if pos_label is None and len(classes) == 2 else pos_label
-
-
-def _check_tested_once(tested: list[np.ndarray]) -> None:
-    times = np.bincount(np.concatenate(tested)).max()
-    if times > 1:
-        raise ValueError(
-            f"cv_results must test a sample once, got one that is tested {times} times: its "
-            "predictions are not independent, and intervals would be too short."
-        )

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, range_of_metric
+from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
@@ -28,6 +28,7 @@ __all__ = [
     "get_scorer_names",
     "make_clustering_scorer",
     "range_of",
+    "row_of_scorer",
 ]
 
 Scorer = Callable[..., float]
@@ -63,23 +64,23 @@ SCORERS: dict[str, Metric] = {
 )
 
 
+def row_of_scorer(name: str) -> Metric | None:
+    """Return the row of what a scorer computes; None where there is none."""
+    if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
+        return SCORERS.get(name)
+    function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
+    indices = (_read_index(row)[1] for row in INDICES if row.function_name == function.__name__)
+    return find_row(function) or next(indices, None)
+
+
 def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
     """Return the smallest and the largest value of what goes by this name: a scorer, or a metric
     that a report shows; infinite where they are not known.
     """
-    rows = [row for row in METRICS if any(each.name == name for each in row.reported)]
-    if name in SCORERS:
-        (low, high), turned = SCORERS[name].bounds(n_classes), name.startswith("neg_")
-    elif rows:
-        (low, high), turned = rows[0].bounds(n_classes), False
-    elif name in sklearn.metrics.get_scorer_names():
-        function, _, greater_is_better = metric_of_scorer(sklearn.metrics.get_scorer(name))
-        (low, high), turned = range_of_metric(function, n_classes), not greater_is_better
-        known = [row for row in INDICES if row.function_name == function.__name__]
-        low, high = (known[0].low, known[0].high) if known else (low, high)
-    else:
-        return ANY_NUMBER
-    return (0.0 - high, 0.0 - low) if turned else (low, high)
+    shown = (row for row in METRICS if any(each.name == name for each in row.reported))
+    row = SCORERS.get(name) or next(shown, None) or row_of_scorer(name)
+    low, high = ANY_NUMBER if row is None else row.bounds(n_classes)
+    return (0.0 - high, 0.0 - low) if name.startswith("neg_") else (low, high)
 
 
 def get_scorer_names() -> list[str]:

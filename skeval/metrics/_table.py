@@ -50,14 +50,14 @@ from skeval.metrics._classification import (
     weighted_fbeta_score,
 )
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
-from skeval.metrics._curves import check_curve_sample
-from skeval.metrics._ranking import break_even_point, ranking_loss
-from skeval.metrics._regression import LOSSES, error_norm
+from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
+from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._compat import metric_of_scorer
 
 __all__ = [
     "ANY_NUMBER",
+    "BINARY",
     "METRICS",
     "REPORTED",
     "SCORES",
@@ -67,7 +67,6 @@ __all__ = [
     "Reported",
     "Sample",
     "count_table",
-    "find_brier_losses",
     "find_row",
     "give_no_limits",
     "make_closed_forms",
@@ -161,6 +160,8 @@ class Metric:
         ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
         or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
         numbers of the columns of `y_pred`.
+    loss : str or None
+        The name of the loss whose mean the metric is; where greater is better, 1 less that mean.
     reported : tuple of Reported
         What a report shows of it without being asked.
     """
@@ -177,6 +178,7 @@ class Metric:
     counted: str = "all"
     side: bool | None = None
     per_sample: Callable[..., Floats] | None = None
+    loss: str | None = None
     root: bool = False
     reported: tuple[Reported, ...] = field(default=())
 
@@ -282,23 +284,6 @@ def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
     """Return a loss of each sample, the mean of those of its outputs."""
     losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
-
-
-def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
-    """Return the negative logarithms of the probabilities of the true classes."""
-    own = shares[np.arange(len(codes)), codes]
-    return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
-
-
-def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
-    """Return the squared distances of the probabilities from 0 and 1.
-
-    Of two classes it is that of the second one alone, as Brier has it.
-    """
-    hit = np.zeros_like(shares)
-    hit[np.arange(len(codes)), codes] = 1.0
-    squares: Floats = np.sum((shares - hit) ** 2, axis=1)
-    return squares / 2 if shares.shape[1] == 2 else squares
 
 
 def find_percentage_errors(y_true: Array, y_pred: Floats) -> Floats:
@@ -445,7 +430,12 @@ OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("hall", "t"), use_mean)
 
-ERRORS: dict[str, Any] = {"interval": (PROPORTION, OF_TABLE), "from_table": Costs(count_errors)}
+ERRORS: dict[str, Any] = {
+    "greater_is_better": False,
+    "interval": (PROPORTION, OF_TABLE),
+    "from_table": Costs(count_errors),
+    "loss": "zero_one",
+}
 OF_SIDE: dict[str, Any] = {
     "interval": (PROPORTION, OF_F_TABLE),
     "keywords": frozenset({"pos_label"}),
@@ -453,6 +443,8 @@ OF_SIDE: dict[str, Any] = {
 OF_RECALL = OF_SIDE | {"from_table": Averaged("recall")}
 OF_PRECISION = OF_SIDE | {"from_table": Averaged("precision")}
 LOSS: dict[str, Any] = {"range": (0.0, np.inf), "greater_is_better": False}
+SQUARED = LOSS | {"loss": "squared", "per_sample": partial(find_errors, "squared")}
+ABSOLUTE = LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absolute")}
 EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
@@ -465,6 +457,7 @@ METRICS: tuple[Metric, ...] = (
         sk.accuracy_score,
         interval=(PROPORTION, OF_TABLE),
         from_table=Costs(np.eye),
+        loss="zero_one",
         reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
@@ -532,9 +525,9 @@ METRICS: tuple[Metric, ...] = (
     Metric(specificity_score, counted="y_true", side=False, **OF_RECALL),
     Metric(ppv_score, counted="y_pred", side=True, **OF_PRECISION),
     Metric(npv_score, counted="y_pred", side=False, **OF_PRECISION),
-    Metric(error_rate, greater_is_better=False, **ERRORS),
-    Metric(sk.zero_one_loss, greater_is_better=False, **ERRORS),
-    Metric(sk.hamming_loss, greater_is_better=False, **ERRORS),
+    Metric(error_rate, **ERRORS),
+    Metric(sk.zero_one_loss, **ERRORS),
+    Metric(sk.hamming_loss, **ERRORS),
     Metric(
         macro_fbeta_score,
         interval=(OF_F_TABLE,),
@@ -572,6 +565,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.log_loss,
         range=(0.0, LARGEST_LOG_LOSS),
+        loss="log_loss",
         per_sample=find_log_losses,
         reported=(Reported("log_loss", "log loss"),),
         **PROBABILITIES,
@@ -579,6 +573,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.brier_score_loss,
         range=bound_brier,
+        loss="brier",
         per_sample=find_brier_losses,
         reported=(Reported("brier_score", "Brier score"),),
         **PROBABILITIES,
@@ -620,26 +615,18 @@ METRICS: tuple[Metric, ...] = (
         sk.root_mean_squared_error,
         interval=(OF_MEAN,),
         targets=CLASSES | {"continuous"},
-        per_sample=partial(find_errors, "squared"),
         root=True,
         reported=(Reported("root_mean_squared_error", "root mean squared error"),),
-        **LOSS,
+        **SQUARED,
     ),
     Metric(
         sk.mean_absolute_error,
         interval=(OF_MEAN,),
         targets=NUMBERS,
-        per_sample=partial(find_errors, "absolute"),
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
-        **LOSS,
+        **ABSOLUTE,
     ),
-    Metric(
-        sk.mean_squared_error,
-        interval=(OF_MEAN,),
-        targets=NUMBERS,
-        per_sample=partial(find_errors, "squared"),
-        **LOSS,
-    ),
+    Metric(sk.mean_squared_error, interval=(OF_MEAN,), targets=NUMBERS, **SQUARED),
     Metric(sk.mean_absolute_percentage_error, per_sample=find_percentage_errors, **LOSS),
     Metric(sk.mean_squared_log_error, per_sample=find_log_errors, **LOSS),
     Metric(error_norm, **LOSS),

@@ -22,9 +22,8 @@ from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.proportions import log_interval, normal_quantile, standard_error_of_ratio
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
-from skeval.metrics._checks import check_binary_scores
 from skeval.metrics._curves import check_curve_sample
-from skeval.utils._checks import warn_undefined, warn_user
+from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -177,9 +176,7 @@ def calibration_measures(
     check_binary_scores(y_true, y_proba, pos_label, sample_weight, "y_proba")  # names it in errors
     sample = check_curve_sample(y_true, y_proba, pos_label, sample_weight, groups, confidence_level)
     p = sample.score
-    if p.min() < 0 or p.max() > 1:
-        outside = p[(p < 0) | (p > 1)][0]
-        raise ValueError(f"y_proba must lie between 0 and 1, got {outside:g}.")
+    check_probabilities("y_proba", p)
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")

@@ -14,9 +14,10 @@ from skeval.model_selection._compare import (
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
-from skeval.model_selection._error_interval import error_interval
+from skeval.model_selection._error_interval import error_interval, score_interval
 from skeval.model_selection._estimates import (
     cross_val_error,
+    perturbation_interval,
     resubstitution_error,
 )
 from skeval.model_selection._holdout import (
@@ -29,7 +30,6 @@ from skeval.model_selection._permutation import (
     make_permutation_scorer,
     permutation_test,
 )
-from skeval.model_selection._perturbation import perturbation_interval
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
@@ -37,7 +37,6 @@ from skeval.model_selection._plot import (
     SimplexDisplay,
 )
 from skeval.model_selection._run_over_datasets import run_over_datasets
-from skeval.model_selection._score_interval import score_interval
 from skeval.model_selection._threshold import threshold_measures
 from skeval.model_selection._tuning import (
     refit_one_se,

@@ -43,11 +43,11 @@ from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._estimates import (
     Outcome,
     Settings,
+    answer_own_samples,
     check_enough,
     conclude,
     find,
     find_error,
-    predict_own_samples,
     untested_losses,
 )
 from skeval.model_selection._tuning import read_split_scores
@@ -135,9 +135,10 @@ def bootstrap_error(
         Draw within each class, so that every resample keeps the class sizes.
     groups : array-like of shape (n_samples,), default=None
         Draw whole groups instead of samples.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
         Use these resamples instead of drawing any; with `groups` they must draw groups whole.
     params : dict, default=None
@@ -290,9 +291,8 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     check_class_sizes(task.target.classes, task.target.codes)
     plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
     bags = sum_out_of_bag(task, plan, units)
-    predictions = task.target.decode(predict_own_samples(task))
     average = settings.get("average", "samples")
-    found = combine_estimates(task, predictions, bags, plan, units, average)
+    found = combine_estimates(task, answer_own_samples(task), bags, plan, units, average)
     n_tested = int(np.count_nonzero(bags.tests))
     common = Outcome([], plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
     return {method: common._replace(findings=[each]) for method, each in found.items()}
@@ -343,23 +343,23 @@ def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> Out
 
 def combine_estimates(
     task: Task,
-    predictions: np.ndarray,
+    answered: FitOutput,
     bags: OutOfBag,
     plan: ResamplingPlan,
     units: DrawingUnits,
     average: str,
 ) -> dict[str, Finding]:
     """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
-    loss_fn, truth, weights = task.loss, task.target.y, task.relative_weight
+    loss, weights = task.loss, task.relative_weight
+    truth, predictions = loss.pair(task.target, task.target.codes, answered)
     tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
     oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
     values = weigh_values(sample_errors, weights)
     oob = np.nanmean(values if average == "samples" else bags.errors)
-    losses = weigh_values(loss_fn(truth, predictions), weights)
-    gamma, gamma_values = no_information(
-        truth, predictions, None if loss_fn.name == "zero_one" else loss_fn, weights
-    )
+    losses = weigh_values(loss(truth, predictions), weights)
+    pairs = None if loss.name == "zero_one" else loss
+    gamma, gamma_values = no_information(truth, predictions, pairs, weights)
     influences = (
         sampling_influence(losses, units),
         oob_influence,
@@ -370,7 +370,7 @@ def combine_estimates(
     for method in METHODS:
         combined = combine(method, float(losses.mean()), float(oob), gamma)
         spread = standard_error(combined.gradient, *influences)
-        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss_fn.name)
+        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss.name)
         details = {
             "resubstitution": float(losses.mean()),
             "oob": float(oob),
@@ -425,13 +425,14 @@ def read_sample(
     for fit, answer in enumerate(answers):
         if answer is not None:
             of_row = np.zeros(len(task.target))
-            of_row[answer.rows] = task.loss_values(loss, answer.rows, answer.predicted)
+            of_row[answer.rows] = task.loss_values(loss, answer)
             losses[fit] = of_row[sample.rows]
-    (predicted,) = answers[0].expand(0)
     counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
-    truth, answered = task.target.y[sample.rows], task.target.decode(predicted[sample.rows])
+    place = np.searchsorted(answers[0].rows, sample.rows)
+    truth, predictions = loss.pair(task.target, task.target.codes[answers[0].rows], answers[0])
     pairs = None if loss.name == "zero_one" else loss
-    plus, apparent = resampled_plus(truth, answered, losses, counts == 0, pairs)
+    cases = truth[place], predictions[place]
+    plus, apparent = resampled_plus(*cases, losses, counts == 0, pairs)
     in_bag = np.sum(counts * losses[1:], axis=1) / counts.sum(axis=1)
     return Resampled(plus, apparent, in_bag)
 

@@ -71,6 +71,7 @@ from skeval._resampling.schemes import (
 )
 from skeval._resampling.target import Loss
 from skeval._resampling.task import Task
+from skeval._resampling.units import TooFewMembersError
 from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
@@ -86,15 +87,14 @@ from skeval.model_selection._estimates import (
     check_enough,
     completed,
     find,
+    find_perturbed,
     plan_leave_one_out,
     run_cross_validation,
     run_leave_one_out,
     run_resubstitution,
-    run_third,
     student_of_groups,
     untested_losses,
 )
-from skeval.model_selection._perturbation import find_perturbed
 from skeval.utils._checks import check_count, check_option
 
 __all__ = [
@@ -183,7 +183,7 @@ def units_to_test(task: Task, test_size: Any, least: int = 1) -> int:
     else:
         raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
-        raise ValueError(
+        raise TooFewMembersError(
             f"test_size must leave at least 2 of {n} {task.units.name} for training and {least} "
             f"for testing in method={task.method!r}, got {test_size!r}."
         )
@@ -239,7 +239,7 @@ def loss_moments(task: Task, scheme: Scheme) -> np.ndarray:
         if answer is None:
             continue
         for number, loss in enumerate(task.losses):
-            losses, weight, _ = task.tested(loss, answer.rows, answer.predicted)
+            losses, weight, _ = task.tested(loss, answer)
             powers = np.stack([losses, losses**2])
             moments[number, fit] = np.average(powers, axis=1, weights=weight)
     return moments
@@ -251,7 +251,7 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     (answer,) = completed(list(fit_scheme(task, subsample_scheme(task.units, n_test, 1, root))))
     findings = []
     for loss in task.losses:
-        tested = task.tested(loss, answer.rows, answer.predicted)
+        tested = task.tested(loss, answer)
         found = find(
             loss,
             mean_loss(tested),
@@ -263,7 +263,7 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
             binomial=False,
         )
         findings.append(found)
-    return Outcome(findings, 1)
+    return Outcome(findings, 1, n_tested=len(answer.rows))
 
 
 def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
@@ -272,7 +272,7 @@ def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     answers = list(fit_scheme(task, fold_scheme(task.units, n_folds, 1, root)))
     findings = []
     for loss in task.losses:
-        folds = [task.tested(loss, answer.rows, answer.predicted) for answer in completed(answers)]
+        folds = [task.tested(loss, answer) for answer in completed(answers)]
         pooled = concatenate_tested(folds)
         spread, n = float(np.var(pooled.losses)), len(pooled.losses)
         error = within_fold_error(folds) if within else np.sqrt(variance_of_mean(pooled))
@@ -387,13 +387,15 @@ def nested_folds(
         for left_out, answer in zip(scheme.left_out, fits, strict=True):
             if answer is None:
                 continue
+            tested = task.tested(loss, answer)
             if len(left_out) == 1:
-                outer[left_out[0]] = task.tested(loss, answer.rows, answer.predicted)
+                outer[left_out[0]] = tested
                 continue
             fold = folds[task.units.unit[answer.rows]]
             for k, within in (left_out, left_out[::-1]):
-                kept = answer.rows[fold == within], answer.predicted[fold == within]
-                inner.setdefault(k, []).append(task.tested(loss, *kept))
+                kept = fold == within
+                part = task.count(answer.rows[kept], tested.losses[kept])
+                inner.setdefault(k, []).append(part)
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         found += [NestedFold(out, concatenate_tested(parts)) for out, parts in pairs]
     if not found:
@@ -434,7 +436,7 @@ def run_replace_one_cv(task: Task, root: SeedSequence, settings: Settings) -> Ou
         if answer is None:
             continue
         for number, loss in enumerate(task.losses):
-            losses, weight, _ = task.tested(loss, answer.rows, answer.predicted)
+            losses, weight, _ = task.tested(loss, answer)
             weight = np.ones(len(losses)) if weight is None else weight
             at = number, *divmod(fit, n_folds)
             sums[at] = weight.sum(), weight @ losses, weight @ losses**2
@@ -554,14 +556,12 @@ def outcome_of_repeats(
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
     rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
-    weight = None if task.weight is None else task.weight[rows]
-    unit = None if task.units.n_groups is None else task.units.unit[rows]
-    stand_in = Tested(np.zeros(len(rows)), weight, unit)
+    stand_in = task.count(rows, np.zeros(len(rows)))
     for loss in task.losses:
         tested: list[list[Tested]] = [[] for _ in range(scheme.n_repeats)]
         for fit, answer in enumerate(answers):
             if answer is not None:
-                losses = task.tested(loss, answer.rows, answer.predicted)
+                losses = task.tested(loss, answer)
                 tested[fit // scheme.n_folds].append(losses)
         repeats = [concatenate_tested(parts) for parts in tested if parts]
         inflation = find_inflation(task, scheme, answers, loss)
@@ -585,7 +585,7 @@ def find_inflation(
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     fit = np.concatenate([np.full(len(answer.rows), fit) for fit, answer in done])
     row = np.concatenate([answer.rows for _, answer in done])
-    losses = np.concatenate([task.loss_values(loss, each.rows, each.predicted) for _, each in done])
+    losses = np.concatenate([task.loss_values(loss, each) for _, each in done])
     weight = None if task.weight is None else task.weight[row]
     dealt = Dealt(losses, row, fit // scheme.n_folds, fit % scheme.n_folds, weight)
     return inflation_of(shared_variance(dealt), scheme.n_repeats)
@@ -639,11 +639,6 @@ def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outc
     return outcome._replace(findings=[found])
 
 
-def list_third(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
-    """Return the hold-out error of `evaluate`, of a third as scikit-learn draws it."""
-    return {task.method: run_third(task, root, settings)}
-
-
 RESAMPLES: Settings = {"n_resamples": 200}
 DRAWN: dict[str, Any] = {"takes_weights": False, "holds_out": False}
 BOOTSTRAP: dict[str, Any] = {
@@ -666,7 +661,6 @@ ERROR_METHODS = {
         run_holdout,
         {"test_size": 1 / 3},
         part="holdout",
-        listed=list_third,
         meaning="on a third that was not trained on; depends on which third",
     ),
     "cross_validation": ErrorMethod(

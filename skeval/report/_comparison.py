@@ -15,9 +15,8 @@ from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._report import EvaluationReport
-from skeval.report._sections import Figure, Report, Section, Table
+from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import forbid_quoting, name_metric
-from skeval.report._warnings import Caution
 from skeval.utils._text import write_pvalue
 
 __all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]

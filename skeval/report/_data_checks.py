@@ -24,7 +24,7 @@ from sklearn.neighbors import NearestNeighbors
 from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.target import Target
 from skeval.datasets._values import read_times
-from skeval.report._warnings import Caution
+from skeval.report._sections import Caution
 
 __all__ = [
     "are_alike",

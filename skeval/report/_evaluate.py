@@ -37,6 +37,7 @@ from skeval.report._predictions import (
     warn_of_scores,
 )
 from skeval.report._report import EvaluationReport
+from skeval.report._sections import Caution
 from skeval.report._sentences import (
     ALPHA,
     Guess,
@@ -47,6 +48,7 @@ from skeval.report._sentences import (
     write_given_folds,
     write_guess,
     write_interruption,
+    write_warnings,
 )
 from skeval.report._source import (
     check_feature_names,
@@ -55,7 +57,6 @@ from skeval.report._source import (
     write_estimator,
 )
 from skeval.report._steps import Clock, Selection, Steps
-from skeval.report._warnings import Caution, write_warnings
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils._checks import (
     check_confidence_level,
@@ -163,9 +164,10 @@ def evaluate(
         Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
-    loss : {"zero_one", "squared", "absolute"} or callable, default=None
-        Per-sample loss ``(y_true, y_pred) -> (n,)``; None means 0-1 loss for classifiers and
-        squared error for regressors.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
+        for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
         Scorers beside the usual metrics, which need none; each scores each test set of the
         repeated folds, as in ``cross_validate``.

@@ -41,7 +41,7 @@ from skeval.report._predictions import (
     warn_of_metrics,
 )
 from skeval.report._report import MOST_ROWS, ScoredReport
-from skeval.report._sections import Figure, Section, Table
+from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     find_guess,
     find_unanswered,
@@ -50,7 +50,6 @@ from skeval.report._sentences import (
     write_chance,
 )
 from skeval.report._source import describe_run
-from skeval.report._warnings import Caution
 from skeval.utils._checks import (
     check_confidence_level,
     check_groups,

@@ -16,10 +16,9 @@ from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import Target
 from skeval.metrics import calibration_measures
-from skeval.metrics._regression import LOSSES
+from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import (
     REPORTED,
-    find_brier_losses,
     find_row,
     unwrap,
 )

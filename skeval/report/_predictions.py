@@ -31,7 +31,7 @@ from skeval.model_selection._error_interval import error_of_some
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
-from skeval.report._warnings import Caution
+from skeval.report._sections import Caution
 from skeval.utils._checks import naming
 from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame
 

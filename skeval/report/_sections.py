@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from skeval.report._page import check_extra, draw_svg, load_template
-from skeval.report._warnings import Caution
 from skeval.utils._checks import check_option
 from skeval.utils._text import (
     DataFrame,
@@ -31,7 +30,37 @@ from skeval.utils._text import (
     write_range,
 )
 
-__all__ = ["Figure", "Report", "Section", "Table"]
+__all__ = ["Caution", "Figure", "Report", "Section", "Table"]
+
+
+class Caution(str):
+    """A sentence with the code of the check that found it.
+
+    It is a string. The page "What can make an error estimate a lie" of the documentation has a
+    section for each code.
+
+    Attributes
+    ----------
+    code : str
+        Name of the check, such as "copies".
+    headline : str
+        Where the fault is so grave that the error must not be quoted: what it is, as a short
+        clause for the first sentence of a report. Else empty.
+    """
+
+    code: str
+    headline: str
+
+    def __new__(cls, code: str, text: str, headline: str = "") -> Caution:
+        """Return the sentence."""
+        self = super().__new__(cls, text)
+        self.code, self.headline = code, headline
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return what makes a copy of it."""
+        return self.code, str(self), self.headline
+
 
 Cell = str | float | tuple[float, float]
 """Of a table: a text, a number, or the two ends of an interval."""

@@ -45,10 +45,14 @@ from skeval.model_selection._error_interval import (
     plan_answer,
     read_answers,
 )
-from skeval.model_selection._estimates import Settings, conclude
+from skeval.model_selection._estimates import (
+    Settings,
+    conclude,
+    find_perturbed,
+    make_weighted_plan,
+)
 from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
-from skeval.model_selection._perturbation import find_perturbed, make_weighted_plan
 from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number

@@ -54,6 +54,8 @@ MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
     "absolute": "mean absolute error",
+    "log_loss": "log loss",
+    "brier": "Brier score",
 }
 
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.cases import every_other
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.base import clone
@@ -114,9 +115,10 @@ BEFORE = {
 WEIGHTS = {"none": None, "balanced": "balanced", "given": {"a": 2.0, "b": 0.5}}
 
 
-@pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("class_weight", WEIGHTS)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("before", "n_classes", "class_weight"),
+    every_other(BEFORE, [(n, weight) for n in (2, 3) for weight in WEIGHTS]),
+)
 def test_each_kind(before, class_weight, n_classes):
     """Counts, real weights and folds; few features and many; three of nine problems in turn."""
     n_compared = n_solved = 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.cases import every_other
 from scipy.sparse import csr_matrix
 from sklearn.feature_selection import (
     SelectKBest,
@@ -97,17 +98,16 @@ def test_same_null_distribution_as_scikit_learn(data, C):
     assert ours.pvalue == pvalue
 
 
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("percentile", [5, 10])
+@pytest.mark.parametrize(("data", "percentile"), every_other(DATA, [5, 10]))
 def test_a_share_of_the_features(data, percentile):
     X, y = DATA[data]
     assert isinstance(adapter_of(by_share(percentile), X, y), SelectedSVCAdapter)
     cv = StratifiedKFold(4)
-    orders = some_orders(len(y), 12)
+    orders = some_orders(len(y), 8)
     ours = permutation_test(by_share(percentile), X, y, cv=cv, permutations=orders)
     near_zero = X - 20 if data == "large offset" else X
     score, null, _ = permutation_test_score(
-        by_share(percentile), near_zero, y, cv=cv, n_permutations=12, random_state=1
+        by_share(percentile), near_zero, y, cv=cv, n_permutations=8, random_state=1
     )
     assert ours.statistic == score
     assert ours.null_distribution.tolist() == null.tolist()

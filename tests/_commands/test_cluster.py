@@ -9,7 +9,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.cases import every_other
 from helpers.outcomes import without_progress
+from joblib import parallel_config
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
@@ -84,8 +86,10 @@ def test_features_are_scaled_by_default(capsys, iris):
     assert str(report) in text
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("stability", ["prediction_strength", "adjusted_rand", "matched_accuracy"])
+@pytest.mark.parametrize(
+    ("algorithm", "stability"),
+    every_other(ALGORITHMS, ["prediction_strength", "adjusted_rand", "matched_accuracy"]),
+)
 def test_every_algorithm_and_stability_finds_three_clear_clusters(
     algorithm, stability, tmp_path, capsys
 ):
@@ -135,7 +139,9 @@ def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, cap
 
 
 def test_jobs_do_not_change_the_numbers(capsys):
-    assert printed(capsys, "iris", *QUICK) == printed(capsys, "iris", "--jobs", 2, *QUICK)
+    alone = printed(capsys, "iris", *QUICK)
+    with parallel_config(backend="threading"):
+        assert printed(capsys, "iris", "--jobs", 2, *QUICK) == alone
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.jobs import two_workers
 from helpers.long_runs import RUNS, Logged, X, y
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
@@ -259,7 +260,7 @@ FITS = {
     "selection": (selection(), [5]),
     "selection, many at a time": (selection(n_jobs=2), [5]),
     "no rounds": (selection(cv=None), []),
-    "nested": (selection().set_params(classifier=perturbation()), [5]),
+    "nested": (selection().set_params(classifier=perturbation(n_resamples=5)), [5]),
 }
 
 
@@ -291,7 +292,8 @@ def callback():
 def test_every_run_of_jobs_is_a_task_of_the_fit(name, callback):
     estimator, sizes = FITS[name]
     silent, listener = clone(estimator).fit(SAMPLES, y), Listener()
-    told = clone(estimator).set_callbacks(listener).fit(SAMPLES, y)
+    with parallel_config(backend="threading"):  # of the one that has several jobs
+        told = clone(estimator).set_callbacks(listener).fit(SAMPLES, y)
     np.testing.assert_array_equal(told.predict(SAMPLES), silent.predict(SAMPLES))
     root = listener.begun[0]
     assert root.max_subtasks == len(sizes)

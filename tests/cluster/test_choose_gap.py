@@ -13,7 +13,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import StabilityDisplay, choose_n_clusters, gap_statistic
-from skeval.cluster._choose import limit_gap, pick_candidate
+from skeval.cluster._choose import Measured, limit_gap, pick_candidate
 from skeval.cluster._stability import resolve_reference
 from skeval.utils._seeds import repetition_rng, root_seed
 
@@ -91,7 +91,7 @@ CURVES = [
 @pytest.mark.parametrize(("gap", "errors", "expected"), CURVES)
 def test_rule(gap, errors, expected):
     k = np.arange(1, len(gap) + 1)
-    limits = limit_gap(np.array(gap), np.array(errors), np.array([]), 0.8)
+    limits = limit_gap(Measured(np.array(gap), np.array(errors), np.array([]), 0.8))
     found = pick_candidate("gap", k, np.array(gap), limits, -np.inf)
     assert reference.choice(k, gap, errors) == expected
     assert found == (k[-1] if expected is None else expected)

@@ -55,12 +55,11 @@ NOT_EQUIVALENT = {
 @pytest.mark.parametrize(
     "estimator",
     [
-        CV2FeatureSelectionPipeline(cv=2),
         CV2FeatureSelectionPipeline(cv=None),
         CV2FeatureSelectionPipeline(final="consensus", cv=3),
         CV2FeatureSelectionPipeline(VarianceThreshold(), GaussianNB(), cv=StratifiedKFold(2)),
     ],
-    ids=["two rounds", "no rounds", "consensus", "other parts"],
+    ids=["no rounds", "consensus", "other parts"],
 )
 def test_scikit_learn_checks(estimator):
     failing = {} if isinstance(estimator.classifier, GaussianNB) else NOT_EQUIVALENT

@@ -1,4 +1,4 @@
-"""The kinds of data that every estimate must serve."""
+"""The kinds of data that every estimate must serve; which pairs of cases are tried."""
 
 from typing import Any, NamedTuple
 
@@ -72,3 +72,17 @@ CASES = make_cases()
 def plain(case):
     """X that the plain loops can index by rows."""
     return case.X.tocsr() if sparse.issparse(case.X) else case.X
+
+
+def every_other(rows, columns):
+    """Return every other pair, as on a chessboard: each row meets half of the columns.
+
+    For what is told apart by its row or by its column, and hardly by both. Entries of `columns`
+    that are tuples become several arguments.
+    """
+    return [
+        (row, *(column if isinstance(column, tuple) else (column,)))
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+        if (i + j) % 2 == 0
+    ]

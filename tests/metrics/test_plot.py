@@ -250,7 +250,10 @@ def test_net_benefit_needs_probabilities():
     with pytest.raises(ValueError, match="estimator must have predict_proba, got LinearSVC"):
         NetBenefitDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
     results = cross_validate(LinearSVC(), X, y, cv=3, **KEEP)
-    assert RocCurveDisplay.from_cv_results(results, X, y, n_resamples=2).name == "LinearSVC"
+    assert (
+        RocCurveDisplay.from_cv_results(results, X, y, n_resamples=2).name
+        == "LinearSVC, out of fold"
+    )
     with pytest.raises(ValueError, match="estimator must have predict_proba"):
         NetBenefitDisplay.from_cv_results(results, X, y)
 
@@ -436,5 +439,5 @@ def test_refusals():
     X, y = draw()
     with pytest.raises(NotFittedError):
         CalibrationDisplay.from_estimator(GaussianNB(), X, y)
-    with pytest.raises(TypeError, match="with predict_proba, got LinearSVC"):
+    with pytest.raises(ValueError, match="must have predict_proba, got LinearSVC"):
         CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)

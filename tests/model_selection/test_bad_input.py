@@ -351,6 +351,8 @@ def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count(backend)
     assert told.category is ConvergenceWarning
     assert str(told.message).startswith("10 times in fits: tolerance ")
     assert told.filename == jobs.__file__
+    if backend == "loky":
+        return  # the warnings of all runs meet in one place, wherever each has run
     with warnings.catch_warnings(record=True) as caught, jobs.two_workers(backend):
         warnings.simplefilter("default")
         sizes = {"n_bootstraps": 5, "n_permutations": 4, "include": "all"}

@@ -14,11 +14,12 @@ import pytest
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
+from sklearn import metrics as sk
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -40,7 +41,13 @@ from skeval._resampling.schemes import (
 )
 from skeval._resampling.target import Target, check_task, resolve_loss
 from skeval._resampling.task import Task
-from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
+from skeval.model_selection import (
+    bootstrap_error,
+    cross_val_error,
+    error_interval,
+    perturbation_interval,
+    resubstitution_error,
+)
 from skeval.model_selection._interval_methods import ERROR_METHODS, nested_folds
 from skeval.utils._seeds import root_seed
 
@@ -393,6 +400,70 @@ def test_intervals_scale_with_the_loss(method, loss):
         assert plain.confidence_interval(0.999, form).low >= 0
 
 
+class Certain(GaussianNB):
+    """Gives its prediction the probability 1."""
+
+    def predict_proba(self, X):
+        return (self.predict(X)[:, None] == self.classes_).astype(float)
+
+
+@every_method
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_losses_of_certain_probabilities_are_multiples_of_errors(method, n_classes):
+    rows = n_classes > Y
+    options = {"method": method, "random_state": 3, **SMALL[method]}
+    data = X[rows, 2:], np.array(list("abc"))[Y[rows]]
+    errors = error_interval(Certain(), *data, **options)
+    factors = {"log_loss": -np.log(np.finfo(float).eps), "brier": 1.0 if n_classes == 2 else 2.0}
+    for loss, factor in factors.items():
+        found = error_interval(Certain(), *data, loss=loss, **options)
+        assert found.value == pytest.approx(factor * errors.value)
+        assert_allclose(found.replicates, factor * errors.replicates, rtol=1e-12)
+        assert 0 <= found.interval.low <= found.value < found.interval.high
+
+
+def test_losses_of_probabilities_are_those_of_scikit_learn():
+    folds = list(KFold(4, shuffle=True, random_state=1).split(X))
+    rng, words = np.random.default_rng(2), np.array(list("zax"))[Y]
+    weight = rng.uniform(0.5, 2, N)
+    for loss, peer in (("log_loss", sk.log_loss), ("brier", mean_brier)):
+        means = []
+        for train, test in folds:
+            shares = (
+                LogisticRegression(tol=1e-10).fit(X[train], words[train]).predict_proba(X[test])
+            )
+            means.append(peer(words[test], shares, labels=["a", "x", "z"]))
+        found = cross_val_error(LogisticRegression(tol=1e-10), X, words, cv=folds, loss=loss)
+        assert_allclose(found.replicates, means, atol=1e-6)
+        expected = np.average(means, weights=[len(test) for _, test in folds])
+        assert found.value == pytest.approx(expected, abs=1e-6)
+        own = resubstitution_error(BAYES, X, words, loss=loss, sample_weight=weight)
+        shares = BAYES.fit(X, words, weight).predict_proba(X)
+        expected = peer(words, shares, labels=["a", "x", "z"], sample_weight=weight)
+        assert own.value == pytest.approx(expected)
+
+
+def mean_brier(y_true, shares, *, labels, sample_weight=None):
+    truth = np.array(y_true)[:, None] == np.array(labels)
+    return np.average(np.sum((shares - truth) ** 2, axis=1), weights=sample_weight)
+
+
+def test_no_information_of_probabilities():
+    """The mean loss over all pairs of a label and the probabilities of any sample."""
+    found = bootstrap_error(BAYES, X, Y, loss="log_loss", n_resamples=20, random_state=0)
+    shares = BAYES.fit(X, Y).predict_proba(X)
+    pairs = [-np.log(shares[j, Y[i]]) for i in range(N) for j in range(N)]
+    assert found.details["no_information"] == pytest.approx(np.mean(pairs))
+
+
+def test_losses_of_probabilities_need_some():
+    for loss in ("log_loss", "brier"):
+        with pytest.raises(ValueError, match=f"loss='{loss}' needs .* predict_proba, which SVC"):
+            error_interval(SVC(), X, Y, loss=loss)
+        with pytest.raises(ValueError, match=f"loss='{loss}' needs a classifier"):
+            error_interval(Ridge(), X, NUMBERS, loss=loss)
+
+
 @every_method
 def test_a_loss_of_ones_own_that_is_negative(method):
     def gain(y_true, y_pred):
@@ -405,8 +476,7 @@ def test_a_loss_of_ones_own_that_is_negative(method):
 
 
 @every_method
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("wrong", [False, True])
+@pytest.mark.parametrize(("grouped", "wrong"), [(False, False), (True, True)])
 def test_no_error_seen_is_no_certainty(method, grouped, wrong):
     apart = X + 50 * (np.arange(N) % 2)[:, None]
     groups = GROUPS.reshape(-1, 2).T.ravel() if grouped else None  # 2 samples of one class each

@@ -365,8 +365,7 @@ def make_weighed(routed):
     return GridSearchCV(model, SMOOTHING, cv=2, error_score="raise")
 
 
-@pytest.mark.parametrize("routed", [False, True])
-@pytest.mark.parametrize("behind", [0, 1, 2])
+@pytest.mark.parametrize(("behind", "routed"), [(0, True), (1, False), (2, True)])
 @pytest.mark.parametrize("name", fit_all(None))
 def test_a_search_that_splits_by_groups_is_given_those_of_its_samples(name, behind, routed):
     if name == "perturbation_interval" and routed:
@@ -390,8 +389,16 @@ def make_silent_pipeline(estimator, routed):
     return model.set_score_request(sample_weight=False) if routed else model
 
 
-@pytest.mark.parametrize("routed", [False, True])
-@pytest.mark.parametrize("kind", ["search", "pipeline", "pipeline in search", "search in pipeline"])
+@pytest.mark.parametrize(
+    ("kind", "routed"),
+    [
+        ("search", False),
+        ("pipeline", True),
+        ("pipeline in search", False),
+        ("pipeline in search", True),
+        ("search in pipeline", False),
+    ],
+)
 @pytest.mark.parametrize("name", fit_all(None, sample_weight=WEIGHTS))
 def test_weights_reach_the_classifier_in_a_search_or_a_pipeline(name, kind, routed):
     if name == "perturbation_interval":

@@ -178,7 +178,7 @@ def test_the_score_grows_with_the_metric():
     y, predicted = np.tile([0, 1], 20), np.tile([0, 1], 20)
     rule, scores = Told(), []
     scorer = make_permutation_scorer(accuracy_score, n_permutations=99, random_state=0)
-    for n_wrong in range(0, 41, 4):
+    for n_wrong in range(0, 41, 8):
         rule.predicted = np.where(np.arange(40) < n_wrong, 1 - predicted, predicted)
         scores.append(scorer(rule, y[:, None], y))
     assert scores == sorted(scores, reverse=True)

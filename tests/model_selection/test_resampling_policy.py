@@ -4,9 +4,9 @@ import copy
 import pickle
 from dataclasses import FrozenInstanceError
 
-import joblib
 import numpy as np
 import pytest
+from helpers.jobs import two_workers
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
@@ -68,7 +68,7 @@ def test_the_global_generator_is_left_alone(cancer, estimate):
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_any_number_of_workers_and_any_backend(cancer, estimate, backend):
     alone = estimate(GaussianNB(), *cancer, random_state=0, n_jobs=1)
-    with joblib.parallel_config(backend=backend):
+    with two_workers(backend):
         assert same(alone, estimate(GaussianNB(), *cancer, random_state=0, n_jobs=2))
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
 from scipy.stats import norm, t
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score, get_scorer, make_scorer, r2_score, roc_auc_score
@@ -288,3 +288,18 @@ def test_known_ranges_hold_what_scikit_learn_computes(scoring):
     for n_wrong in (1, 4, 9, 16, 19):
         guess = np.roll(target, n_wrong)
         assert low - 1e-12 <= scorer._sign * scorer._score_func(target, guess) <= high + 1e-12
+
+
+@pytest.mark.parametrize("method", ["repeated_cv", "holdout"])
+def test_scores_of_probabilities_are_their_losses(method):
+    X, y = load_iris(return_X_y=True)
+    scores = {"neg_log_loss": "log_loss", "neg_brier_score": "brier"}
+    options = {"method": method, "random_state": 0}
+    found = score_interval(GaussianNB(), X, y, scoring=list(scores), **options)
+    for name, loss in scores.items():
+        error = error_interval(GaussianNB(), X, y, loss=loss, **options)
+        assert found[name].value == -error.value
+        low, high = error.interval.low, error.interval.high
+        assert (found[name].interval.low, found[name].interval.high) == (-high, -low)
+    with pytest.raises(ValueError, match=r"scoring=.neg_log_loss. needs .* which SVC lacks"):
+        score_interval(SVC(), X, y, scoring="neg_log_loss", **options)

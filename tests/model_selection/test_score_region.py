@@ -12,7 +12,6 @@ from scipy.stats import binom, binomtest, norm
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference import tables
 from skeval._inference.proportions import area_interval
 from skeval._inference.tables import FScore, best_table, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import (
@@ -61,13 +60,6 @@ def columns(table):
     return np.repeat(np.indices(table.shape).reshape(2, -1), np.ravel(table), axis=1)
 
 
-@pytest.fixture
-def few_steps(monkeypatch):
-    """Limits within the exact ones: where the climb is slow, they are stopped on the way."""
-    monkeypatch.setattr(tables, "_MAX_STEPS", 40)
-
-
-@pytest.mark.usefixtures("few_steps")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("metric", RANGES, ids=_name_metric)
@@ -182,6 +174,37 @@ def test_limits_are_the_extremes_of_the_region(counts):
         assert high - 0.15 <= values.max() <= high + 1e-6
 
 
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[170, 0, 0], [0, 170, 0], [0, 2, 158]],  # four empty cells and one more share what is left
+        [[170, 0, 0], [0, 169, 1], [0, 1, 159]],
+        [[170, 0, 0], [0, 169, 1], [0, 0, 160]],
+    ],
+)
+@pytest.mark.parametrize("radius", [0.1, 1.1])
+def test_lower_limits_of_cells_equally_good_are_found_in_few_steps(counts, radius):
+    """Where steps along single lines went to and fro 500 times; SciPy works on the cells here."""
+    share = np.array(counts) / np.sum(counts)
+    chosen = np.ones(3, dtype=bool)
+    for metric in (
+        partial(f_score_gradient, score=FScore("recall", "macro", 1.0, chosen), n=1.0),
+        partial(f_score_gradient, score=FScore("f", "macro", 1.0, chosen), n=1.0),
+        partial(kappa, disagreement=1 - np.eye(3)),
+        phi,
+    ):
+        n_calls = 0
+
+        def counted(p, metric=metric):
+            nonlocal n_calls
+            n_calls += 1
+            return metric(p)
+
+        low = score_limits(counted, share, radius)[0]
+        assert n_calls < 1000
+        assert_allclose(low, reference.smallest_in_region(metric, share, radius), atol=2e-6)
+
+
 def test_best_table_is_of_the_region_and_gives_what_is_left_to_the_empty_cell():
     share = np.array([[0.5, 0.0], [0.0, 0.5]])
     table = best_table(share, -np.eye(2), 0.25)
@@ -272,10 +295,10 @@ COVERED = {
 }
 
 
-@pytest.mark.usefixtures("few_steps")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", COVERED)
-@pytest.mark.parametrize("prior", [0.5, 0.1])
+@pytest.mark.parametrize(
+    ("name", "prior"), [*((name, 0.1) for name in COVERED), (next(iter(COVERED)), 0.5)]
+)
 def test_coverage(name, prior):
     """95 % where BCa and the delta method held the truth in .71 to .82 (30 samples, rate .95)."""
     hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 100)

@@ -40,9 +40,11 @@ def test_every_metric_has_a_case():
     assert {case[0] for case in CASES} == {row.function for row in plain}
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("metric", "y_true", "y_pred"), CASES)
-def test_interval_is_that_of_the_metric(metric, y_true, y_pred, weighted):
+@pytest.mark.parametrize(
+    ("case", "weighted"), [(case, number % 2 == 1) for number, case in enumerate(CASES)]
+)
+def test_interval_is_that_of_the_metric(case, weighted):
+    metric, y_true, y_pred = case
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y_true)) if weighted else None
     calls = []
 

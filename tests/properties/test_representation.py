@@ -20,7 +20,7 @@ from helpers.outcomes import Refused, assert_same_numbers, assert_value_or_error
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-FEW = settings(max_examples=4, deadline=None, derandomize=True, database=None)
+FEW = settings(max_examples=3, deadline=None, derandomize=True, database=None)
 FEWER = settings(FEW, max_examples=2)
 LETTERS = np.array(list("abc"))
 SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32

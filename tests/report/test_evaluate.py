@@ -65,6 +65,7 @@ def test_estimates_are_those_of_the_single_functions(iris, report):
         "cross_validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
         "leave_one_out": cross_val_error(GaussianNB(), *iris, cv=LeaveOneOut()),
         ".632+": bootstrap_error(GaussianNB(), *iris, n_resamples=30, random_state=seed),
+        "holdout": error_interval(GaussianNB(), *iris, method="holdout", random_state=seed),
     }
     for name, expected in single.items():
         assert report[name].value == expected.value
@@ -617,3 +618,13 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     some = count_fits(*iris, budget=10.0)[0]
     assert 10 < some.answer.details["n_fits"] < 100
     assert "unless the limit of time" in some.to_html()
+
+
+def test_three_groups_are_too_few_to_hold_out_two_of_them():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    groups = np.repeat([0, 1, 2], 4)
+    report = evaluate(
+        GaussianNB(), X, np.arange(12) % 2, groups=groups, include="holdout", random_state=0
+    )
+    assert [each.method for each in report.estimates] == ["resubstitution", "cross_validation"]
+    assert any("There is no holdout estimate" in warning for warning in report.warnings)

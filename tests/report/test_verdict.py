@@ -35,6 +35,7 @@ import skeval
 from skeval._resampling.schemes import Cases
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
+from skeval.report._sections import Caution
 from skeval.report._sentences import (
     MEASURED,
     MEASURED_HEAVY,
@@ -48,7 +49,6 @@ from skeval.report._sentences import (
     write_coverage,
     write_error,
 )
-from skeval.report._warnings import Caution
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}

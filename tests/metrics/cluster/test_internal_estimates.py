@@ -34,11 +34,15 @@ def truth():
     return internal_indices(X, Y, **BY_DISTANCES)
 
 
-def test_coverage_bias_and_standard_error(truth):
-    results = [estimate(100, random_state=seed) for seed in range(200)]
+@pytest.fixture(scope="module")
+def estimates():
+    return [estimate(100, random_state=seed) for seed in range(200)]
+
+
+def test_coverage_bias_and_standard_error(truth, estimates):
     for name in NAMES:
         true = truth[name]
-        found = [result[name] for result in results]
+        found = [result[name] for result in estimates]
         values = np.array([each.value for each in found])
         covered = sum(true in each.interval for each in found)
         assert binomtest(covered, len(found), 0.95).pvalue > 1e-3, name
@@ -48,13 +52,14 @@ def test_coverage_bias_and_standard_error(truth):
 
 
 @pytest.mark.parametrize("confidence_level", [0.5, 0.8])
-def test_coverage_at_other_levels(truth, confidence_level):
-    results = [estimate(120, random_state=s, confidence_level=confidence_level) for s in range(150)]
+def test_coverage_at_other_levels(truth, estimates, confidence_level):
+    of_level = estimate(100, random_state=0, confidence_level=confidence_level)
     for name in NAMES:
-        found = [result[name] for result in results]
-        covered = sum(truth[name] in each.interval for each in found)
+        assert of_level[name].confidence_level == confidence_level
+        assert of_level[name].interval == estimates[0][name].confidence_interval(confidence_level)
+        found = [result[name].confidence_interval(confidence_level) for result in estimates]
+        covered = sum(truth[name] in interval for interval in found)
         assert binomtest(covered, len(found), confidence_level).pvalue > 1e-3
-        assert {e.confidence_level for e in found} == {confidence_level}
 
 
 @pytest.mark.parametrize("metric", ["manhattan", "cosine", "precomputed", "sparse"])

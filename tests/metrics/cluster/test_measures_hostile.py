@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.cases import every_other
 from reference import internal as reference
 
 from skeval.metrics import cluster as sk
@@ -36,9 +37,13 @@ def tile(request, monkeypatch):
     monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-@pytest.mark.parametrize("offset", [0.0, 1e8])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "offset", "metric"),
+    every_other(
+        KINDS,
+        [(0.0, "euclidean"), (0.0, "manhattan"), (1e8, "manhattan"), (1e8, "euclidean")],
+    ),
+)
 def test_hostile_data_equal_the_double_loops(kind, offset, metric):
     """Up to 60 features, one singleton; scales are powers of two, which round nothing."""
     rng = np.random.default_rng([len(kind), int(offset > 0), len(metric)])
