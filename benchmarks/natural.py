@@ -36,7 +36,7 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold, f_classif
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClassifierCV
 from sklearn.metrics import (
     adjusted_rand_score,
     calinski_harabasz_score,
@@ -142,7 +142,8 @@ logistic, tree, centroid = (
     DecisionTreeClassifier(),
     NearestCentroid(),
 )
-forest, qda = RandomForestClassifier(), QuadraticDiscriminantAnalysis(reg_param=0.1)
+forest, searched = RandomForestClassifier(), RidgeClassifierCV()
+qda = QuadraticDiscriminantAnalysis(reg_param=0.1)
 rbf, linear, poly, sigmoid = (SVC(kernel=kind) for kind in ("rbf", "linear", "poly", "sigmoid"))
 best = make_pipeline(SelectKBest(k=4), SVC(kernel="linear"))
 percentile = make_pipeline(SelectPercentile(f_classif), SVC(kernel="linear"))
@@ -151,7 +152,7 @@ NAMES = {
     id(model): name
     for name, model in {
         "ridge": ridge, "kNN": knn, "LDA": lda, "GaussianNB": nb, "logistic": logistic,
-        "tree": tree, "QDA": qda, "centroid": centroid, "forest": forest, "SVC()": rbf,
+        "tree": tree, "QDA": qda, "centroid": centroid, "forest": forest, "RidgeCV": searched, "SVC()": rbf,
         "SVC(linear)": linear, "SVC(poly)": poly, "SVC(sigmoid)": sigmoid,
         "SelectKBest + SVC(linear)": best, "SelectPercentile + SVC(linear)": percentile,
         "VarianceThreshold + scaler + SVC()": variance,
@@ -453,8 +454,9 @@ CALLS = [
     weighted_svc(),
     *[
         permuted(model)
-        for model in (ridge, knn, lda, scaled(ridge), scaled(logistic), nb, centroid)
+        for model in (ridge, knn, lda, scaled(ridge), scaled(knn), scaled(logistic), nb, centroid)
     ],
+    *[permuted(model, 50) for model in (searched, scaled(searched))],
     *[permuted(model, 50) for model in (rbf, linear, scaled(rbf), sigmoid, tree)],
     permuted(poly, 20),
     *[permuted(model, 50) for model in (best, percentile, variance, scaled(poly))],
