@@ -1,4 +1,4 @@
-"""Make ``_static/report.png``, the picture of the README: a report in headless Chromium.
+"""Make the pictures of the README and of the first page: a report in headless Chromium, and a plot.
 
 ``python doc/make_report_picture.py`` takes a minute and needs Chromium and the extra `report`.
 """
@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import skeval
 
 PICTURE = Path(__file__).parent / "_static" / "report.png"
+LANDING = PICTURE.with_name("landing.png")
 
 
 def diabetes_and_noise() -> tuple[np.ndarray, np.ndarray]:
@@ -33,8 +34,17 @@ def diabetes_and_noise() -> tuple[np.ndarray, np.ndarray]:
     return np.hstack([measured, rng.normal(size=(100, 990))]), fast
 
 
+def draw_noise() -> None:
+    """Draw what ``index.rst`` evaluates."""
+    X, y = np.random.default_rng(1).normal(size=(62, 2000)), np.arange(62) % 2
+    model = make_pipeline(SelectKBest(k=20), SVC(kernel="linear"))
+    figure = skeval.evaluate(model, X, y, random_state=0).plot().figure_
+    figure.savefig(LANDING, dpi=110, bbox_inches="tight")
+
+
 def main() -> None:
     """Evaluate, write the page, and take its picture."""
+    draw_noise()
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium is not installed")

@@ -30,6 +30,7 @@ __all__ = [
     "corrected_t",
     "correlated_t_probabilities",
     "differences_of",
+    "draw_contrasts",
     "exceedances",
     "exchange_pvalue",
     "five_by_two_f",
@@ -41,8 +42,10 @@ __all__ = [
     "percentile_limits",
     "significance_level",
     "simultaneous_level",
+    "step_down",
     "student_test",
     "tail_probability",
+    "variance_of_pairs",
 ]
 
 _TIE_TOLERANCE = 1e-12
@@ -142,6 +145,7 @@ def correlated_t_probabilities(
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 """What a test is to show of the difference: that it is not 0, above it, or below it."""
+N_CONTRASTS = 10_000
 EXACT_BELOW = 25  # discordant pairs
 BOUNDS = (-1.0, 1.0)  # of a difference of two rates
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
@@ -256,6 +260,44 @@ def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> 
         sign = 1 if alternative == "greater" else -1
         least, reached = sign * difference, sign * replicates
     return float((1 + exceedances(least, reached).sum()) / (1 + len(replicates)))
+
+
+def draw_contrasts(covariance: Floats, pairs: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+    """Draw the differences of pairs where nothing differs, each over its error, without sign.
+
+    Shape (N_CONTRASTS, n_pairs), of normal values of this covariance (Hothorn, Bretz and Westfall
+    2008); 0 of a pair whose difference does not vary.
+    """
+    variances, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(variances.clip(0.0))
+    values = rng.standard_normal((N_CONTRASTS, len(covariance))) @ root.T
+    first, second = pairs.T
+    errors = np.sqrt(variance_of_pairs(covariance, pairs))
+    errors[errors <= EQUAL * np.sqrt(np.abs(covariance).max())] = np.inf
+    drawn: Floats = np.abs(values[:, first] - values[:, second]) / errors
+    return drawn
+
+
+def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
+    """Return the variance of the difference of each of some pairs."""
+    first, second = pairs.T
+    own = np.diag(covariance)
+    variance: Floats = own[first] + own[second] - 2 * covariance[first, second]
+    return variance.clip(0.0)
+
+
+def step_down(statistics: Floats, drawn: Floats) -> Floats:
+    """Return P-values for all pairs together: the largest of those that are not larger (Westfall).
+
+    A pair is held against the largest of the draws of those pairs alone whose statistic is not
+    above its own, and is not more than chance where one before it is not.
+    """
+    order = np.argsort(-statistics, kind="stable")
+    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
+    exceeding = (largest >= statistics[order]).sum(axis=0)
+    pvalues = np.empty(len(order))
+    pvalues[order] = np.maximum.accumulate((1 + exceeding) / (1 + len(drawn)))
+    return pvalues
 
 
 def paired_delong(areas: Floats, covariance: Floats, alternative: str = "two-sided") -> PairedTest:

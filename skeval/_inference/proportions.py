@@ -46,7 +46,7 @@ __all__ = [
 _ROUNDING = 1e-12
 
 
-def normal_quantile(confidence_level: float, n_units: int | None = None) -> float:
+def normal_quantile(confidence_level: float, n_units: float | None = None) -> float:
     """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
     if n_units is None:
         return float(stats.norm.ppf((1 + confidence_level) / 2))
@@ -58,7 +58,7 @@ def normal_interval(
     standard_error: float,
     confidence_level: float,
     bounds: Limits = (-np.inf, np.inf),
-    n_units: int | None = None,
+    n_units: float | None = None,
 ) -> Limits:
     """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
     half = normal_quantile(confidence_level, n_units) * standard_error

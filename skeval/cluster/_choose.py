@@ -656,7 +656,7 @@ class NClustersChoice(Result):
 
 
 @validate_params(
-    {name: rule for name, rule in STABILITY.items() if name != "n_repeats"}
+    STABILITY
     | {
         "reference": [StrOptions(set(REFERENCES))],
         "metric": [StrOptions({SQUARED, "euclidean"})],

@@ -98,6 +98,7 @@ STABILITY = {
     "n_jobs": [Integral, None],
     "verbose": [Integral, "boolean"],
 }
+"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Least mean Jaccard coefficient of each verdict; at the last and below it is "dissolved"."""
@@ -484,7 +485,7 @@ def _judge(mean: float) -> str:
 
 
 @validate_params(
-    {name: rule for name, rule in STABILITY.items() if name != "n_repeats"}
+    STABILITY
     | {
         "method": [StrOptions(set(RESAMPLES))],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],

@@ -62,7 +62,7 @@ def index_of_draw(reference: Draws, index: Index, draw: Job) -> float:
 
 
 @validate_params(
-    {name: rule for name, rule in STABILITY.items() if name != "n_repeats"}
+    STABILITY
     | {
         "index": [callable],
         "greater_is_better": ["boolean"],
@@ -304,7 +304,7 @@ def index_of_half(X: Any, index: Index, half: Half) -> float:
 
 
 @validate_params(
-    {name: rule for name, rule in STABILITY.items() if name in ("n_jobs", "verbose")}
+    STABILITY
     | {
         "index": [callable],
         "growth": [StrOptions(set(GROWTHS)), None],

@@ -56,8 +56,10 @@ PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
     "sample_weight": ["array-like", None],
 }
 BIN_CONSTRAINTS: dict[str, list[object]] = {
+    **PROBABILITY_CONSTRAINTS,
     "n_bins": [Interval(Integral, 1, None, closed="left")],
     "strategy": [StrOptions({"quantile", "uniform"})],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
 }
 
 
@@ -101,7 +103,8 @@ def check_events(
         found = Events(happened, probability, weight, positive_label(classes, pos_label))
     check_probabilities("y_proba", found.probability)
     seen = found.weight > 0
-    return Events(*(column[seen] for column in found[:3]), pos_label=found.pos_label)
+    happened, probability, weight = (column[seen] for column in found[:3])
+    return Events(happened, probability, weight, found.pos_label)
 
 
 def _check_columns(
@@ -194,10 +197,8 @@ ROUNDING = 1e-12
 
 @validate_params(
     {
-        **PROBABILITY_CONSTRAINTS,
         **BIN_CONSTRAINTS,
         "method": [StrOptions(set(INTERVALS))],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
 )
 def calibration_curve(
@@ -356,13 +357,7 @@ def calibration_curve(
     )
 
 
-@validate_params(
-    {
-        **PROBABILITY_CONSTRAINTS,
-        **BIN_CONSTRAINTS,
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    }
-)
+@validate_params(BIN_CONSTRAINTS)
 def expected_calibration_error(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -503,7 +498,6 @@ def expected_calibration_error(
 
 @validate_params(
     {
-        **PROBABILITY_CONSTRAINTS,
         **BIN_CONSTRAINTS,
         "loss": [StrOptions(set(PROBABILITY_LOSSES))],
         "method": [StrOptions({"corp", "murphy"})],

@@ -52,9 +52,10 @@ _FBETA: dict[str, list[object]] = {
     "sample_weight": ["array-like", None],
     "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
 }
+"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
 
 
-@validate_params({name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")})
+@validate_params(_FBETA)
 def error_rate(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -100,7 +101,7 @@ def error_rate(
 
 
 _OF_CLASS: dict[str, list[object]] = {
-    **{name: _FBETA[name] for name in ("y_true", "y_pred", "sample_weight")},
+    **_FBETA,
     "pos_label": [Real, str, "boolean", None],
 }
 

@@ -6,7 +6,7 @@ its convex hull.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from numpy.random import Generator
@@ -16,7 +16,7 @@ from sklearn.metrics import auc, confusion_matrix
 
 from skeval._inference.estimate import Curve, Estimate
 from skeval._inference.proportions import normal_quantile, wilson_limits
-from skeval.metrics._curves import SCORE_CONSTRAINTS, cumulative_counts
+from skeval.metrics._curves import BAND_CONSTRAINTS, SCORE_CONSTRAINTS, cumulative_counts
 from skeval.utils._checks import (
     check_binary_scores,
     check_data,
@@ -353,16 +353,7 @@ def expected_cost(
     return float(curve.at(probability_cost))
 
 
-@validate_params(
-    {
-        **SCORE_CONSTRAINTS,
-        "baseline": ["array-like", None],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_resamples": [Interval(Integral, 1, None, closed="left")],
-        "n_points": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state", Generator],
-    }
-)
+@validate_params(BAND_CONSTRAINTS)
 def cost_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -49,6 +49,7 @@ from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
+    "BAND_CONSTRAINTS",
     "SCORE_CONSTRAINTS",
     "CurveSample",
     "break_even_point",
@@ -362,12 +363,14 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
 
 BAND_CONSTRAINTS: dict[str, list[object]] = {
     **SCORE_CONSTRAINTS,
+    "baseline": ["array-like", None],
     "groups": ["array-like", None],
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     "n_resamples": [Interval(Integral, 1, None, closed="left")],
     "n_points": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state", Generator],
 }
+"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -816,16 +819,7 @@ def _limits(
 _GRID = np.arange(1, 100) / 100
 
 
-@validate_params(
-    {
-        **{name: rule for name, rule in SCORE_CONSTRAINTS.items() if name != "y_score"},
-        "y_proba": ["array-like"],
-        "baseline": ["array-like", None],
-        "thresholds": ["array-like", None],
-        "groups": ["array-like", None],
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    }
-)
+@validate_params(BAND_CONSTRAINTS | {"y_proba": ["array-like"], "thresholds": ["array-like", None]})
 def net_benefit(
     y_true: ArrayLike,
     y_proba: ArrayLike,

@@ -43,7 +43,7 @@ SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
 
 @validate_params(
     {
-        **{name: rule for name, rule in PROBABILITY_CONSTRAINTS.items() if name != "labels"},
+        **PROBABILITY_CONSTRAINTS,
         "groups": ["array-like", None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state", Generator],

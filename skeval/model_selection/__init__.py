@@ -33,6 +33,7 @@ from skeval.model_selection._permutation import (
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
+    LeaderboardDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Estimate",
     "EstimatesDisplay",
     "HoldoutSize",
+    "LeaderboardDisplay",
     "NullDistributionDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",

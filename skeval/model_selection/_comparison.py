@@ -35,6 +35,8 @@ from skeval.utils._text import (
 
 __all__ = ["Comparison", "Difference", "draw_posterior"]
 
+MOST_LISTED = 10
+"""Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
 """The posterior probability from which a conclusion is drawn."""
 
@@ -183,10 +185,13 @@ class Comparison(Result):
     omnibus : Test or None
         The test that nothing differs: Cochran's Q, or Friedman's test with the F of Iman and
         Davenport. None where the method has none.
+    greater_is_better : bool
+        Whether a larger score is better.
     details : mapping
-        What else the method found. Of scores of splits: ``split_scores``, of shape (n_splits,
-        n_names). Over data sets: their names ``datasets`` and those ``dropped`` for a missing
-        score, the ``scores`` of shape (n_datasets, n_names), the ``split_scores`` of each,
+        What else the method found. Of "max_t" the ``standard_errors`` of all, and ``lows`` and
+        ``highs`` of the interval of each by itself. Of scores of splits: ``split_scores``, of shape
+        (n_splits, n_names). Over data sets: their names ``datasets`` and those ``dropped`` for a
+        missing score, the ``scores`` of shape (n_datasets, n_names), the ``split_scores`` of each,
         ``mean_ranks``, the ``critical_difference`` of mean ranks, the ``reason`` for the test, and
         the ``test_fraction``.
     scope : str
@@ -203,6 +208,7 @@ class Comparison(Result):
     level: float = 0.05
     confidence_level: float = 0.95
     omnibus: Test | None = None
+    greater_is_better: bool = True
     details: Details = field(default_factory=dict, repr=False)
     scope: str = ""
 
@@ -218,9 +224,11 @@ class Comparison(Result):
 
     @property
     def worth(self) -> np.ndarray:
-        """What orders the things, larger is better: minus the mean rank, or the score."""
+        """What orders the things, larger is better: minus the mean rank or loss, or the score."""
         ranks = self.details.get("mean_ranks")
-        return self.values if ranks is None else -ranks
+        if ranks is not None:
+            return -ranks
+        return self.values if self.greater_is_better else -self.values
 
     @property
     def order(self) -> np.ndarray:
@@ -265,8 +273,12 @@ class Comparison(Result):
 
     def _sides_of(self, name: str) -> list[tuple[Difference, int]]:
         """Return the differences that a name takes part in; 1 where it comes first, else -1."""
-        pairs = self.differences.values()
-        return [(each, 1 if each.a == name else -1) for each in pairs if name in (each.a, each.b)]
+        pairs, better = self.differences.values(), 1 if self.greater_is_better else -1
+        return [
+            (each, better if each.a == name else -better)
+            for each in pairs
+            if name in (each.a, each.b)
+        ]
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
         """Return a number of all pairs as a table, the row before the column.
@@ -340,7 +352,8 @@ class Comparison(Result):
             for each in (found, unknown, ~found & ~unknown)
         )
         alone = len(best) == 1
-        worth = "best mean rank" if "mean_ranks" in self.details else "highest score"
+        worth = "highest score" if self.greater_is_better else "lowest score"
+        worth = "best mean rank" if "mean_ranks" in self.details else worth
         said = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
         if beaten:
             said += f"; {'it differs' if alone else 'they differ'} from {beaten} by more than"
@@ -398,13 +411,22 @@ class Comparison(Result):
             if dropped:
                 title += f" ({len(dropped)} dropped: {', '.join(dropped)})"
         rows = [(self.names[place], write_number(worth[place])) for place in self.order]
+        many = len(self.names) > MOST_LISTED
+        if many:
+            ranks = self.ranks
+            for row, (name, text) in enumerate(rows):
+                ends = ranks[name].interval
+                rows[row] = name, f"{text}  rank {ends.low:g} to {ends.high:g}"
         lines = [align_text(title, rows)]
         if self.omnibus is not None:
             tested = f"{write_number(self.omnibus.statistic)}, {say_pvalue(self.omnibus.pvalue, 3)}"
             lines.append(f"{self.omnibus.method}: {self.omnibus.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
         pairs += " interval" if len(self.names) == 2 else " intervals for all together"
-        lines.append(align_text(pairs, [_write_pair(each) for each in self._list_pairs()]))
+        if many:
+            lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
+        else:
+            lines.append(align_text(pairs, [_write_pair(each) for each in self._list_pairs()]))
         if "reason" in self.details:
             lines.append(fill_text(self.details["reason"]))
         return "\n".join([*lines, fill_text(self.conclusion)])

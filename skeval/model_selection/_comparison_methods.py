@@ -28,6 +28,7 @@ from skeval._inference.paired import (
     corrected_t,
     correlated_t_probabilities,
     differences_of,
+    draw_contrasts,
     exchange_pvalue,
     five_by_two_f,
     five_by_two_t,
@@ -36,6 +37,9 @@ from skeval._inference.paired import (
     paired_delong,
     significance_level,
     simultaneous_level,
+    step_down,
+    tail_probability,
+    variance_of_pairs,
 )
 from skeval._inference.posteriors import (
     N_DRAWS,
@@ -43,7 +47,12 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.proportions import normal_interval
+from skeval._inference.proportions import (
+    effective_size,
+    normal_interval,
+    normal_quantile,
+    wilson_interval,
+)
 from skeval._inference.ranks import (
     critical_difference,
     friedman,
@@ -63,6 +72,7 @@ __all__ = [
     "ComparisonMethod",
     "Draws",
     "InTime",
+    "Joint",
     "Question",
     "Source",
     "Splits",
@@ -121,6 +131,31 @@ class Draws(NamedTuple):
     exchange: Callable[[int, int], np.ndarray] | None = None
 
 
+class Joint(NamedTuple):
+    """Scores of all, (n_names,), and their covariance; see `Predictions.joint`.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_names,)
+    covariance : ndarray of shape (n_names, n_names)
+        Due to the units, samples or groups of them, that all share.
+    n_units : int or None
+        How many units the covariance is made of; None where Student's quantile is not for it.
+    n_rates : int or None
+        Number of samples, where each scores 0 or 1.
+    own : ndarray of shape (n_names,)
+        The variance of each that nothing shares: that between its seeds.
+    n_seeds : ndarray of shape (n_names,)
+    """
+
+    values: np.ndarray
+    covariance: np.ndarray
+    n_units: int | None
+    n_rates: int | None
+    own: np.ndarray
+    n_seeds: np.ndarray
+
+
 class InTime(NamedTuple):
     """Losses or gains of all in the order of time, (n_names, n_samples).
 
@@ -147,6 +182,7 @@ class Question:
     confidence_level: float = 0.95
     correction: str = "holm"
     root: SeedSequence = field(default_factory=SeedSequence)
+    greater_is_better: bool = True
 
 
 class Pair(NamedTuple):
@@ -161,12 +197,17 @@ class Pair(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a test finds of all: their scores, and a function that judges two by their places."""
+    """What a test finds of all: their scores, and a function that judges two by their places.
+
+    From the level at which all intervals hold together `alone` finds that of each; None is by
+    Bonferroni's inequality.
+    """
 
     values: np.ndarray
     judge: Callable[[int, int], Pair]
     details: Details = MappingProxyType({})
     omnibus: Test | None = None
+    alone: Callable[[float], float] | None = None
 
 
 def level_over_datasets(confidence_level: float) -> float:
@@ -305,6 +346,8 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
     places = list(combinations(range(len(names)), 2))
     pairs = [found.judge(*two) for two in places]
     correction = "none" if row.simultaneous else question.correction
+    bonferroni = partial(simultaneous_level, n_intervals=len(pairs))
+    together = found.alone or (bonferroni if len(pairs) > 1 else keep_level)
     alone = [pair.test.pvalue for pair in pairs]
     shared: dict[str, Any] = {
         "method": method,
@@ -325,11 +368,11 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
             statistic=pair.test.statistic,
             pvalue=float(pvalue),
             alternative=question.alternative,
-            limits={pair.interval: partial(hold_together, pair.test.limits, len(pairs))},
+            limits={pair.interval: partial(hold_together, pair.test.limits, together)},
             n_samples=source.n_samples,
             replicates=pair.replicates,
             allow_point=pair.allow_point,
-            details=pair.details | {"pvalue_alone": pair.test.pvalue},
+            details={"pvalue_alone": pair.test.pvalue} | pair.details,
             **shared,
         )
     return Comparison(
@@ -341,17 +384,16 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         correction=correction,
         omnibus=found.omnibus,
         details=dict(found.details),
+        greater_is_better=question.greater_is_better,
         **shared,
     )
 
 
 def hold_together(
-    limits: Callable[[float], Limits], n_intervals: int, confidence_level: float
+    limits: Callable[[float], Limits], together: Callable[[float], float], confidence_level: float
 ) -> Limits:
-    """Return the ends of one of many intervals that all hold together at a level (Bonferroni)."""
-    if n_intervals > 1:
-        confidence_level = simultaneous_level(confidence_level, n_intervals)
-    return limits(confidence_level)
+    """Return the ends of one of many intervals that all hold together at a level."""
+    return limits(together(confidence_level))
 
 
 def judge_splits(splits: Splits, question: Question) -> Findings:
@@ -430,6 +472,78 @@ def judge_areas(areas: Areas, question: Question) -> Findings:
         return Pair(float(values[a] - values[b]), test, "delong", {"paired": paired})
 
     return Findings(values, judge)
+
+
+def judge_joint(joint: Joint, question: Question) -> Findings:
+    """The largest t of all pairs, by the covariance of all scores.
+
+    Of samples that score 0 or 1 the interval is that of Agresti and Min, of groups with their
+    variance in the place of that of independent samples: half a sample is added to each cell.
+    """
+    values, n, k = joint.values, joint.n_rates, len(joint.values)
+    pairs = np.array(list(combinations(range(k), 2)))
+    first, second = pairs.T
+    shared, own = variance_of_pairs(joint.covariance, pairs), joint.own[first] + joint.own[second]
+    centres, variances, bounds = values[first] - values[second], shared + own, (-np.inf, np.inf)
+    if n is not None:
+        variances = (n**2 * variances + 1 + 2 * n * centres**2 / (n + 2)) / (n + 2) ** 2
+        centres, bounds = centres * n / (n + 2), (-1.0, 1.0)
+    degrees = np.full(len(pairs), np.inf if joint.n_units is None else joint.n_units - 1.0)
+    if own.any():  # Satterthwaite
+        parts = sum(joint.own[at] ** 2 / np.maximum(1, joint.n_seeds[at] - 1) for at in pairs.T)
+        parts = parts + shared**2 / degrees
+        degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        statistics = np.where(centres == 0, 0.0, centres / np.sqrt(variances))
+    statistics[np.isinf(statistics)] = np.nan  # differences that do not vary cannot be judged
+    alone = 2 * stats.t.sf(np.abs(statistics), degrees)
+    pvalues, level = alone, keep_level
+    if k > 2:
+        rng = np.random.default_rng(question.root)
+        drawn = draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
+        pvalues = step_down(stats.norm.isf(alone / 2), drawn)
+        pvalues[np.isnan(alone)] = np.nan
+        level = partial(level_of_largest, drawn.max(axis=1))
+    elif question.alternative != "two-sided":
+        law = stats.t(degrees[0])
+        pvalues = [tail_probability(law, float(statistics[0]), question.alternative)]
+    place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
+
+    def judge(a: int, b: int) -> Pair:
+        at = place[a, b]
+        error = float(np.sqrt(variances[at]))
+        n_units = None if np.isinf(degrees[at]) else float(degrees[at]) + 1
+        limits = partial(normal_interval, float(centres[at]), error, bounds=bounds, n_units=n_units)
+        test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
+        details = {"pvalue_alone": float(alone[at])}
+        return Pair(float(values[a] - values[b]), test, "max_t", details)
+
+    return Findings(values, judge, describe_each(joint, question.confidence_level), alone=level)
+
+
+def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
+    """Return the standard error and the interval of each by itself; of rates Wilson's."""
+    errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
+    ends = []
+    for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
+        if n is None:
+            ends.append(normal_interval(value, error, confidence_level, n_units=joint.n_units))
+        else:
+            size = effective_size(value, error, n, joint.n_units)
+            z = normal_quantile(confidence_level, joint.n_units)
+            ends.append(wilson_interval(value * size, size, confidence_level, z))
+    lows, highs = np.array(ends).T
+    return {"standard_errors": errors, "lows": lows, "highs": highs}
+
+
+def keep_level(confidence_level: float) -> float:
+    """Return the level of a single interval."""
+    return confidence_level
+
+
+def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
+    """Return the level of each of many intervals by draws of the largest of their statistics."""
+    return 1 - 2 * float(stats.norm.sf(np.quantile(largest, confidence_level)))
 
 
 def judge_draws(draws: Draws, question: Question) -> Findings:
@@ -577,6 +691,9 @@ ROWS = (
         "permutation", "paired permutation", "exchanges", judge_exchanges, scope=RULES
     ),
     ComparisonMethod("bootstrap", "paired bootstrap", "draws", judge_draws, scope=RULES),
+    ComparisonMethod(
+        "max_t", "largest t of all pairs", "joint", judge_joint, simultaneous=True, scope=RULES
+    ),
     ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, **OF_LABELS),
     ComparisonMethod(
         "cochran_q", "McNemar's test after Cochran's Q", judge=judge_right_of_all, **OF_LABELS

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Limits, Results
@@ -23,7 +23,7 @@ from skeval._resampling.schemes import Cases
 from skeval._resampling.target import LossLike, resolve_loss
 from skeval._resampling.task import Task, read_task
 from skeval._resampling.weights import Params, check_takes_weights
-from skeval.metrics._scorers import get_scorer_names, range_of, row_of_scorer
+from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
     AUTO,

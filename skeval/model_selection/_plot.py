@@ -18,6 +18,7 @@ from skeval.utils._text import mean_loss_name, write_range
 __all__ = [
     "CriticalDifferenceDisplay",
     "DifferencesDisplay",
+    "LeaderboardDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
 ]
@@ -318,6 +319,143 @@ class DifferencesDisplay(Display):
         if np.isfinite([low, high]).all():
             ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
         return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
+
+
+ROW_INCHES, COLUMN = 0.26, 0.11  # of a system, and of a column of bars
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LeaderboardDisplay(Display):
+    """Systems from the best to the worst, with intervals of scores and ranks, and ties.
+
+    Each score has its interval by itself. The intervals of ranks, on the right, hold together; a
+    bar joins systems of which no two are found different. It is recommended to use `from_result`.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The systems, from the best to the worst.
+    values, lows, highs : sequence of float
+        Their scores, and the ends of the interval of each.
+    ranks : sequence of (float, float)
+        Ends of the interval of the rank of each.
+    groups : sequence of (int, int)
+        First and last place of each bar.
+    scoring : str
+        Name of the score.
+    title : str
+        What is drawn.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    bars_ : list of matplotlib Line2D
+        The bars.
+
+    See Also
+    --------
+    compare_predictions : Computes what is drawn, with ``method="max_t"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import LeaderboardDisplay, compare_predictions
+    >>> right = np.random.default_rng(0).random((6, 200)) < np.linspace(0.5, 0.8, 6)[:, None]
+    >>> systems = {f"system {k}": each for k, each in enumerate(right.astype(float))}
+    >>> display = LeaderboardDisplay.from_result(compare_predictions(None, systems))
+    >>> display.names[0]
+    'system 5'
+    """
+
+    names: Sequence[str]
+    values: Sequence[float]
+    lows: Sequence[float]
+    highs: Sequence[float]
+    ranks: Sequence[tuple[float, float]]
+    groups: Sequence[tuple[int, int]]
+    scoring: str
+    title: str
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a comparison with an interval of each score."""
+        return isinstance(result, Comparison) and "lows" in result.details
+
+    @classmethod
+    def from_result(cls, result: Comparison, *, ax: Any = None) -> LeaderboardDisplay:
+        """Draw a result of ``compare_predictions(..., method="max_t")``.
+
+        Parameters
+        ----------
+        result : Comparison
+            The result.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        LeaderboardDisplay
+        """
+        if not cls.fits(result):
+            raise ValueError("result must be of method='max_t', to have an interval of each.")
+        order, ranks = result.order, result.ranks
+        names, level = [result.names[place] for place in order], 100 * result.confidence_level
+        return cls(
+            names=names,
+            values=result.values[order].tolist(),
+            lows=result.details["lows"][order].tolist(),
+            highs=result.details["highs"][order].tolist(),
+            ranks=[(ranks[name].interval.low, ranks[name].interval.high) for name in names],
+            groups=[(names.index(g[0]), names.index(g[-1])) for g in result.tied if len(g) > 1],
+            scoring=result.scoring,
+            title=f"{level:g} % intervals; bars: not found different",
+        ).plot(ax=ax)
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        beside = LETTER * max(len(shorten_name(name)) for name in self.names)
+        bars = COLUMN * len(self._place_bars())
+        return AXIS + beside + 1.0 + bars, 1.2 + ROW_INCHES * len(self.names)
+
+    def _place_bars(self) -> list[list[tuple[int, int]]]:
+        """Return the bars of each column: those that do not meet share one."""
+        columns: list[list[tuple[int, int]]] = []
+        for first, last in self.groups:
+            free = [column for column in columns if column[-1][1] < first]
+            if not free:
+                columns.append([])
+            (free or columns[-1:])[0].append((first, last))
+        return columns
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw scores, ranks and bars."""
+        rows = np.arange(len(self.names))
+        values, lows, highs = (np.asarray(each) for each in (self.values, self.lows, self.highs))
+        ends = np.array([values - lows, highs - values]).clip(0.0)
+        drawn = {"fmt": "o", "markersize": 4, "color": "C0", "ecolor": "0.6"} | kwargs
+        ax.errorbar(values, rows, xerr=ends, **drawn)
+        ax.set_yticks(rows, [shorten_name(name) for name in self.names])
+        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=self.scoring)
+        ax.set_title(self.title, fontsize="medium", loc="left")
+        ax.grid(axis="y", color="0.92")
+        ax.set_axisbelow(True)
+        said = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
+        ax.text(1, -1, "rank", **said)
+        for row, (low, high) in enumerate(self.ranks):
+            ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **said)
+        self.bars_ = []
+        for number, column in enumerate(self._place_bars()):
+            drawn = {"color": "C3", "lw": 2.5} | self._put_beside(ax, 0.8 + COLUMN * number)
+            for first, last in column:
+                self.bars_ += ax.plot([1, 1], [first - 0.25, last + 0.25], **drawn)
+
+    @staticmethod
+    def _put_beside(ax: Any, inches: float) -> dict[str, Any]:
+        """Return the options of what stands so far to the right of the axes."""
+        from matplotlib.transforms import ScaledTranslation
+
+        shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
+        return {"transform": ax.get_yaxis_transform() + shift, "clip_on": False}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -31,32 +31,41 @@ USUAL = (
     "mean_absolute_error",
 )
 """The metrics that stand side by side, of those that any report has."""
+MOST_TABULATED = 5
+"""Of more systems the page has the ranks, and not the pairs."""
+CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-values"}
 SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EvaluationComparison(Report, Mapping):
-    """The reports of several estimators, and the comparison of all pairs of them.
+    """The reports of several estimators, or systems, and the comparison of all pairs of them.
 
-    It is a mapping: ``comparison["svm"]`` is the `EvaluationReport` of one of them. It has the
+    It is a mapping: ``comparison["svm"]`` is the report of one of them. It has the
     `warnings` of all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of
     every report.
 
     Attributes
     ----------
-    reports : dict of str to EvaluationReport
-        One for each estimator, on the same folds and resamples.
+    reports : dict of str to EvaluationReport or PredictionsReport
+        One for each estimator, on the same folds and resamples; or for each system.
     comparison : Comparison or None
         All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
-        the folds keep the order of the samples, or fits failed.
+        the folds keep the order of the samples, or fits failed. Of predictions all pairs on the
+        same samples, by the largest t.
     """
 
-    reports: dict[str, EvaluationReport]
+    reports: dict[str, Any]
     comparison: Comparison | None
 
-    title, main_part, row_name = "Comparison of estimators", "estimators", "name"
+    main_part, row_name = "estimators", "name"
 
-    def __getitem__(self, name: str) -> EvaluationReport:
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The heading of the page."""
+        return f"Comparison of {self._first.compared.split()[0]}"
+
+    def __getitem__(self, name: str) -> Any:
         """Return the report of an estimator."""
         if name not in self.reports:
             raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
@@ -84,7 +93,7 @@ class EvaluationComparison(Report, Mapping):
     @property
     def facts(self) -> list[str]:
         """The size of the data, and of how many estimators."""
-        return [f"{self._first.n_samples} samples, {len(self)} estimators on the same folds"]
+        return [f"{self._first.n_samples} samples, {len(self)} {self._first.compared}"]
 
     @property
     def about(self) -> dict[str, Any]:
@@ -92,7 +101,7 @@ class EvaluationComparison(Report, Mapping):
         return {"reports": self.reports}
 
     @property
-    def _first(self) -> EvaluationReport:
+    def _first(self) -> Any:
         return next(iter(self.values()))
 
     def _make_sections(self) -> Iterator[Section]:
@@ -100,7 +109,7 @@ class EvaluationComparison(Report, Mapping):
         yield self._show_side_by_side()
         yield self._show_pairs()
         for name, report in self.items():
-            yield Section(name, explains=[report.verdict], code=report.estimator)
+            yield Section(name, explains=[report.verdict], code=getattr(report, "estimator", None))
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each estimator with its interval; requires matplotlib.
@@ -123,7 +132,7 @@ class EvaluationComparison(Report, Mapping):
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
         quoted = {name: report.answer for name, report in self.items()}
-        level = self._first.level
+        level, named = self._first.level, self._first.headline_metric
         rows = []
         for name, report in self.items():
             found, interval = report.main_metrics, quoted[name].interval
@@ -131,12 +140,12 @@ class EvaluationComparison(Report, Mapping):
             rows.append((name, quoted[name].value, (interval.low, interval.high), *cells))
         figure = Figure(
             self.plot,
-            f"The error of each, with {level}s. Two that overlap may still differ: the pairs "
+            f"The {named} of each, with {level}s. Two that overlap may still differ: the pairs "
             "below are compared on the same samples.",
-            label=f"Forest plot of the errors of {len(self)} estimators.",
+            label=f"Forest plot of the {named} of {len(self)} {self._first.compared}.",
             height=1.2 + 0.42 * len(self),
         )
-        head = ["estimator", "error", level, *map(name_metric, metrics)]
+        head = [self._first.compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
         return Section(
             "Side by side",
             figures=[figure],
@@ -149,6 +158,22 @@ class EvaluationComparison(Report, Mapping):
         heading, found = "Which is better?", self.comparison
         if found is None:
             return Section(heading, results={"comparison": []})
+        pairs = [each.to_dict() for each in found.differences.values()]
+        ranks = {name: rank.to_dict() for name, rank in found.ranks.items()}
+        results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
+        figures = []
+        if "lows" in found.details and len(self) > 2:
+            figures.append(
+                Figure(
+                    found.plot,
+                    "From the best to the worst: each with its interval; the intervals of the "
+                    "ranks hold together; bars join those of which no two are found different.",
+                    label=f"Leaderboard of {len(self)}.",
+                    height=1.2 + 0.26 * len(self),
+                )
+            )
+        if figures and len(self) > MOST_TABULATED:
+            return Section(heading, figures=figures, results=results)
         rows = [
             (
                 f"{a} - {b}",
@@ -159,17 +184,16 @@ class EvaluationComparison(Report, Mapping):
             for (a, b), each in found.differences.items()
         ]
         table = Table(
-            f"Differences of {found.scoring} on the same test sets, by {found.title}; "
-            "the intervals hold together, P-values are corrected by Holm.",
+            f"Differences of {found.scoring} on the same test sets, by {found.title}; the "
+            f"intervals hold together, {CORRECTED[found.correction]}.",
             ["pair", f"difference of {found.scoring}", self._first.level, "P"],
             rows,
             left=(0, 2),
         )
-        pairs = [each.to_dict() for each in found.differences.values()]
-        return Section(heading, tables=[table], results={"comparison": pairs})
+        return Section(heading, figures=figures, tables=[table], results=results)
 
 
-def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
+def _read_row(name: str, report: Any) -> dict[str, Any]:
     """Return what a report says in one row."""
     quoted = report.answer
     row = {"name": name, "error": quoted.value}
@@ -177,7 +201,7 @@ def _read_row(name: str, report: EvaluationReport) -> dict[str, Any]:
     return row | {metric: each.value for metric, each in report.main_metrics.items()}
 
 
-def collect_cautions(reports: Mapping[str, EvaluationReport]) -> Iterator[Caution]:
+def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
     """Yield the warnings of every report, with the name of its estimator."""
     for name, report in reports.items():
         for text in report.warnings:

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
-from skeval.model_selection import EstimatesDisplay
+from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._subgroups import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import threshold_measures
+from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
     Given,
@@ -28,6 +30,7 @@ from skeval.report._given import (
     find_answer,
     find_rare,
     find_worst,
+    list_systems,
     measure_calibration,
     measure_scoring,
     measure_some,
@@ -85,7 +88,7 @@ def evaluate_predictions(
     labels: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PredictionsReport:
+) -> PredictionsReport | EvaluationComparison:
     """Return every metric of predictions with its interval, and what else they tell.
 
     For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
@@ -98,8 +101,10 @@ def evaluate_predictions(
     ----------
     y_true : array-like of shape (n_samples,)
         True classes or numbers.
-    predictions : array-like of shape (n_samples,) or (n_samples, n_classes)
+    predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
+        A dict, or a data frame whose columns are no classes of `y_true`, holds those of several
+        systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
         What they are. "auto": labels where all are classes of `y_true`, or text; numbers where
         `y_true` has fractions or more than 20 distinct whole numbers; else probabilities where they
@@ -136,12 +141,13 @@ def evaluate_predictions(
     Returns
     -------
     PredictionsReport
+        Of several systems an `EvaluationComparison`, which holds one for each.
 
     Raises
     ------
     ValueError
         If an argument breaks a rule; the message names argument, rule and value. `y_true` of
-        several columns and several systems are refused: see `compare_predictions`.
+        several columns is refused.
 
     See Also
     --------
@@ -165,7 +171,10 @@ def evaluate_predictions(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
-    refuse_several(y_true, predictions)
+    systems = list_systems(y_true, predictions)
+    if systems is not None:
+        return _evaluate_each(systems, arguments)
+    refuse_several(y_true)
     refuse_other_order(y_true, predictions)
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
@@ -217,6 +226,53 @@ def evaluate_predictions(
         warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
+
+
+COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
+
+
+def _evaluate_each(systems: Mapping[str, Any], arguments: dict[str, Any]) -> EvaluationComparison:
+    """Return the reports of several systems, and their comparison on the same samples."""
+    arguments = arguments | {"random_state": small_seed(arguments["random_state"])}
+    y_true, seed = arguments["y_true"], arguments["random_state"]
+    options = {k: v for k, v in arguments.items() if k not in ("y_true", "predictions")}
+    reports = {
+        name: evaluate_predictions(y_true, each, **options) for name, each in systems.items()
+    }
+    return EvaluationComparison(
+        reports=reports,
+        comparison=_compare_systems(reports, options),
+        warnings=tuple(collect_cautions(reports)),
+        **describe_run("skeval.evaluate_predictions", arguments, seed),
+    )
+
+
+def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> Comparison:
+    """Return the comparison of all pairs by the metric that answers."""
+    kinds = {report.kind for report in reports.values()}
+    if len(kinds) > 1:
+        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
+    (kind,), first = kinds, next(iter(reports.values()))
+    found = {name: report.out_of_fold for name, report in reports.items()}
+    many = first.class_sizes is not None and len(first.class_sizes) > 2
+    truth, metric, scoring = None, None, "accuracy"
+    if kind == "numbers":
+        truth, metric = first.out_of_fold.target.y, mean_squared_error
+        given = {name: each.predicted for name, each in found.items()}
+    elif kind != "labels" and not many:
+        truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
+        given = {name: each.class_scores[:, 1] for name, each in found.items()}
+    elif kind == "probabilities":
+        given, scoring = {name: -each.loss for name, each in found.items()}, "minus the Brier score"
+    else:
+        given = {name: 1 - each.loss for name, each in found.items()}
+    shared = ("groups", "sample_weight", "confidence_level", "random_state")
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        made = compare_predictions(
+            truth, given, metric=metric, method="max_t", **{name: options[name] for name in shared}
+        )
+    return made if metric else replace(made, scoring=scoring)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -278,7 +334,13 @@ class PredictionsReport(ScoredReport):
     title = "Evaluation of predictions"
     main_part = "metrics"
     scored = "predictions"
+    compared = "systems on the same samples"
     residuals = "the prediction of each sample and how far the truth lies above it."
+
+    @property
+    def headline_metric(self) -> str:  # type: ignore[override]
+        """What the answer is."""
+        return self.answer.name
 
     @property
     def verdict(self) -> str:

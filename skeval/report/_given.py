@@ -50,6 +50,7 @@ __all__ = [
     "find_answer",
     "find_rare",
     "find_worst",
+    "list_systems",
     "measure_calibration",
     "measure_scoring",
     "measure_some",
@@ -156,17 +157,28 @@ class Given(NamedTuple):
         )
 
 
-def refuse_several(y_true: Any, predictions: Any) -> None:
-    """Raise where there are several targets, or several systems."""
+def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
+    """Return the predictions of several systems by name; None where there is one."""
+    if isinstance(predictions, Mapping):
+        found = {str(name): each for name, each in predictions.items()}
+    elif hasattr(predictions, "columns") and hasattr(predictions, "iloc"):
+        names = list(predictions.columns)
+        if len(names) < 2 or {str(each) for each in np.unique(y_true)} <= {*map(str, names)}:
+            return None
+        found = {str(name): predictions.iloc[:, at] for at, name in enumerate(names)}
+    else:
+        return None
+    if len(found) < 2:
+        raise ValueError(f"predictions must hold two systems at least, got {list(found)}.")
+    return found
+
+
+def refuse_several(y_true: Any) -> None:
+    """Raise where there are several targets."""
     if np.ndim(y_true) > 1 and np.shape(y_true)[1] > 1:
         raise ValueError(
             f"y_true must hold one class or number for each sample, got shape {np.shape(y_true)}; "
             "of several labels a sample evaluate each column by itself."
-        )
-    if isinstance(predictions, Mapping):
-        raise ValueError(
-            "predictions must be those of one system, got a dict; "
-            "skeval.model_selection.compare_predictions compares several."
         )
 
 

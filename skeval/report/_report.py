@@ -85,6 +85,8 @@ class ScoredReport(Report):
 
     counted = ""
     """How the samples of the confusion matrix are counted, behind a comma."""
+    compared, headline_metric = "estimators on the same folds", "error"
+    """What several of them are, and what stands first of each."""
     scored = "scores"
     """What the legend calls the curves."""
     residuals = ""
@@ -345,8 +347,10 @@ class EvaluationReport(ScoredReport):
     @property
     def basis(self) -> list[str]:
         """What the interval of the answer is for, how it was made, and how that is known."""
-        weighted = bool(np.ptp(self.out_of_fold.weight))
-        return write_coverage(self.answer, self.class_sizes, self.out_of_fold.cases, weighted)
+        found = self.out_of_fold
+        weighted, shares = bool(np.ptp(found.weight)), found.probabilities
+        certain = shares is not None and not np.all(shares)
+        return write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain)
 
     @property
     def facts(self) -> list[str]:

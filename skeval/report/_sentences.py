@@ -420,6 +420,10 @@ MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (91, 100)}
 UNDETERMINED = " Of least squares with as many features as samples it was {} %."
 UNDETERMINED_RATES = {"squared": 32, "absolute": 1}
 """The cell that is not among these, since no inflation is enough there."""
+MEASURED_SHARES = {"log_loss": (89, 100), "brier": (92, 100)}
+"""The same by loss of probabilities, none of which is 0 for the first."""
+MEASURED_CERTAIN = (79, 100)
+"""The same of the log loss of nearest neighbours, some of whose probabilities are 0."""
 MEASURED_RARE = (92, 100)
 """The same, of two classes of which one is a tenth."""
 MEASURED_HEAVY = (86, 88)
@@ -429,9 +433,16 @@ REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
 def write_coverage(
-    answer: Estimate, sizes: Mapping[Any, int] | None, cases: Cases, weighted: bool
+    answer: Estimate,
+    sizes: Mapping[Any, int] | None,
+    cases: Cases,
+    weighted: bool,
+    certain: bool = False,
 ) -> list[str]:
-    """Say what the interval of the answer is for, how it was made, and how that is known."""
+    """Say what the interval of the answer is for, how it was made, and how that is known.
+
+    Probabilities that are `certain` are those of which some are 0.
+    """
     if not np.isfinite(answer.interval.low):
         return []
     folds = answer.details["parameters"]["n_folds"]
@@ -454,18 +465,23 @@ def write_coverage(
         *first, last = unmeasured
         listed = f"{', '.join(first)} and {last}" if first else last
         return [target, f"How often it holds that error has not been measured for {listed}."]
-    measured = _write_measured(answer, sizes)
+    measured = _write_measured(answer, sizes, certain)
     if (answer.n_samples or 0) > MOST:
         measured += " With more samples it has not been measured."
     return [target, measured]
 
 
-def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None) -> str:
+def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
     """Say how often such intervals held the error in the simulations that are nearest."""
     loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
     if loss == "squared" and degrees is not None and degrees < HEAVY:
         of = "numbers where, as here, few large errors carry the mean,"
         return HELD.format(of, *MEASURED_HEAVY)
+    if loss in MEASURED_SHARES:
+        if loss == "log_loss" and certain:
+            of = "rules that, as here, give some probabilities of 0, which cost most where wrong,"
+            return HELD.format(of, *MEASURED_CERTAIN)
+        return HELD.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
     if loss in MEASURED_NUMBERS:
         held = HELD.format("50 to 500 samples", *MEASURED_NUMBERS[loss])
         return held + UNDETERMINED.format(UNDETERMINED_RATES[loss])
@@ -479,7 +495,7 @@ def _list_unmeasured(
     answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool
 ) -> Iterator[str]:
     """Yield what the intervals were not measured for."""
-    if answer.details["loss"] not in {"zero_one", *MEASURED_NUMBERS}:
+    if answer.details["loss"] not in {"zero_one", *MEASURED_NUMBERS, *MEASURED_SHARES}:
         yield f"the {answer.details['loss']} loss"
     if answer.confidence_level != 1 - ALPHA:
         yield f"intervals of {100 * answer.confidence_level:g} %"

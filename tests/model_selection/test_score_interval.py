@@ -182,7 +182,8 @@ def test_default_scores():
 def test_methods_of_single_losses_refuse_other_scores(method):
     with pytest.raises(
         ValueError,
-        match=f"scoring must be 'accuracy', .* for method='{method}', which needs losses of single "
+        match=f"scoring must be 'accuracy', 'neg_brier_score', 'neg_log_loss', 'neg_mean_absolute_"
+        f"error', 'neg_mean_squared_error' for method='{method}', which needs losses of single "
         "samples, got 'roc_auc'; methods for any score are 'corrected_t', 'conservative_z'",
     ):
         score_interval(BAYES, X, Y, scoring=["accuracy", "roc_auc"], method=method)

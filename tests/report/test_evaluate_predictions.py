@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 
 import skeval
 from skeval.metrics import calibration_measures
-from skeval.model_selection import metric_interval
+from skeval.model_selection import compare_predictions, metric_interval
 from skeval.report._given import read_predictions
 
 N = 120
@@ -250,7 +250,7 @@ def test_what_a_reader_should_know_is_said(data):
     ("change", "message"),
     [
         ({"y_true": np.zeros((N, 2), dtype=int)}, "evaluate each column by itself"),
-        ({"predictions": {"a": np.zeros(N)}}, "compare_predictions"),
+        ({"predictions": {"a": np.zeros(N)}}, "two systems at least"),
         ({"predictions": np.zeros(N - 1)}, "same length"),
         ({"predictions": np.full(N, np.nan)}, "NaN"),
         ({"predictions": np.array(["a"] * N)}, "both hold"),
@@ -332,3 +332,40 @@ def test_no_warning_of_python_reaches_the_user(data):
         evaluate(data["y"], np.zeros(N, dtype=int))
         evaluate(data["y"], np.full(N, 0.5))
         evaluate(data["score"], np.zeros(N))
+
+
+def test_several_systems_are_compared_on_the_same_samples(data):
+    y, p, groups = data["y"], data["p"], data["groups"]
+    worse = np.clip(p + np.random.default_rng(5).normal(0, 0.3, N), 0, 1)
+    given = {"one": p, "same": p, "worse": worse}
+    found = evaluate(y, given, groups=groups)
+    assert list(found) == ["one", "same", "worse"]
+    alone = evaluate(y, worse, groups=groups)
+    assert found["worse"].answer.interval == alone.answer.interval
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pairs = compare_predictions(
+            y, given, metric=sk.brier_score_loss, groups=groups, random_state=found.seed
+        )
+    assert found.comparison["one", "worse"].interval == pairs["one", "worse"].interval
+    assert set(found.comparison.best) == {"one", "same"}
+    assert len(found.to_frame("ranks")) == 3
+    assert "3 systems on the same samples" in found.facts[0]
+    assert "Leaderboard" in found.to_html()
+    frame = pd.DataFrame({"x": p, "z": worse})
+    assert evaluate(y, frame).comparison.names == ("x", "z")
+    for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):
+        assert evaluate(y, each, kind=kind).comparison.scoring in ("accuracy", "roc_auc_score")
+    with pytest.raises(ValueError, match="two systems at least"):
+        evaluate(y, {"one": p})
+    with pytest.raises(ValueError, match="must all be of one kind"):
+        evaluate(y, {"one": p, "labels": (p > 0.5) * 1})
+
+
+def test_several_systems_of_three_classes_and_of_numbers(three):
+    y, proba = three
+    found = evaluate(y, {"one": proba, "flat": np.full_like(proba, 1 / 3)})
+    assert found.comparison.best == ("one",)
+    number = np.random.default_rng(6).normal(size=60)
+    guesses = {"near": number + 0.1, "far": -number}
+    assert evaluate(number, guesses).comparison.best == ("near",)

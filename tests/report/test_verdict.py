@@ -38,9 +38,11 @@ from skeval.model_selection._permutation import permutation_result
 from skeval.report._sections import Caution
 from skeval.report._sentences import (
     MEASURED,
+    MEASURED_CERTAIN,
     MEASURED_HEAVY,
     MEASURED_NUMBERS,
     MEASURED_RARE,
+    MEASURED_SHARES,
     UNDETERMINED_RATES,
     Guess,
     RareClass,
@@ -362,6 +364,8 @@ SIZES = {"a": 30, "b": 30}
         ({"loss": "squared", "degrees_of_freedom": 30.0}, None, "In simulations of 50 to 500"),
         ({"loss": "squared", "degrees_of_freedom": 5.0}, None, "few large errors carry the mean"),
         ({"loss": "absolute", "degrees_of_freedom": 5.0}, None, "In simulations of 50 to 500"),
+        ({"loss": "brier"}, SIZES, "In simulations of two classes and 50 to 1,000 samples it held"),
+        ({"loss": "log_loss"}, {"a": 58, "b": 2}, "a class of less than a tenth"),
         ({"loss": "own"}, None, "has not been measured for the own loss."),
         ({"n_samples": 49}, SIZES, "for fewer than 50 samples."),
         ({"confidence_level": 0.8}, SIZES, "for intervals of 80 %."),
@@ -413,6 +417,22 @@ def test_what_is_said_of_coverage_is_what_the_benchmark_has():
         )
         assert found == told
         assert ends(loss, undetermined) == (UNDETERMINED_RATES[loss],) * 2
+    for loss, told in MEASURED_SHARES.items():
+        every = loss == "brier"
+        assert ends(loss, lambda row, e=every: e or "neighbours" not in row["learner"]) == told
+    assert ends("log_loss", lambda row: "neighbours" in row["learner"]) == MEASURED_CERTAIN
+
+
+def test_log_loss_of_certain_probabilities_is_not_trusted():
+    X, y = draw_rare(60, 30)
+    sentences = {
+        model: " ".join(skeval.evaluate(model, X, y, loss="log_loss", **FEW).basis)
+        for model in (KNeighborsClassifier(3), LogisticRegression())
+    }
+    certain, smooth = sentences.values()
+    assert "rules that, as here, give some probabilities of 0" in certain
+    assert "probabilities of 0" not in smooth
+    assert "where 95 % were promised" in smooth
 
 
 def test_squared_errors_are_told_in_the_unit_of_the_target():

@@ -1,0 +1,237 @@
+"""Many systems on the same samples: covariance, seeds, ranks, and the size of the comparison."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.coverage import consistent_with
+from scipy import stats
+from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
+
+from skeval._inference.paired import step_down
+from skeval.model_selection import (
+    LeaderboardDisplay,
+    compare_predictions,
+    comparison_power,
+)
+
+N, K = 120, 4
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, N)
+RIGHT = (RNG.random((K, N)) < np.array([0.6, 0.7, 0.75, 0.9])[:, None]).astype(float)
+SYSTEMS = {f"s{k}": np.where(right, Y, 1 - Y) for k, right in enumerate(RIGHT)}
+compare = partial(compare_predictions, random_state=0)
+
+
+def test_two_systems_have_the_interval_of_agresti_and_min():
+    two = {name: SYSTEMS[name] for name in ("s0", "s2")}
+    found, known = (compare(Y, two, method=name).difference for name in ("max_t", "mcnemar"))
+    assert found.interval.low == pytest.approx(known.interval.low)
+    assert found.interval.high == pytest.approx(known.interval.high)
+    assert found.pvalue == pytest.approx(2 * stats.norm.sf(abs(found.statistic)))
+    less = compare(Y, two, method="max_t", alternative="less").difference
+    assert less.pvalue == pytest.approx(found.pvalue / 2)
+    same = compare(Y, {"a": Y, "b": Y}, method="max_t").difference
+    assert same.interval.low == pytest.approx(-same.interval.high) != 0
+    assert same.pvalue == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_are_those_between_groups(weighted):
+    losses = {f"s{k}": each for k, each in enumerate(RNG.normal(size=(3, N)))}
+    groups, weight = RNG.integers(0, 15, N), RNG.random(N) + 0.5 if weighted else None
+    found = compare(None, losses, groups=groups, sample_weight=weight)
+    w = np.ones(N) if weight is None else weight
+    for (a, b), each in found.differences.items():
+        gap = losses[a] - losses[b]
+        mean = np.average(gap, weights=w)
+        sums = [np.sum((w * (gap - mean))[groups == g]) for g in np.unique(groups)]
+        variance = 15 / 14 * np.sum(np.square(sums)) / w.sum() ** 2
+        assert each.value == pytest.approx(mean)
+        assert each.standard_error == pytest.approx(np.sqrt(variance))
+        assert each.details["pvalue_alone"] == pytest.approx(
+            2 * stats.t.sf(abs(mean) / np.sqrt(variance), 14)
+        )
+
+
+def test_copies_in_a_group_count_once():
+    """Each sample five times over, as a group, tells no more than the sample itself."""
+    groups = np.repeat(np.arange(N), 5)
+    copied = {name: np.repeat(each, 5) for name, each in SYSTEMS.items()}
+    once, more = compare(Y, SYSTEMS), compare(np.repeat(Y, 5), copied, groups=groups)
+    naive = compare(np.repeat(Y, 5), copied)
+    for pair, each in more.differences.items():
+        assert each.standard_error == pytest.approx(once[pair].standard_error, rel=0.05)
+        assert naive[pair].standard_error < 0.5 * each.standard_error
+
+
+def test_areas_and_other_metrics_have_their_covariance():
+    scores = {f"s{k}": RNG.normal(Y * (1 + k / 2)) for k in range(3)}
+    found, known = compare(Y, scores, metric=roc_auc_score), compare(Y, scores, method="delong")
+    for pair, each in known.differences.items():
+        assert found[pair].standard_error == pytest.approx(each.standard_error)
+    options = {"metric": lambda y, p: float(np.corrcoef(y, p)[0, 1]), "n_resamples": 100}
+    found = compare(Y, SYSTEMS, **options)
+    known = compare(Y, SYSTEMS, method="bootstrap", **options)
+    for pair, each in known.differences.items():
+        assert found[pair].value == each.value
+        assert found[pair].standard_error == pytest.approx(each.standard_error)
+    assert found.details["lows"].shape == (4,)
+
+
+def test_p_values_step_down():
+    """The largest of those left, one after the other, by a loop."""
+    drawn, statistics = np.abs(RNG.normal(size=(500, 6))), np.array([0.4, 3.0, 1.9, 2.2, 0.0, 2.2])
+    expected, largest = np.empty(6), 0.0
+    left = list(np.argsort(-statistics, kind="stable"))
+    while left:
+        exceeding = np.sum(drawn[:, left].max(axis=1) >= statistics[left[0]])
+        largest = max(largest, (1 + exceeding) / 501)
+        expected[left.pop(0)] = largest
+    np.testing.assert_allclose(step_down(statistics, drawn), expected)
+
+
+def test_intervals_hold_together_and_say_what_ranks_may_be():
+    found = compare(Y, SYSTEMS)
+    assert (found.method, found.correction) == ("max_t", "none")
+    bonferroni = compare(Y, SYSTEMS, method="mcnemar")
+    for pair, each in found.differences.items():
+        assert each.interval.low >= bonferroni[pair].interval.low
+        better, worse = each.interval.low > 0, each.interval.high < 0
+        assert (each.pvalue <= 0.05) or not (better or worse)
+    for name, rank in found.ranks.items():
+        better = sum(found.to_matrix("high")[found.names.index(name)] < 0)
+        worse = sum(found.to_matrix("low")[found.names.index(name)] > 0)
+        assert (rank.interval.low, rank.interval.high) == (1 + better, K - worse)
+    assert comparison_power(found, n_simulations=20, random_state=0).unit == "samples"
+
+
+@pytest.mark.parametrize("method", ["max_t", "bootstrap"])
+def test_of_losses_the_smallest_is_best(method):
+    y, noise = RNG.normal(size=50), RNG.normal(size=50)
+    given = {"far": y + 2 * noise, "near": y + noise / 9, "middle": y + noise}
+    options = {"metric": mean_absolute_error, "n_resamples": 50}
+    found = compare(y, given, method=method, **options)
+    assert found.best == ("near",)
+    assert [found.names[place] for place in found.order] == ["near", "middle", "far"]
+    assert found.ranks["near"].interval.high < found.ranks["far"].interval.low
+    assert "near has the lowest score" in found.conclusion
+
+
+def test_frames_are_taken_by_their_columns_or_rows():
+    frame = pd.DataFrame(SYSTEMS)
+    expected = compare(Y, SYSTEMS)
+    wide = compare(Y, frame)
+    assert wide.to_dict() == expected.to_dict()
+    long = pd.DataFrame(RIGHT.T, columns=list(SYSTEMS)).rename_axis("item").reset_index()
+    long = long.melt("item", var_name="system", value_name="score").sample(frac=1, random_state=0)
+    rows = compare(None, long)
+    assert rows.scoring == "score"
+    for pair, each in expected.differences.items():
+        assert rows[pair].interval.low == pytest.approx(each.interval.low, abs=1e-12)
+    runs = pd.concat([long.assign(seed=1), long.assign(seed=2)])
+    assert compare(None, runs).names == rows.names
+    with pytest.raises(ValueError, match="predictions"):
+        compare(None, long.iloc[1:])
+    with pytest.raises(ValueError, match="y_true must be None"):
+        compare(Y, long)
+
+
+def test_seeds_are_part_of_the_error():
+    """Of systems that differ from run to run the variance is that of items and of runs."""
+    rng = np.random.default_rng(3)
+    items, runs = rng.normal(size=400), rng.normal(size=(2, 6))
+    scores = {
+        f"{'ab'[k]}{r}": items + runs[k, r] + 0.1 * rng.normal(size=400)
+        for k in range(2)
+        for r in range(6)
+    }
+    seeds = [name[0] for name in scores]
+    found = compare(None, scores, seeds=seeds).difference
+    means = np.array([each.mean() for each in scores.values()]).reshape(2, 6)
+    between = np.var(means, axis=1, ddof=1) / 6
+    degrees = between.sum() ** 2 / np.sum(between**2 / 5)
+    assert (found.a, found.b) == ("a", "b")
+    assert found.value == pytest.approx(means[0].mean() - means[1].mean())
+    assert found.standard_error == pytest.approx(np.sqrt(between.sum()), rel=0.02)
+    half = (found.interval.high - found.interval.low) / 2
+    assert half == pytest.approx(stats.t.isf(0.025, degrees) * found.standard_error, rel=0.02)
+    once = compare(None, {name: scores[name] for name in ("a0", "b0")}, method="max_t").difference
+    assert once.standard_error < 0.1 * found.standard_error
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "mcnemar", "seeds": ["a", "a", "b", "b"]}, "seeds must be None for method"),
+        ({"seeds": ["a"] * 4}, "seeds must name two systems"),
+        ({"seeds": ["a", "b"]}, "seeds must have"),
+        ({"y_true": None, "method": "bootstrap"}, "y_true must not be None"),
+        ({"y_true": None, "metric": f1_score}, "metric must be None where y_true is None"),
+        ({"method": "max_t", "horizon": 2}, "horizon must be None"),
+        ({"alternative": "less"}, "alternative must be 'two-sided'"),
+    ],
+)
+def test_a_broken_rule_is_named(change, message):
+    options = {"y_true": Y, "predictions": SYSTEMS} | change
+    with pytest.raises(ValueError, match=message):
+        compare(**options)
+
+
+def test_a_leaderboard_of_many_is_short_in_text_and_drawn():
+    right = (RNG.random((12, 200)) < np.linspace(0.4, 0.9, 12)[:, None]).astype(float)
+    found = compare(None, {f"s{k}": each for k, each in enumerate(right)})
+    assert "66 pairs, see to_frame()" in str(found)
+    assert "rank 1 to" in str(found)
+    display = found.plot()
+    assert isinstance(display, LeaderboardDisplay)
+    assert display.names[0] == found.best[0]
+    assert len(display.bars_) == sum(len(group) > 1 for group in found.tied)
+    assert all(
+        low <= value <= high
+        for low, value, high in zip(display.lows, display.values, display.highs, strict=True)
+    )
+    with pytest.raises(ValueError, match="method='max_t'"):
+        LeaderboardDisplay.from_result(compare(Y, SYSTEMS, method="mcnemar"))
+
+
+def draw_equal(rng, k, n, size):
+    """Return right answers of equal systems; groups of `size` samples are alike, in a way each."""
+    n_groups = n // size
+    common = np.repeat(rng.normal(size=n_groups), size) + rng.normal(size=n)
+    own = np.repeat(rng.normal(0, 0.7, (k, n_groups)), size, axis=1) if size > 1 else 0.0
+    return (rng.normal(size=(k, n)) + own + common < 0.7).astype(float)
+
+
+def count_errors(n_sets, k, n, size):
+    """Count sets in which a difference is found, and in which bootstrap ranks miss one."""
+    found = missed = 0
+    for seed in range(n_sets):
+        rng = np.random.default_rng([seed, k, n])
+        right = draw_equal(rng, k, n, size)
+        groups = np.arange(n) // size if size > 1 else None
+        made = compare(None, dict(zip(map(str, range(k)), right, strict=True)), groups=groups)
+        wrong = min(each.pvalue for each in made.differences.values()) <= 0.05
+        assert wrong or max(rank.interval.low for rank in made.ranks.values()) == 1
+        found += wrong
+        if size == 1:
+            resampled = right @ (rng.multinomial(n, np.full(n, 1 / n), 200).T / n)
+            ranks = 1 + (resampled[None] > resampled[:, None]).sum(axis=1)
+            missed += np.any(np.quantile(ranks, 0.025, axis=1) > 1)
+    return found, missed
+
+
+def test_equal_systems_share_the_first_rank_where_bootstrap_ranks_fail():
+    found, missed = count_errors(40, 6, 100, 1)
+    assert consistent_with(40 - found, 40)
+    assert missed > 25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 10, 30])
+@pytest.mark.parametrize(("n", "size"), [(100, 1), (500, 1), (300, 10)])
+def test_equal_systems_are_told_apart_in_one_of_twenty(k, n, size):
+    found, missed = count_errors(300, k, n, size)
+    assert consistent_with(300 - found, 300)
+    assert missed > 0.9 * 300 or k == 2 or size > 1
