@@ -152,7 +152,8 @@ NAMES = {
     id(model): name
     for name, model in {
         "ridge": ridge, "kNN": knn, "LDA": lda, "GaussianNB": nb, "logistic": logistic,
-        "tree": tree, "QDA": qda, "centroid": centroid, "forest": forest, "RidgeCV": searched, "SVC()": rbf,
+        "tree": tree, "QDA": qda, "centroid": centroid, "forest": forest, "RidgeCV": searched,
+        "SVC()": rbf,
         "SVC(linear)": linear, "SVC(poly)": poly, "SVC(sigmoid)": sigmoid,
         "SelectKBest + SVC(linear)": best, "SelectPercentile + SVC(linear)": percentile,
         "VarianceThreshold + scaler + SVC()": variance,
