@@ -157,7 +157,16 @@ def evaluate_clusterer(
     say("clusterings")
     partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
-    comparison = _compare_partitions(X, partitions, indices, n_jobs)
+    comparison = compare_clusterings(
+        X,
+        {f"k = {k}": labels for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_jobs=n_jobs,
+    )
+    external = None
+    if labels_true is not None:
+        external = tuple(external_indices(labels_true, found) for found in partitions.values())
     say("stability")
     choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
         clusterer,
@@ -175,7 +184,7 @@ def evaluate_clusterer(
     return ClusteringReport(
         comparison=comparison,
         stability=choice,
-        external=_compare_with_classes(labels_true, partitions),
+        external=external,
         partitions=partitions,
         shown=show_clusters(X, partitions, choice, seed, n_jobs),
         warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
@@ -184,28 +193,6 @@ def evaluate_clusterer(
         clusterer=write_estimator(clusterer),
         **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
     )
-
-
-def _compare_partitions(
-    X: Any, partitions: dict[int, np.ndarray], indices: Sequence[str], n_jobs: int | None
-) -> ClusteringComparison:
-    """Return the internal indices of each clustering."""
-    return compare_clusterings(
-        X,
-        {f"k = {k}": labels for k, labels in partitions.items()},
-        indices=indices,
-        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
-        n_jobs=n_jobs,
-    )
-
-
-def _compare_with_classes(
-    labels_true: Any, partitions: dict[int, np.ndarray]
-) -> tuple[Results, ...] | None:
-    """Return how well each clustering agrees with known classes; None without such classes."""
-    if labels_true is None:
-        return None
-    return tuple(external_indices(labels_true, found) for found in partitions.values())
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
@@ -324,7 +311,7 @@ class ClusteringReport(Report):
 
     @property
     def verdict(self) -> str:
-        """The choice in one sentence, with the rule that made it."""
+        """The choice, with the rule that made it, and what is to be said against it."""
         return write_choice(self.stability)
 
     @property
@@ -563,12 +550,6 @@ REFERENCE_NAMES = {
 
 def write_choice(stability: NClustersChoice) -> str:
     """Say which number of clusters the rule chose, why, and what is to be said against it."""
-    parts = (_write_rule_and_value(stability), stability.caution, stability.edge)
-    return " ".join(filter(None, parts))
-
-
-def _write_rule_and_value(stability: NClustersChoice) -> str:
-    """Say which number of clusters the rule chose, and why."""
     measure = " ".join(MEASURES[stability.method])
     repeats = stability.replicates.shape[1]
     hedge = ", but only just" if stability.edge else ""
@@ -576,16 +557,21 @@ def _write_rule_and_value(stability: NClustersChoice) -> str:
         hedge += ", which the shapes of single columns explain"
     chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
-        return (
+        told = (
             f"Choice: one cluster{hedge}, since no k tried has a mean {measure} "
             f"{_write_limit(stability)}, over {repeats} random halvings."
         )
-    value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
-    return (
-        f"Choice: {stability.n_clusters} clusters{hedge}, the {_write_rule(stability)}: "
-        f"{write_with_spread(value, error)} over {repeats} random halvings, where "
-        f"{stability.limits[chosen[0]]:.3f} is needed."
-    )
+    else:
+        value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
+        best = "within one standard error of the best and "
+        if stability.method == PREDICTION_STRENGTH:
+            best = ""
+        told = (
+            f"Choice: {stability.n_clusters} clusters{hedge}, the largest k with a {measure} "
+            f"{best}{_write_limit(stability)}: {write_with_spread(value, error)} over {repeats} "
+            f"random halvings, where {stability.limits[chosen[0]]:.3f} is needed."
+        )
+    return " ".join(filter(None, (told, stability.caution, stability.edge)))
 
 
 def _write_limit(stability: NClustersChoice) -> str:
@@ -594,15 +580,6 @@ def _write_limit(stability: NClustersChoice) -> str:
     if stability.method != PREDICTION_STRENGTH:
         return above
     return f"of {stability.threshold:g} or more and {above}"
-
-
-def _write_rule(stability: NClustersChoice) -> str:
-    """Return the rule of a choice above one cluster."""
-    measure = " ".join(MEASURES[stability.method])
-    best = "within one standard error of the best and "
-    if stability.method == PREDICTION_STRENGTH:
-        best = ""
-    return f"largest k with a {measure} {best}{_write_limit(stability)}"
 
 
 MEASURES = {

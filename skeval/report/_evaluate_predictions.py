@@ -20,7 +20,7 @@ from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._subgroups import compare_with_rest, describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import threshold_measures
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (

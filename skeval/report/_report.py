@@ -16,7 +16,7 @@ from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
-from skeval.model_selection._subgroups import describe_difference
+from skeval.model_selection._metric_interval import describe_difference
 from skeval.report._plot import draw_residuals
 from skeval.report._predictions import (
     ConfusionRates,
