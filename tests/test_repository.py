@@ -1,5 +1,6 @@
 """What stands beside the package says the same as the package."""
 
+import csv
 import json
 import re
 import tomllib
@@ -29,6 +30,27 @@ def test_the_dependencies_are_those_of_the_project():
     needed += [re.sub(r"(>=)", r" \1", each) for each in PROJECT["dependencies"]]
     run = read(".ci/recipe/meta.yaml").partition("  run:\n")[2].partition("\n\n")[0]
     assert [line.strip("- ") for line in run.splitlines()] == needed
+
+
+def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/natural.csv").splitlines()))
+    ratios = {(row["shape"], row["call"]): float(row["ratio"]) for row in rows}
+    shapes = list(dict.fromkeys(row["shape"] for row in rows))
+    text = read("README.rst").partition("Begin of the tables.")[2]
+    tables, _, after = text.partition("End of the tables.")
+    figures = re.findall(r"^``(.*)`` +([\d.]+) +([\d.]+) +([\d.]+)$", tables, re.M)
+    assert len(figures) > 9
+    for call, *given in figures:
+        for shape, figure in zip(shapes, given, strict=True):
+            assert float(figure) == pytest.approx(ratios[shape, call], rel=0.06)
+    lowest = re.findall(r"^(\d+ x \d+) +``(.*)`` +([\d.]+)$", tables, re.M)
+    expected = [
+        (shape.replace("x", " x "), call, f"{ratio:.2f}")
+        for shape in shapes
+        for ratio, call in sorted((ratios[key], key[1]) for key in ratios if key[0] == shape)[:3]
+    ]
+    assert lowest == expected
+    assert f"\n{sum(ratio < 0.95 for ratio in ratios.values())} of the {len(rows)} rows" in after
 
 
 def test_the_licence_is_one():

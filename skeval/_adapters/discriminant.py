@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from skeval._adapters.label_free import (
-    Factor,
+    Deletion,
     LabelMap,
     Part,
     are_affine,
@@ -60,20 +60,16 @@ def discriminant_adapter(
     """Return the adapter of a linear discriminant analysis."""
     if type(estimator) is not LinearDiscriminantAnalysis or target.classes is None:
         return None
-    least_squares = is_served(estimator, target)
-    learn = learn_discriminant if least_squares else None
-    factor: Factor = factor_discriminant
-    if not least_squares or estimator.shrinkage:
-        factor = factor_moments
-    return label_free_adapter(learn, factor, estimator, X, target, transformers)
+    learn = learn_discriminant if is_least_squares(estimator, target) else None
+    return label_free_adapter(learn, factor_discriminant, estimator, X, target, transformers)
 
 
-def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
+def is_least_squares(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
     """Whether the covariance within classes is the total one less what the two means explain.
 
     With priors of its own the least-squares solver weighs the classes' covariances by them.
     """
-    if estimator.covariance_estimator or target.classes is None or len(target.classes) != 2:
+    if estimator.covariance_estimator or target.n_classes != 2:
         return False
     if estimator.n_components not in (None, 1):
         return False
@@ -87,9 +83,7 @@ def is_served(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
     )
 
 
-def learn_discriminant(
-    estimator: LinearDiscriminantAnalysis, part: Part, target: Target
-) -> LabelMap | None:
+def learn_discriminant(estimator: LinearDiscriminantAnalysis, part: Part) -> LabelMap | None:
     """Return the map of a training part, None where it does not agree with a single fit."""
     if issparse(part.train):
         return None
@@ -127,12 +121,14 @@ def learn_discriminant(
 
 def factor_discriminant(
     estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
-) -> DiscriminantDeletion | None:
+) -> Deletion | None:
     """Return the fits of an estimator to any training parts, None where none are exact.
 
-    Without shrinkage the direction is that of least squares, which does not depend on the scales
-    of the columns.
+    The direction between two classes without shrinkage is that of least squares, which does not
+    depend on the scales of the columns; the others are served by their moments.
     """
+    if estimator.shrinkage or not is_least_squares(estimator, target):
+        return factor_moments(estimator, X, target, transformers)
     if issparse(X) or not are_affine(transformers):
         return None
     samples = np.asarray(X)

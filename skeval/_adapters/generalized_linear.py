@@ -66,7 +66,8 @@ def logistic_adapter(
     """Return the adapter of a LogisticRegression and the transformers before it."""
     if type(estimator) is not LogisticRegression or target.classes is None:
         return None
-    penalised = find_penalty(estimator, len(target.classes))
+    n_classes = target.n_classes
+    penalised = find_penalty(estimator, n_classes)
     if isinstance(penalised, str):
         return Unserved(penalised)
     C = float(estimator.C) if penalised else 1.0
@@ -77,7 +78,7 @@ def logistic_adapter(
         return Unserved("samples are served as a table of finite numbers in double precision")
     pipeline = make_pipeline(*transformers, estimator)
     if any(type(step) in SELECTORS for step in transformers):
-        if len(target.classes) > 2 or not penalised or not serves_selection(transformers, X):
+        if n_classes > 2 or not penalised or not serves_selection(transformers, X):
             return Unserved(
                 "features selected in each fit are served before two classes and a penalty, by "
                 "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it"
@@ -89,7 +90,6 @@ def logistic_adapter(
         names = ", ".join(type(step).__name__ for step in transformers)
         return Unserved(f"no solver serves these transformers: {names}")
     n, p = columns.shape
-    n_classes = len(target.classes)
     if not uses_features(n, p) and (n_classes > 2 or not penalised):
         return Unserved("many features are served for two classes and a penalty")
     if uses_features(n, p) and (n_classes if n_classes > 2 else 1) * (p + 1) > MOST_UNKNOWNS:

@@ -123,12 +123,15 @@ class Part(NamedTuple):
         Number of label vectors of the whole plan.
     example : ndarray of shape (n_trained,)
         One label vector: codes or numbers.
+    n_classes : int
+        0 where labels are numbers.
     """
 
     train: Any
     test: Any
     n_repetitions: int
     example: np.ndarray
+    n_classes: int
 
 
 class LabelMap(Protocol):
@@ -145,8 +148,8 @@ class LabelMap(Protocol):
         """
 
 
-Learn = Callable[[Any, Part, Target], LabelMap | None]
-"""``learn(estimator, part, target)`` returns the map of a part, None where none is exact."""
+Learn = Callable[[Any, Part], LabelMap | None]
+"""``learn(estimator, part)`` returns the map of a part, None where none is exact."""
 
 
 class Deletion(Protocol):
@@ -175,11 +178,12 @@ def label_free_adapter(
     There is no `learn` where a training part has no map. The adapter is None for data that are
     not served, and behind transformers that may see the labels.
     """
-    if target.classes is None:
-        served = target.y.dtype.kind in "iuf"
-    else:
-        served = len(target.classes) <= MOST_CLASSES
-    if not served or not all(ignores_labels(step) for step in transformers):
+    texts = target.classes is None and target.y.dtype.kind not in "iuf"
+    if (
+        texts
+        or target.n_classes > MOST_CLASSES
+        or not all(ignores_labels(step) for step in transformers)
+    ):
         return None
     X = np.asarray(X) if isinstance(X, list | tuple) else X
     return LabelFreeAdapter(learn, factor, transformers, estimator, X, target)
@@ -315,7 +319,7 @@ class LabelFreeAdapter:
             return self._maps[key]
         try:
             part = self._transform(rows, tested, example)
-            label_map = self.learn and self.learn(self.estimator, part, self.target)
+            label_map = self.learn and self.learn(self.estimator, part)
         except Exception:  # The estimator does these fits, and raises what there is to raise.
             label_map = None
         size = 0 if label_map is None else label_map.size
@@ -333,7 +337,7 @@ class LabelFreeAdapter:
             before = clone(steps[:-1])
             train = before.fit_transform(train)
             test = before.transform(test)
-        return Part(train, test, self.n_repetitions, example)
+        return Part(train, test, self.n_repetitions, example, self.target.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -404,10 +408,10 @@ def hold_all_classes(
     target: Target, labels: np.ndarray, trained: np.ndarray | bool = True
 ) -> np.ndarray:
     """Return which fits are trained on every class, under labels (n_fits, n) of codes."""
-    if target.classes is None:
-        return np.ones(len(labels), dtype=bool)
-    codes = range(len(target.classes))
-    return np.all([((labels == code) & trained).any(axis=1) for code in codes], axis=0)
+    whole = np.ones(len(labels), dtype=bool)
+    for code in range(target.n_classes):
+        whole &= ((labels == code) & trained).any(axis=1)
+    return whole
 
 
 def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,13 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
+)
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import (
@@ -29,6 +35,7 @@ from skeval._resampling.target import Target
 from skeval._solvers.deletion import (
     Parts,
     PenalisedSquares,
+    SearchedSquares,
     factor_columns,
     factor_kernel,
     standardise_columns,
@@ -64,15 +71,27 @@ DIRECT_SOLVERS = ("auto", "cholesky", "svd")
 @adapter_for.register(RidgeClassifier)
 @adapter_for.register(LinearRegression)
 @adapter_for.register(KernelRidge)
+@adapter_for.register(RidgeCV)
+@adapter_for.register(RidgeClassifierCV)
 def linear_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
     """Return the adapter of an estimator that solves its equations directly."""
     if not solves_directly(estimator):
         return None
-    return label_free_adapter(learn_linear, factor_linear, estimator, X, target, transformers)
+    learn = None if searches(estimator) else learn_linear  # a search sees the labels
+    return label_free_adapter(learn, factor_linear, estimator, X, target, transformers)
+
+
+def searches(estimator: Any) -> bool:
+    """Whether an estimator chooses its penalty by the errors of samples that are left out."""
+    return type(estimator) in (RidgeCV, RidgeClassifierCV)
 
 
 def solves_directly(estimator: Any) -> bool:
-    """Whether the predictions of an estimator are a matrix times the labels."""
+    """Whether the predictions of an estimator are a matrix times the labels, for one penalty."""
+    if searches(estimator):
+        given = (estimator.cv, estimator.scoring, getattr(estimator, "class_weight", None))
+        one_for_all = not getattr(estimator, "alpha_per_target", False)
+        return given == (None, None, None) and estimator.fit_intercept and one_for_all
     if type(estimator) is LinearRegression:
         return not estimator.positive
     if type(estimator) is KernelRidge:
@@ -86,7 +105,7 @@ def solves_directly(estimator: Any) -> bool:
     )
 
 
-def learn_linear(estimator: Any, part: Part, target: Target) -> LabelMap | None:
+def learn_linear(estimator: Any, part: Part) -> LabelMap | None:
     """Return the map of a training part, None where none agrees with a single fit."""
     if issparse(part.train) and type(estimator) is not KernelRidge:
         return None  # Sparse equations are solved in steps, whose number depends on the labels.
@@ -94,7 +113,7 @@ def learn_linear(estimator: Any, part: Part, target: Target) -> LabelMap | None:
         part = part._replace(train=as_floats(part.train), test=as_floats(part.test))
     if part.train.dtype != np.float64:
         return None  # In single precision too much depends on the order of sums.
-    n_classes = 0 if target.classes is None else len(target.classes)
+    n_classes = part.n_classes
     single = clone(estimator).fit(part.train, part.example)
     expected = single.decision_function(part.test) if n_classes else single.predict(part.test)
     unit = 1.0 if n_classes else float(np.abs(part.example).max())
@@ -125,23 +144,27 @@ def factor_linear(
     n, p = samples.shape
     if samples.dtype != np.float64 or n * min(n, p) > MOST_ELEMENTS:
         return None
+    squares: PenalisedSquares | SearchedSquares | None
+    scales = (
+        bool(transformers) and are_affine(transformers) and type(transformers[-1]) is StandardScaler
+    ) and transformers[-1].with_std
+    if searches(estimator):
+        alphas = np.atleast_1d(np.asarray(estimator.alphas, dtype=float))
+        if (transformers and not scales) or p >= n - 2 or not np.all(alphas > 0):
+            return None
+        return LinearDeletion(SearchedSquares(samples, alphas, scaled=scales), target)
     alpha = 0.0 if type(estimator) is LinearRegression else float(estimator.alpha)
-    squares: PenalisedSquares | None
     if type(estimator) is KernelRidge:
         if transformers or n * n > MOST_ELEMENTS:
             return None
         squares = factor_kernel(estimator._get_kernel(samples), alpha)
     elif not transformers or (alpha == 0 and estimator.fit_intercept and are_affine(transformers)):
         squares = factor_columns(samples, alpha, with_intercept=estimator.fit_intercept)
-    elif are_affine(transformers) and type(transformers[-1]) is StandardScaler:
-        if not (estimator.fit_intercept and transformers[-1].with_std and p < n):
-            return None
+    elif scales and estimator.fit_intercept and p < n:
         squares = standardise_columns(samples, alpha)
     else:
         return None
-    if squares is None:
-        return None
-    return LinearDeletion(squares, target)
+    return None if squares is None else LinearDeletion(squares, target)
 
 
 def as_floats(samples: Any) -> np.ndarray:
@@ -225,9 +248,9 @@ class LinearMap:
 class LinearDeletion:
     """The fits to any training parts, to numbers, or to classes by the signs of their values."""
 
-    def __init__(self, squares: PenalisedSquares, target: Target) -> None:
+    def __init__(self, squares: PenalisedSquares | SearchedSquares, target: Target) -> None:
         self.squares = squares
-        self.n_classes = 0 if target.classes is None else len(target.classes)
+        self.n_classes = target.n_classes
         # Numbers are centred: an intercept carries their mean, which only costs digits.
         self.centre = 0.0 if self.n_classes or squares.penalty[0] else float(target.y.mean())
         self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.centre).max())
@@ -243,6 +266,8 @@ class LinearDeletion:
         targets = targets.reshape(len(given), -1, labels.shape[1])  # (L, c, n)
         values, noise, *_ = self.squares.solve(targets, of_fit, parts)
         solved = noise < LARGEST_NOISE
+        if isinstance(self.squares, SearchedSquares):
+            solved &= parts.weights.dtype.kind != "f"
         if not self.n_classes:
             numbers = self.centre + self.unit * values[:, 0]
             return FitOutput.of_same_samples(numbers, solved & np.isfinite(numbers).all(axis=1))

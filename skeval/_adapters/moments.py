@@ -49,7 +49,7 @@ Rule = Callable[..., Any]
 @adapter_for.register(QuadraticDiscriminantAnalysis)
 def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
     """Return the adapter of an estimator that moments of the classes are all of."""
-    if target.classes is None or len(target.classes) < 2:
+    if target.n_classes < 2:
         return None
     if type(estimator) not in (GaussianNB, NearestCentroid, QuadraticDiscriminantAnalysis):
         return None
@@ -76,16 +76,15 @@ def factor_moments(
         not last.with_std and any(getattr(step, "with_std", True) for step in transformers)
     ):
         return None
-    assert target.classes is not None
     constant = np.ptp(samples, axis=0) == 0
     exact = bool(np.all(samples[0, constant] == np.rint(samples[0, constant])))
     if type(estimator) is LinearDiscriminantAnalysis and not estimator.shrinkage and exact:
         samples, constant = samples[:, ~constant], constant[~constant]
-    rule = MAKERS[type(estimator)](estimator, len(target.classes), samples, last)
+    rule = MAKERS[type(estimator)](estimator, target.n_classes, samples, last)
     # Where rounding makes another mean of a constant, an estimator may divide by what is left.
     if rule is None or constant.all() or not (exact or isinstance(rule, NaiveGaussians)):
         return None
-    columns = Columns(samples, len(target.classes), scaled=bool(last.with_std))
+    columns = Columns(samples, target.n_classes, scaled=bool(last.with_std))
     return MomentsDeletion(columns, rule, type(estimator) is not GaussianNB)
 
 

@@ -44,12 +44,10 @@ def neighbours_adapter(
     )
 
 
-def learn_neighbours(estimator: Any, part: Part, target: Target) -> LabelMap | None:
+def learn_neighbours(estimator: Any, part: Part) -> LabelMap | None:
     """Return the map of a training part, None where its neighbours are not known."""
     neighbours = find_neighbours(estimator, part)
-    if neighbours is None:
-        return None
-    return NeighboursMap(neighbours, 0 if target.classes is None else len(target.classes))
+    return None if neighbours is None else NeighboursMap(neighbours, part.n_classes)
 
 
 def find_neighbours(estimator: Any, part: Part) -> Neighbours | None:
@@ -163,7 +161,7 @@ class NeighboursDeletion:
 
     def __init__(self, neighbours: SortedNeighbours, target: Target) -> None:
         self.neighbours = neighbours
-        self.n_classes = 0 if target.classes is None else len(target.classes)
+        self.n_classes = target.n_classes
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:

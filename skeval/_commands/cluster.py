@@ -75,8 +75,17 @@ def _run_cluster(options: argparse.Namespace) -> None:
     """Evaluate one algorithm and print what was found."""
     candidates = None if options.k is None else parse_range(options.k)
     table = read_columns(options, needs_target=False)
-    _check_classes(table.y)
-    _check_half(options.k, candidates, len(table.X))
+    half = len(table.X) // 2
+    if table.y is not None and table.y.dtype.kind == "f" and (table.y % 1 != 0).any():
+        raise ValueError(
+            f"the target must hold classes, it holds {len(set(table.y.tolist()))} distinct "
+            "fractional numbers."
+        )
+    if candidates is not None and candidates[-1] > half:
+        raise ValueError(
+            f"--k must end at {half} or lower, half of the {len(table.X)} samples, since halves "
+            f"are clustered too; got {options.k!r}."
+        )
     default = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline
 
@@ -104,15 +113,6 @@ def _run_cluster(options: argparse.Namespace) -> None:
     deliver(report, options, table, procedure, [*told, *notes])
 
 
-def _check_classes(y: Any) -> None:
-    """Raise when the labels are fractional numbers, which name no classes."""
-    if y is not None and y.dtype.kind == "f" and (y % 1 != 0).any():
-        raise ValueError(
-            f"the target must hold classes, it holds {len(set(y.tolist()))} distinct fractional "
-            "numbers."
-        )
-
-
 def parse_range(text: str) -> range:
     """Return the numbers of clusters that ``A:B``, or one number, stands for."""
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
@@ -125,12 +125,3 @@ def parse_range(text: str) -> range:
     if last > MOST_CLUSTERS:
         raise ValueError(f"--k must end at {MOST_CLUSTERS} or lower, got {text!r}.")
     return range(first, last + 1)
-
-
-def _check_half(text: str | None, candidates: range | None, n_samples: int) -> None:
-    """Raise where there are more clusters than half the samples, since halves are clustered."""
-    if candidates is not None and candidates[-1] > n_samples // 2:
-        raise ValueError(
-            f"--k must end at {n_samples // 2} or lower, half of the {n_samples} samples, since "
-            f"halves are clustered too; got {text!r}."
-        )

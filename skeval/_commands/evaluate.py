@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import sys
 from contextlib import suppress
 from functools import partial
@@ -159,31 +160,21 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--confidence-level",
-        type=_parse_level,
+        type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
         default=0.95,
         help="of the intervals (default: 0.95)",
     )
     add(
         "--budget",
-        type=_parse_budget,
+        type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
         help="begin nothing after so long: fewer repeats of the folds, fewer estimates",
     )
     add("--quick", action="store_true", help=f"the same as --budget {QUICK_BUDGET:g}")
 
 
-def _parse_level(text: str) -> float:
-    """Return a level that an interval can have."""
-    return _parse_number_below(1, "must lie between 0 and 1", text)
-
-
-def _parse_budget(text: str) -> float:
-    """Return a time that something can be done in."""
-    return _parse_number_below(float("inf"), "must be a number of seconds above 0", text)
-
-
 def _parse_number_below(end: float, rule: str, text: str) -> float:
-    """Return a number above 0 and below an end."""
+    """Return a number above 0 and below an end: a level, or a time."""
     with suppress(ValueError):
         if 0 < float(text) < end:
             return float(text)
@@ -206,17 +197,22 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     numbers, notes = _choose_task(table, options.task)
     if numbers:
         table = table._replace(y=table.y.astype(float))
-    _check_selected(table, options.select)
+    n_features = count_columns(table)
+    if options.select is not None and not 1 <= options.select <= n_features:
+        raise ValueError(
+            f"--select must lie between 1 and the {n_features} features, got {options.select}."
+        )
     estimator, procedure = _make_estimator(table, options, numbers)
     progress, headline = options.progress, f"{describe_data(options.data, table)}; {procedure}"
-    progress.headline = lambda total: f"{headline}; {_count_fits(total, options)}"
+    first = "the answer" if _find_budget(options) is None else "each repeat of the folds"
+    progress.headline = lambda total: f"{headline}; {first} takes {total} fits"
     if len(table.X) > MANY_ROWS:
         progress.say(headline)
         progress.headline = None
         _forecast(estimator, table, options)
     from skeval.report import evaluate
 
-    budget = _find_budget(options)
+    budget, include = _find_budget(options), options.include
     progress.limit = budget or progress.limit
     if options.estimator is None and len(table.X) > MOST_OF_SVM and not numbers:
         notes.append(
@@ -232,7 +228,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         groups=table.groups,
         scoring=options.scoring,
         by=_find_subgroups(table, options.by),
-        include=_parse_include(options.include),
+        include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=budget,
         n_bootstraps=options.bootstraps,
         n_permutations=options.permutations,
@@ -287,12 +283,6 @@ def _run_predictions(options: argparse.Namespace) -> None:
     told = f"predictions in {', '.join(options.predictions)}"
     table = table._replace(X=columns)
     deliver(report, options, table, told, [*notes, *found], numbers=numbers, column="prediction")
-
-
-def _count_fits(total: int, options: argparse.Namespace) -> str:
-    """Say how many fits come first."""
-    what = "the answer" if _find_budget(options) is None else "each repeat of the folds"
-    return f"{what} takes {total} fits"
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
@@ -352,15 +342,6 @@ def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]
     return True, [*notes, note]
 
 
-def _check_selected(table: ColumnTable, n_selected: int | None) -> None:
-    """Raise when there are not that many features to select."""
-    n_features = count_columns(table)
-    if n_selected is not None and not 1 <= n_selected <= n_features:
-        raise ValueError(
-            f"--select must lie between 1 and the {n_features} features, got {n_selected}."
-        )
-
-
 def _make_estimator(
     table: ColumnTable, options: argparse.Namespace, numbers: bool
 ) -> tuple[Any, str]:
@@ -380,11 +361,6 @@ def _make_estimator(
         selected = f" on the {options.select} best features"
     estimator = make_pipeline(*steps, final) if steps else final
     return estimator, f"{name}{selected}{describe_preparation(table)}, seed {options.seed}"
-
-
-def _parse_include(text: str) -> str | list[str]:
-    """Return what `include` of `evaluate` takes."""
-    return text if text in ("auto", "all") else [name.strip() for name in text.split(",")]
 
 
 def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -> None:
@@ -475,19 +451,13 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     if name == "forest":
         forest = ensemble.RandomForestRegressor if numbers else ensemble.RandomForestClassifier
         return forest(random_state=small_seed(seed))
-    if numbers:
-        return {
-            "ridge": linear_model.Ridge(),
-            "linear-svm": svm.SVR(kernel="linear"),
-            "rbf-svm": svm.SVR(),
-            "knn": neighbors.KNeighborsRegressor(),
-        }[name]
     return {
-        "linear-svm": svm.SVC(kernel="linear"),
-        "rbf-svm": svm.SVC(),
+        "ridge": linear_model.Ridge(),
+        "linear-svm": (svm.SVR if numbers else svm.SVC)(kernel="linear"),
+        "rbf-svm": (svm.SVR if numbers else svm.SVC)(),
         "logistic": linear_model.LogisticRegression(max_iter=5000),
         "lda": LinearDiscriminantAnalysis(),
-        "knn": neighbors.KNeighborsClassifier(),
+        "knn": (neighbors.KNeighborsRegressor if numbers else neighbors.KNeighborsClassifier)(),
     }[name]
 
 

@@ -6,6 +6,7 @@ an estimate: its standard error and the intervals that can be read off it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ __all__ = [
     "log_odds_interval",
     "make_limits",
     "mean_interval",
+    "mirrored",
     "normal_interval",
     "normal_quantile",
     "row_means",
@@ -64,6 +66,12 @@ def normal_interval(
     half = normal_quantile(confidence_level, n_units) * standard_error
     low, high = np.clip([estimate - half, estimate + half], *bounds)
     return float(low), float(high)
+
+
+def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of the interval of `best` less a quantity, from those of the quantity."""
+    low, high = limits(confidence_level)
+    return best - high, best - low
 
 
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -428,8 +428,8 @@ def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[An
 
     name = f"skeval-{uuid4().hex}"
     plugin: Any = WorkerPlugin()
-    plugin.setup = partial(hold, name, function)
-    plugin.teardown = partial(release, name)
+    plugin.setup = lambda worker: hold(name, function)
+    plugin.teardown = lambda worker: release(name)
     hold(name, function)  # joblib runs jobs here where the cluster shrinks to one worker
     client.register_plugin(plugin, name=name)
     try:
@@ -439,12 +439,12 @@ def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[An
         client.unregister_worker_plugin(name)
 
 
-def hold(name: str, function: Callable[[Any], Any], worker: Any = None) -> None:
+def hold(name: str, function: Callable[[Any], Any]) -> None:
     """Keep a function for the jobs of a run."""
     _held[name] = function
 
 
-def release(name: str, worker: Any = None) -> None:
+def release(name: str) -> None:
     """Forget a function that was kept, as the run that needed it is over."""
     _held.pop(name, None)
 

@@ -43,7 +43,7 @@ class Answers:
         self.output = output
         self.predicted = output.predicted
         self.sizes = output.sizes[~output.failed]
-        self.n_classes = 0 if target.classes is None else len(target.classes)
+        self.n_classes = target.n_classes
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the answers of each fit; no fit is tested on nothing."""

@@ -58,6 +58,11 @@ class Target:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for regression."""
+        return 0 if self.classes is None else len(self.classes)
+
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return what is predicted for so many samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)

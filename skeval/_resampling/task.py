@@ -31,7 +31,7 @@ from skeval._resampling.weights import (
 from skeval.utils._checks import check_jobs, check_weights
 from skeval.utils._compat import InvalidParameterError
 
-__all__ = ["Task", "read_task"]
+__all__ = ["Task", "read_task", "read_weight"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ __all__ = [
     "PenalisedSquares",
     "Products",
     "ScaledNeighbours",
+    "SearchedSquares",
     "SortedNeighbours",
     "Votes",
     "factor_columns",
@@ -270,6 +271,77 @@ class PenalisedSquares:
                 except np.linalg.LinAlgError:
                     continue
         return found[..., :n_targets].swapaxes(1, 2), found[..., n_targets:]
+
+
+class SearchedSquares:
+    """Ridge regression under that one of some penalties which errs least, each sample left out.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, p)
+    alphas : ndarray of shape (n_alphas,)
+    scaled : bool
+        Whether each training part brings its columns to variance 1 before.
+    """
+
+    penalty = np.zeros(1)
+    """The intercept has none."""
+
+    def __init__(self, columns: np.ndarray, alphas: np.ndarray, *, scaled: bool) -> None:
+        squares = standardise_columns(columns, 1.0)
+        assert squares.relative is not None
+        self.basis, self.products, self.scaled = squares.basis, squares.products, scaled
+        self.alphas = alphas
+        varies = np.ptp(columns, axis=0) > 0
+        self.unit = squares.relative.copy()  # of the penalty of a column, (q,)
+        if not scaled:
+            self.unit[1:] /= columns[:, varies].var(axis=0) * len(columns)
+
+    def solve(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
+        """Return the predictions of fits; fit `f` has the targets (n_targets, n) `of_fit[f]`."""
+        step = max(1, _STACK // self.basis.size)
+        found = [
+            self._search(
+                targets[of_fit[start : start + step]],
+                parts.weights[start : start + step].astype(float),
+                parts.tested[start : start + step],
+            )
+            for start in range(0, len(parts), step)
+        ]
+        return PartSolutions._make(map(np.concatenate, zip(*found, strict=True)))
+
+    def _search(
+        self, targets: np.ndarray, weights: np.ndarray, tested: np.ndarray
+    ) -> PartSolutions:
+        basis, fits, q = self.basis, np.arange(len(weights)), np.arange(self.basis.shape[1])
+        grams = self.products.weigh(weights)  # (F, q, q)
+        rights = (targets * weights[:, None]) @ basis  # (F, c, q)
+        counts, units = weights.sum(axis=1, keepdims=True), np.tile(self.unit, (len(weights), 1))
+        constant = np.zeros(len(weights), dtype=bool)
+        if self.scaled:
+            first = weights @ basis / counts
+            variance = grams[:, q, q] / counts - first**2  # (5)
+            constant = (variance[:, 1:] * len(basis) < _CONSTANT).any(axis=1)
+            units = units * variance
+        losses, inverses = [], []
+        for alpha in self.alphas:
+            matrices = grams.copy()
+            matrices[:, q, q] += alpha * units
+            inverse = np.linalg.inv(matrices)
+            leverage = np.sum((basis @ inverse) * basis, axis=-1)  # (F, n)
+            residuals = targets - rights @ inverse @ basis.T
+            left_out = residuals / (1 - leverage)[:, None]  # (9)
+            losses.append(np.sum(weights[:, None] * left_out**2, axis=(1, 2)))
+            inverses.append(inverse)
+        ranked = np.sort(losses, axis=0)
+        inverse = np.stack(inverses)[np.argmin(losses, axis=0), fits]  # (F, q, q)
+        coefficients, there = rights @ inverse, basis[tested]
+        size = np.abs(rights).max(axis=(1, 2)) + np.abs(coefficients).max(axis=(1, 2))
+        noise = EPSILON * size * np.abs(there @ inverse).sum(axis=2).max(axis=1)
+        # Where rounding chooses the penalty the estimator does.
+        tied = len(losses) > 1 and ~(ranked[1] - ranked[0] > _RELATIVE * ranked[1])
+        noise[constant | tied] = np.inf
+        return PartSolutions(coefficients @ there.swapaxes(1, 2), noise, noise, noise)
 
 
 def take_samples(targets: np.ndarray, of_fit: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -9,8 +9,8 @@ the equations of doc/derivations/splitting.rst.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -34,6 +34,8 @@ __all__ = [
 # one round should stay in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
+# Numbers in the whole Gram matrices that are kept.
+_KEPT = 2**22
 # The splitting takes so many steps before each look at it, and so many in all.
 _STEPS, _MOST_STEPS = 10, 320
 # While so many steps make the free samples fewer by this factor, it is too early to finish.
@@ -156,6 +158,7 @@ class ScaledKernels:
     scale: np.ndarray
     form: KernelForm
     gamma: np.ndarray
+    _whole: dict[int, np.ndarray] = field(default_factory=dict, init=False)
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
         return [np.arange(len(problems))]
@@ -167,9 +170,20 @@ class ScaledKernels:
         return self._values(problem, rows, slice(None))
 
     def _values(self, problem: int, rows: np.ndarray, columns: np.ndarray | slice) -> np.ndarray:
-        left, right = (
-            (self.X[part] - self.shift[problem]) / self.scale[problem] for part in (rows, columns)
-        )
+        if self.X.shape[0] > self.X.shape[1]:
+            return self._compute(problem, rows, columns)
+        # Of many columns most samples are support vectors: all pairs are made, and once.
+        if problem not in self._whole:
+            if len(self._whole) * len(self.X) ** 2 > _KEPT:
+                self._whole.clear()
+            self._whole[problem] = self._compute(problem, slice(None), slice(None))
+        return self._whole[problem][rows][:, columns]
+
+    def _compute(self, problem: int, rows: Any, columns: Any) -> np.ndarray:
+        left = (self.X[rows] - self.shift[problem]) / self.scale[problem]
+        right = left
+        if columns is not rows:
+            right = (self.X[columns] - self.shift[problem]) / self.scale[problem]
         pairs = left @ right.T
         if self.form.takes_distances:
             pairs = squared_distances(pairs, np.sum(left**2, axis=1), np.sum(right**2, axis=1))

@@ -103,8 +103,8 @@ def check_events(
         found = Events(happened, probability, weight, positive_label(classes, pos_label))
     check_probabilities("y_proba", found.probability)
     seen = found.weight > 0
-    happened, probability, weight = (column[seen] for column in found[:3])
-    return Events(happened, probability, weight, found.pos_label)
+    probability, weight = found.probability[seen], found.weight[seen]
+    return Events(found.happened[seen], probability, weight, found.pos_label)
 
 
 def _check_columns(

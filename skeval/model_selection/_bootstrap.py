@@ -24,7 +24,7 @@ from skeval._inference.errors import (
     weigh_values,
 )
 from skeval._inference.estimate import Estimate
-from skeval._inference.proportions import Finding, row_means
+from skeval._inference.proportions import row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import ResamplingPlan
@@ -290,12 +290,41 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     """Return what every bootstrap estimate finds, by method, from one set of fits."""
     check_class_sizes(task.target.classes, task.target.codes)
     plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
-    bags = sum_out_of_bag(task, plan, units)
-    average = settings.get("average", "samples")
-    found = combine_estimates(task, answer_own_samples(task), bags, plan, units, average)
-    n_tested = int(np.count_nonzero(bags.tests))
-    common = Outcome([], plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
-    return {method: common._replace(findings=[each]) for method, each in found.items()}
+    bags, average = sum_out_of_bag(task, plan, units), settings.get("average", "samples")
+    loss, weights = task.loss, task.relative_weight
+    truth, predictions = loss.pair(task.target, task.target.codes, answer_own_samples(task))
+    tested, sample_errors = bags.tests > 0, bags.sample_errors
+    counts = (block.train for block in plan.blocks())
+    oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
+    values = weigh_values(sample_errors, weights)
+    oob = np.nanmean(values if average == "samples" else bags.errors)
+    losses = weigh_values(loss(truth, predictions), weights)
+    pairs = None if loss.name == "zero_one" else loss
+    gamma, gamma_values = no_information(truth, predictions, pairs, weights)
+    influences = (
+        sampling_influence(losses, units),
+        oob_influence,
+        sampling_influence(gamma_values, units),
+    )
+    outcomes, n_tested = {}, int(tested.sum())
+    size = n_tested if weights is None else count_effective(weights[tested])
+    for method in METHODS:
+        combined = combine(method, float(losses.mean()), float(oob), gamma)
+        spread = standard_error(combined.gradient, *influences)
+        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss.name)
+        details = {
+            "resubstitution": float(losses.mean()),
+            "oob": float(oob),
+            "no_information": gamma,
+            "relative_overfitting": combined.relative_overfitting,
+            "weight": combined.weight,
+            "n_resamples": len(bags.errors),
+            "n_redrawn": bags.n_redrawn,
+            "average": average,
+        }
+        found = [error._replace(details=details)]
+        outcomes[method] = Outcome(found, plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
+    return outcomes
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,59 +370,11 @@ def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> Out
     )
 
 
-def combine_estimates(
-    task: Task,
-    answered: FitOutput,
-    bags: OutOfBag,
-    plan: ResamplingPlan,
-    units: DrawingUnits,
-    average: str,
-) -> dict[str, Finding]:
-    """Combine the fit on all samples and the out-of-bag losses into the three estimates."""
-    loss, weights = task.loss, task.relative_weight
-    truth, predictions = loss.pair(task.target, task.target.codes, answered)
-    tested, sample_errors = bags.tests > 0, bags.sample_errors
-    counts = (block.train for block in plan.blocks())
-    oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
-    values = weigh_values(sample_errors, weights)
-    oob = np.nanmean(values if average == "samples" else bags.errors)
-    losses = weigh_values(loss(truth, predictions), weights)
-    pairs = None if loss.name == "zero_one" else loss
-    gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-    influences = (
-        sampling_influence(losses, units),
-        oob_influence,
-        sampling_influence(gamma_values, units),
-    )
-    size = int(tested.sum()) if weights is None else count_effective(weights[tested])
-    findings = {}
-    for method in METHODS:
-        combined = combine(method, float(losses.mean()), float(oob), gamma)
-        spread = standard_error(combined.gradient, *influences)
-        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss.name)
-        details = {
-            "resubstitution": float(losses.mean()),
-            "oob": float(oob),
-            "no_information": gamma,
-            "relative_overfitting": combined.relative_overfitting,
-            "weight": combined.weight,
-            "n_resamples": len(bags.errors),
-            "n_redrawn": bags.n_redrawn,
-            "average": average,
-        }
-        findings[method] = error._replace(details=details)
-    return findings
-
-
-def groups_of(task: Task) -> np.ndarray | None:
-    """Return the groups by their numbers; None where samples are independent."""
-    return None if task.units.n_groups is None else task.units.unit
-
-
 def run_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
     check_count("n_resamples", settings["n_resamples"], 2)
-    numbered = task.under(target=replace(task.target, groups=groups_of(task)))
+    groups = None if task.units.n_groups is None else task.units.unit
+    numbered = task.under(target=replace(task.target, groups=groups))
     return find_bootstraps(numbered, root, settings)[task.method]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,16 +13,16 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from skeval._inference.errors import n_units
-from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
-from skeval._inference.proportions import Finding, make_limits
+from skeval._inference.proportions import Finding, make_limits, mirrored
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.schemes import Cases
 from skeval._resampling.target import LossLike, resolve_loss
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import Params, check_takes_weights
+from skeval._resampling.task import Task, read_task, read_weight
+from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
@@ -42,20 +42,19 @@ from skeval.utils._checks import (
     check_confidence_level,
     check_count,
     check_option,
-    check_weights,
     naming,
     warn_undefined,
 )
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
-    "check_sample_weight",
     "conclude_row",
     "error_interval",
     "error_of_some",
     "find_answer",
     "plan_answer",
     "read_answers",
+    "read_positive_weight",
     "score_interval",
 ]
 
@@ -337,8 +336,7 @@ def error_interval(
         error_score=error_score,
         method=method,
     )
-    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
-    task = task.under(weight=weight)
+    task = task.under(weight=read_positive_weight(task, sample_weight))
     given = {
         "cv": cv,
         "n_folds": n_folds,
@@ -351,7 +349,9 @@ def error_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if method != AUTO:
-        return run_method(task, given, confidence_level, random_state)
+        row, root = ERROR_METHODS[method], root_seed(random_state)
+        settings = resolve_settings(task, row, given)
+        return conclude_row(task, row.run(task, root, settings), settings, confidence_level)
     design = plan_answer(task, given.pop("cv", None), given, random_state)
     answers = list(fit_scheme(design.task, design.scheme))
     return find_answer(design, answers, confidence_level)
@@ -419,16 +419,6 @@ def conclude_row(
     return conclude(task, outcome, confidence_level, form=row.form, settings=told)
 
 
-def run_method(
-    task: Task, given: Settings, confidence_level: float, random_state: RandomStateLike
-) -> Estimate:
-    """Run the method of a task and return what it finds."""
-    row = find_method(task.method)
-    settings = resolve_settings(task, row, given)
-    outcome = row.run(task, root_seed(random_state), settings)
-    return conclude_row(task, outcome, settings, confidence_level)
-
-
 def read_answers(
     design: Design, answers: list[FitOutput | None], confidence_level: float
 ) -> tuple[Estimate, OutOfFold]:
@@ -440,7 +430,7 @@ def read_answers(
     return find_answer(design, answers, confidence_level), found
 
 
-def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estimate) -> Estimate:
+def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndarray) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     repeats = []
     for answers in found.repeats:
@@ -456,20 +446,17 @@ def error_of_some(task: Task, found: OutOfFold, chosen: np.ndarray, whole: Estim
     return conclude_row(task, outcome, told["parameters"], whole.confidence_level)
 
 
-def check_sample_weight(
-    sample_weight: Any, estimator: Any, method: str, n_samples: int
-) -> np.ndarray | None:
+def read_positive_weight(task: Task, sample_weight: Any) -> np.ndarray | None:
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not find_method(method).takes_weights:
+    if not find_method(task.method).takes_weights:
         able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
         raise ValueError(
-            f"sample_weight must be None for method={method!r}, which draws samples in proportion "
-            f"to their number; those that take weights are {able}."
+            f"sample_weight must be None for method={task.method!r}, which draws samples in "
+            f"proportion to their number; those that take weights are {able}."
         )
-    check_takes_weights(estimator)
-    weights = check_weights("sample_weight", sample_weight, n_samples)
+    weights = read_weight(task.estimator, sample_weight, task.params, len(task.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0; leave out samples that weigh nothing.")
     return weights
@@ -634,10 +621,9 @@ def score_interval(
         error_score=error_score,
         method=method,
     )
-    weight = check_sample_weight(sample_weight, estimator, method, len(task.target))
+    task = task.under(weight=read_positive_weight(task, sample_weight))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    task = task.under(weight=weight)
     given = {
         "n_folds": n_folds,
         "n_repeats": n_repeats,
@@ -649,42 +635,28 @@ def score_interval(
     settings = resolve_settings(task, ERROR_METHODS[method], given)
     with naming("scoring"):
         scorer = check_scoring(estimator, scoring)
-    scores = Scores(scoring, scorer, label_parts(scoring))
+    labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if means is None:
-        outcome = score_losses(task, scores, root, settings)
+        outcome = score_losses(task, labels, root, settings)
     else:
-        outcome = score_means(task, scores, means(task, root, settings))
+        rule = means(task, root, settings)
+        found = score_scheme(task, rule.scheme, scorer, scoring)
+        outcome = score_means(task, labels, found, rule)
     results = {
         name: score_result(task, label, found, outcome, confidence_level, settings)
-        for (name, label), found in zip(scores.labels.items(), outcome.findings, strict=True)
+        for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
     }
     if isinstance(scoring, list | tuple | set | dict):
         return Results(results)
     return results.popitem()[1]
 
 
-class Scores(NamedTuple):
-    """What is scored.
-
-    Attributes
-    ----------
-    scoring : str, callable, list, tuple, set or dict
-        As it was given.
-    scorer : callable
-        What it means.
-    labels : dict
-        For each name that `scorer` gives a score, the name of what is scored: one of
-        scikit-learn's, or one that none of these has.
-    """
-
-    scoring: Any
-    scorer: Any
-    labels: dict[str, str]
-
-
 def label_parts(scoring: Any) -> dict[str, str]:
-    """Return the names of the scores that an argument `scoring` names."""
+    """Return, for each name that a scorer gives a score, what `scoring` calls it.
+
+    That is a name of scikit-learn, or one that none of these has.
+    """
     if isinstance(scoring, dict):
         return {name: label_of(part, name) for name, part in scoring.items()}
     parts = list(scoring) if isinstance(scoring, list | tuple | set) else [scoring]
@@ -697,12 +669,11 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(task: Task, scores: Scores, rule: MeansRule) -> Outcome:
-    """Run a method that needs no more than a score of each fit."""
-    found = score_scheme(task, rule.scheme, scores.scorer, scores.scoring)
+def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: MeansRule) -> Outcome:
+    """Return what a method that needs no more than a score of each fit finds of each score."""
     findings = []
-    for name, label in scores.labels.items():
-        values = np.array([s[name] if isinstance(s, dict) else s for s in found], dtype=float)
+    for name, label in labels.items():
+        values = np.array([s[name] if isinstance(s, dict) else s for s in scores], dtype=float)
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         mean = find_mean_loss(label)
@@ -717,10 +688,12 @@ def score_means(task: Task, scores: Scores, rule: MeansRule) -> Outcome:
     return Outcome(findings, rule.scheme.plan.n_fits)
 
 
-def score_losses(task: Task, scores: Scores, root: SeedSequence, settings: Settings) -> Outcome:
+def score_losses(
+    task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
+) -> Outcome:
     """Run a method that needs the losses of single samples."""
     losses = []
-    for label in scores.labels.values():
+    for label in labels.values():
         mean = find_mean_loss(label)
         if mean is None:
             known = [name for name in get_scorer_names() if find_mean_loss(name) is not None]
@@ -749,8 +722,8 @@ def score_result(
     mean = find_mean_loss(label)
     if mean is not None:
         loss, best = mean
-        mirrored = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
-        limits = {form: partial(mirror, best, ends) for form, ends in mirrored.items()}
+        of_loss = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
+        limits = {form: partial(mirrored, best, ends) for form, ends in of_loss.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
     if n_undefined:
@@ -778,9 +751,3 @@ def score_result(
         confidence_level=confidence_level,
         bounds=bounds,
     )
-
-
-def mirror(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of a score, `best` less those of a loss."""
-    low, high = limits(confidence_level)
-    return best - high, best - low

@@ -31,6 +31,7 @@ from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
     log_interval,
+    mirrored,
     normal_interval,
     normal_quantile,
     wilson_interval,
@@ -337,18 +338,12 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
-        limits = partial(limit_explained, unbiased, error, degrees)
+        limits = partial(mirrored, 1.0, partial(limit_mean, unbiased, error, degrees))
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
             losses = row.per_sample(true, found.predicted)
             yield measure_loss(found, each.name, losses, root=row.root)
-
-
-def limit_explained(ratio: float, error: float, degrees: float, confidence_level: float) -> Limits:
-    """Return the interval of the explained share, one minus that which is not."""
-    low, high = limit_mean(ratio, error, degrees, confidence_level)
-    return 1 - high, 1 - low
 
 
 def measure_scorers(found: OutOfFold) -> Iterator[Measured]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -326,19 +327,10 @@ def _size_random_sample(
         low, high = PROPORTION_INTERVALS[method](error * n, n, confidence_level)
         return (high - low) / 2
 
-    enough = 1
-    while half(enough) > half_width and enough < LARGEST_SIZE:
-        enough *= 2
-    if half(enough) > half_width:
+    if half(LARGEST_SIZE) > half_width:
         raise ValueError(f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}.")
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        if half(middle) > half_width:
-            too_few = middle
-        else:
-            enough = middle
-    return HoldoutSize(enough, None, half(enough), confidence_level, method)
+    n = bisect_left(range(1, LARGEST_SIZE), -half_width, key=lambda n: -half(n)) + 1
+    return HoldoutSize(n, None, half(n), confidence_level, method)
 
 
 def _size_selective_sample(

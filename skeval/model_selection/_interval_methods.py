@@ -161,12 +161,6 @@ class ErrorMethod:
     plan: Callable[[Task, SeedSequence, Settings], ResamplingPlan] | None = None
     listed: Callable[[Task, SeedSequence, Settings], dict[str, Outcome]] | None = None
 
-    def find_part(self, task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
-        """Return what all methods of the part of this one find, by method."""
-        if self.listed is not None:
-            return self.listed(task, root, settings)
-        return {task.method: self.run(task, root, settings)}
-
 
 def units_to_test(task: Task, test_size: Any, least: int = 1) -> int:
     """Return how many units a test set holds.

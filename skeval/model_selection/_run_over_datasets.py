@@ -6,12 +6,11 @@ Scores that people have already are read from what they have them in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skeval._resampling.fits import score_plan
@@ -131,7 +130,7 @@ def run_over_datasets(
     check_named("estimators", estimators, 1)
     check_named("datasets", datasets, 1)
     check_estimators("estimators", estimators, "corrected_t", None)
-    by_dataset = {
+    by_dataset: dict[str, Any] = {
         "sample_weight": {} if sample_weight is None else sample_weight,
         "params": {} if params is None else params,
     }
@@ -146,66 +145,41 @@ def run_over_datasets(
             "None: folds that are drawn anew are not found again."
         )
     scoring = choose_scoring("corrected_t", scoring, next(iter(estimators.values())))
-    run = _Run(
-        estimators=dict(estimators),
-        cv=cv,
-        scoring=scoring,
-        scorer=resolve_scorer(scoring),
-        root=root_seed(random_state),
-        options={
-            "n_jobs": n_jobs,
-            "verbose": verbose,
-            "memory": memory,
-            "error_score": error_score,
-        },
-    )
-    return {
-        name: run.score_dataset(
-            name, dataset, {option: given.get(name) for option, given in by_dataset.items()}
-        )
-        for name, dataset in datasets.items()
-    }
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What is done on each data set."""
-
-    estimators: dict[str, Any]
-    cv: Any
-    scoring: Any
-    scorer: Any
-    root: SeedSequence
-    options: dict[str, Any]
-
-    def score_dataset(
-        self, name: str, dataset: Any, options: dict[str, Any]
-    ) -> dict[str, dict[str, Any]]:
-        """Return the scores of all estimators and the indices of the splits."""
+    scorer, root = resolve_scorer(scoring), root_seed(random_state)
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, dataset in datasets.items():
         X, y, groups = _read_dataset(name, dataset)
-        scores = {}
-        at = f"on the data set {name!r}"
+        options = {option: given.get(name) for option, given in by_dataset.items()}
+        found[name], at = {}, f"on the data set {name!r}"
         try:
-            first = next(iter(self.estimators.values()))
-            options |= self.options
-            task = read_task(first, X, y, groups=groups, with_loss=False, **options)
-            target = task.target
-            folds = list(resolve_folds(self.cv, task.X, target, task.groups, self.root))
-            plan = fold_plan(len(target), folds)
+            task = read_task(
+                next(iter(estimators.values())),
+                X,
+                y,
+                groups=groups,
+                with_loss=False,
+                n_jobs=n_jobs,
+                verbose=verbose,
+                memory=memory,
+                error_score=error_score,
+                **options,
+            )
+            folds = list(resolve_folds(cv, task.X, task.target, task.groups, root))
+            plan = fold_plan(len(task.target), folds)
             train, test = (list(part) for part in zip(*folds, strict=True))
-            for estimator_name, estimator in self.estimators.items():
-                at = f"{estimator_name!r} on the data set {name!r}"
+            for each, estimator in estimators.items():
+                at = f"{each!r} on the data set {name!r}"
                 if task.weight is not None:
                     check_takes_weights(estimator)
-                blocks = score_plan(task.of(estimator), plan, self.scorer, self.scoring)
-                scores[estimator_name] = {
+                blocks = score_plan(task.of(estimator), plan, scorer, scoring)
+                found[name][each] = {
                     "test_score": np.array([score for block in blocks for score in block]),
                     "indices": {"train": train, "test": test},
                 }
         except Exception as error:
             error.add_note(f"run_over_datasets was at work {at}.")
             raise
-        return scores
+    return found
 
 
 def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:

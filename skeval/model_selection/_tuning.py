@@ -198,8 +198,14 @@ def tuning_optimism(
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)
-    warn_of_optimism(result)
-    if np.isnan(result.details["tuning_bias"]):
+    told = result.details
+    if result.value > 2 * result.standard_error:
+        warn_user(
+            f"the best score of the search, {told['inner_score']:.3f} on average, is that of the "
+            "best of many settings; on samples left out the tuned models have "
+            f"{told['nested_score']:.3f}. Report the latter."
+        )
+    if np.isnan(told["tuning_bias"]):
         warn_undefined(
             "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
             "score of one split, and the bias takes two."
@@ -332,17 +338,6 @@ def count_settings(chosen: list[Setting]) -> tuple[tuple[Setting, ...], np.ndarr
     by_text = {repr(sorted(setting.items())): setting for setting in chosen}
     counts = Counter(repr(sorted(setting.items())) for setting in chosen).most_common()
     return tuple(by_text[text] for text, _ in counts), np.array([n for _, n in counts])
-
-
-def warn_of_optimism(result: Estimate) -> None:
-    """Say in plain words which score to report, if they differ by two standard errors."""
-    found = result.details
-    if result.value > 2 * result.standard_error:
-        warn_user(
-            f"the best score of the search, {found['inner_score']:.3f} on average, is that "
-            "of the best of many settings; on samples left out the tuned models have "
-            f"{found['nested_score']:.3f}. Report the latter."
-        )
 
 
 def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:

@@ -37,7 +37,6 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import external_indices, silhouette_samples
 from skeval.report._evaluate import make_announcer
-from skeval.report._plot import ShownClusters, draw_map, draw_silhouettes
 from skeval.report._sections import Figure, Report, Section, Table
 from skeval.report._source import describe_run, write_estimator
 from skeval.utils._checks import check_option, check_same_length
@@ -157,7 +156,16 @@ def evaluate_clusterer(
     say("clusterings")
     partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
     say("indices")
-    comparison = _compare_partitions(X, partitions, indices, n_jobs)
+    comparison = compare_clusterings(
+        X,
+        {f"k = {k}": labels for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_jobs=n_jobs,
+    )
+    external = None
+    if labels_true is not None:
+        external = tuple(external_indices(labels_true, found) for found in partitions.values())
     say("stability")
     choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
         clusterer,
@@ -175,7 +183,7 @@ def evaluate_clusterer(
     return ClusteringReport(
         comparison=comparison,
         stability=choice,
-        external=_compare_with_classes(labels_true, partitions),
+        external=external,
         partitions=partitions,
         shown=show_clusters(X, partitions, choice, seed, n_jobs),
         warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
@@ -184,28 +192,6 @@ def evaluate_clusterer(
         clusterer=write_estimator(clusterer),
         **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
     )
-
-
-def _compare_partitions(
-    X: Any, partitions: dict[int, np.ndarray], indices: Sequence[str], n_jobs: int | None
-) -> ClusteringComparison:
-    """Return the internal indices of each clustering."""
-    return compare_clusterings(
-        X,
-        {f"k = {k}": labels for k, labels in partitions.items()},
-        indices=indices,
-        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
-        n_jobs=n_jobs,
-    )
-
-
-def _compare_with_classes(
-    labels_true: Any, partitions: dict[int, np.ndarray]
-) -> tuple[Results, ...] | None:
-    """Return how well each clustering agrees with known classes; None without such classes."""
-    if labels_true is None:
-        return None
-    return tuple(external_indices(labels_true, found) for found in partitions.values())
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
@@ -324,7 +310,7 @@ class ClusteringReport(Report):
 
     @property
     def verdict(self) -> str:
-        """The choice in one sentence, with the rule that made it."""
+        """The choice, with the rule that made it, and what is to be said against it."""
         return write_choice(self.stability)
 
     @property
@@ -563,12 +549,6 @@ REFERENCE_NAMES = {
 
 def write_choice(stability: NClustersChoice) -> str:
     """Say which number of clusters the rule chose, why, and what is to be said against it."""
-    parts = (_write_rule_and_value(stability), stability.caution, stability.edge)
-    return " ".join(filter(None, parts))
-
-
-def _write_rule_and_value(stability: NClustersChoice) -> str:
-    """Say which number of clusters the rule chose, and why."""
     measure = " ".join(MEASURES[stability.method])
     repeats = stability.replicates.shape[1]
     hedge = ", but only just" if stability.edge else ""
@@ -576,16 +556,21 @@ def _write_rule_and_value(stability: NClustersChoice) -> str:
         hedge += ", which the shapes of single columns explain"
     chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
-        return (
+        told = (
             f"Choice: one cluster{hedge}, since no k tried has a mean {measure} "
             f"{_write_limit(stability)}, over {repeats} random halvings."
         )
-    value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
-    return (
-        f"Choice: {stability.n_clusters} clusters{hedge}, the {_write_rule(stability)}: "
-        f"{write_with_spread(value, error)} over {repeats} random halvings, where "
-        f"{stability.limits[chosen[0]]:.3f} is needed."
-    )
+    else:
+        value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
+        best = "within one standard error of the best and "
+        if stability.method == PREDICTION_STRENGTH:
+            best = ""
+        told = (
+            f"Choice: {stability.n_clusters} clusters{hedge}, the largest k with a {measure} "
+            f"{best}{_write_limit(stability)}: {write_with_spread(value, error)} over {repeats} "
+            f"random halvings, where {stability.limits[chosen[0]]:.3f} is needed."
+        )
+    return " ".join(filter(None, (told, stability.caution, stability.edge)))
 
 
 def _write_limit(stability: NClustersChoice) -> str:
@@ -594,15 +579,6 @@ def _write_limit(stability: NClustersChoice) -> str:
     if stability.method != PREDICTION_STRENGTH:
         return above
     return f"of {stability.threshold:g} or more and {above}"
-
-
-def _write_rule(stability: NClustersChoice) -> str:
-    """Return the rule of a choice above one cluster."""
-    measure = " ".join(MEASURES[stability.method])
-    best = "within one standard error of the best and "
-    if stability.method == PREDICTION_STRENGTH:
-        best = ""
-    return f"largest k with a {measure} {best}{_write_limit(stability)}"
 
 
 MEASURES = {
@@ -652,3 +628,72 @@ def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
         components[:, :n_found] = analysis.fit_transform(points)
         shares[:n_found] = analysis.explained_variance_ratio_
     return components, shares
+
+
+@dataclass(frozen=True, eq=False)
+class ShownClusters:
+    """A clustering of the data, seen along the directions in which they vary most.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number of clusters that was asked for: the choice, or the most stable one where no
+        number was chosen.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each sample.
+    components : ndarray of shape (n_samples, 2)
+        Coordinates on the first two principal components of X; of one feature the second is 0.
+    shares : ndarray of shape (2,)
+        Shares of the variance of X along them; nan where nothing varies.
+    silhouettes : ndarray of shape (n_samples,)
+        The silhouette of each sample.
+    """
+
+    n_clusters: int
+    labels: np.ndarray
+    components: np.ndarray
+    shares: np.ndarray
+    silhouettes: np.ndarray
+
+
+MOST_POINTS = 2000
+MARKERS = "o^sDvP*X"
+BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+
+
+def draw_map(shown: ShownClusters, ax: Any) -> None:
+    """Draw the samples on two principal components, each cluster with a marker and its number.
+
+    Of many samples, every so many are drawn: more would not be told apart.
+    """
+    step = -(-len(shown.labels) // MOST_POINTS)
+    drawn, labels = shown.components[::step], shown.labels[::step]
+    for place, label in enumerate(np.unique(shown.labels)):
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
+        ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
+    for label in np.unique(shown.labels):
+        centre = shown.components[shown.labels == label].mean(axis=0)
+        ax.text(*centre, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
+    for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
+        told = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
+        ax.set(**{f"{axis}label": f"{name} component{told}"})
+
+
+def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
+    """Draw the silhouettes of each cluster from the worst to the best, one cluster on another."""
+    start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
+    for place, label in enumerate(np.unique(shown.labels)):
+        found = np.sort(shown.silhouettes[shown.labels == label])
+        rows = start + np.arange(len(found) + 1)
+        ax.fill_betweenx(
+            rows, np.append(found, found[-1]), step="post", color=f"C{place % 2}", alpha=0.7
+        )
+        ticks.append((start + len(found) / 2, f"{label} ({len(found)})"))
+        start += len(found) + gap
+    ax.axvline(0, color="0.5", linewidth=0.8)
+    mean = shown.silhouettes.mean()
+    ax.axvline(mean, color="0.5", linestyle="--", label=f"mean {mean:.3f}")
+    ax.set_yticks(*zip(*ticks, strict=True))
+    ax.set_ylim(start, 0)
+    ax.set(xlabel="silhouette (larger is better)", ylabel="cluster (samples)")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)

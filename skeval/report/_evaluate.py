@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import Estimate
 from skeval._resampling.fits import NoFitLeftError
 from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
 from skeval._resampling.jobs import tallied_warnings
@@ -23,12 +23,13 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import LossLike, Target
 from skeval._resampling.task import read_task
 from skeval._resampling.units import TooFewMembersError
-from skeval.model_selection._error_interval import check_sample_weight
+from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
     add_search_question,
+    count_classes,
     find_subgroups,
     name_rows,
     resolve_scorers,
@@ -56,7 +57,7 @@ from skeval.report._source import (
     describe_run,
     write_estimator,
 )
-from skeval.report._steps import Clock, Selection, Steps
+from skeval.report._steps import Clock, Steps
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils._checks import (
     check_confidence_level,
@@ -242,7 +243,11 @@ def evaluate(
     if isinstance(estimator, Mapping):
         return _evaluate_each(**arguments)
     check_confidence_level(confidence_level)
-    counts = check_counts(n_bootstraps, n_permutations, n_perturbations)
+    counts = {
+        "bootstrap": check_count("n_bootstraps", n_bootstraps),
+        "permutation": check_count("n_permutations", n_permutations, 0),
+        "perturbation": check_count("n_perturbations", n_perturbations, 0),
+    }
     include, clock = check_include(include), Clock(check_budget(budget))
     table = X
     if isinstance(groups, str):
@@ -266,13 +271,14 @@ def evaluate(
     by = find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
-    splitter, few = choose_splitter(cv, target, task.groups, seed)
-    weight = check_sample_weight(sample_weight, rule, AUTO, len(target))
-    task = task.of(rule).under(weight=weight)
+    folds, few = choose_folds(cv, target, task.groups)
+    splitter = seed_splitter(resolve_splitter(folds, target, task.groups, seed), root_seed(seed))
+    task = task.of(rule)
+    task = task.under(weight=read_positive_weight(task, sample_weight))
     steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
-        counts = counts._replace(permutation=0, perturbation=0)
+        counts |= {"permutation": 0, "perturbation": 0}
     run = Run(steps, counts, include, clock, say, notes)
     with tallied_warnings():
         findings = run.find_all(questions, names, by, columns)
@@ -362,23 +368,6 @@ class Options(TypedDict, total=False):
     error_score: float | str
 
 
-class Counts(NamedTuple):
-    """How many resamples of each kind there are."""
-
-    bootstrap: int
-    permutation: int
-    perturbation: int
-
-
-def check_counts(n_bootstraps: Any, n_permutations: Any, n_perturbations: Any) -> Counts:
-    """Return the numbers of resamples; 0 does without permutations and perturbations."""
-    return Counts(
-        check_count("n_bootstraps", n_bootstraps),
-        check_count("n_permutations", n_permutations, 0),
-        check_count("n_perturbations", n_perturbations, 0),
-    )
-
-
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
     """Return the columns that are no features by name; each must have a value for each sample."""
     if left_out is None:
@@ -418,13 +407,6 @@ def check_budget(budget: Any) -> float | None:
     return float(budget)
 
 
-def choose_splitter(cv: Any, target: Target, groups: Any, seed: int) -> tuple[Any, list[Caution]]:
-    """Return what splits, and a note where there are fewer folds than usual."""
-    cv, notes = choose_folds(cv, target, groups)
-    splitter = resolve_splitter(cv, target, groups, seed)
-    return seed_splitter(splitter, root_seed(seed)), notes
-
-
 def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
     """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
     if cv is not None:
@@ -444,20 +426,12 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
     return n_folds, [Caution("few-folds", text)]
 
 
-def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
-    """Return the number of samples of each class, or what they weigh."""
-    if target.classes is None:
-        return None
-    sizes = np.bincount(target.codes, weight)
-    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
-
-
 @dataclass(eq=False)
 class Run:
     """The steps of an evaluation that are run, one after another, and what is noted meanwhile."""
 
     steps: Steps
-    counts: Counts
+    counts: dict[str, int]
     include: frozenset[str] | str
     clock: Clock
     say: Callable[[str], None]
@@ -478,32 +452,27 @@ class Run:
         if self.clock.stopped:
             questions = replace(questions, note=None)  # what a search found takes another fit
         about = name_rows(steps.task.X), by, steps.confidence_level
-        counted = steps.counted.under(counted=found.cases)
+        counted = steps.design.task.under(counted=found.cases)
         shared = counted, answer, found, questions, *about
         summary = self._finish(summarize_predictions, *shared)
+        metrics = summary["metrics"]
         weighed = count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
-        rare = find_rare_class(weighed, summary.metrics, loss)
+        rare = find_rare_class(weighed, metrics, loss)
         guess = find_guess(found, loss, steps.lag)
         if steps.ordered:
             notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
         if found.cases.name == "folds":
             notes.append(Caution("given-folds", write_given_folds(found.cases.n_units)))
-            self.counts = self.counts._replace(permutation=0)
+            self.counts["permutation"] = 0
         granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
-        notes += self._finish(warn_of_scores, summary, steps.estimator)
-        tests = {
-            "perturbation": self._try("perturbation", granted, self._perturb),
-            **(
-                self._try("selection", granted, partial(self._select, names)) or NOTHING_SELECTED
-            )._asdict(),
-            "permutation": self._try("permutation", granted, partial(self._permute, rare)),
-        }
-        together = steps.counted.kept_together
+        notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
+        tests = self._test_all(granted, names, rare)
+        together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out
         data = self._finish(write_data_warnings, *about_data)
         warnings = [*data, *notes, *write_warnings(estimates)]
@@ -516,7 +485,7 @@ class Run:
             "estimates": estimates,
             "rare": rare,
             "unanswered": find_unanswered(found),
-            **summary._asdict(),
+            **summary,
             **tests,
             "feature_names": names,
             "confidence_level": float(steps.confidence_level),
@@ -534,7 +503,7 @@ class Run:
         n_begun = steps.n_needed
         better = rare.better if rare is not None else guess is not None and guess.better
         for part in OPTIONAL:
-            size = getattr(self.counts, part, None)
+            size = self.counts.get(part)
             if size == 0 or not steps.applies(part):
                 continue
             if self.include not in ("auto", "all"):
@@ -567,8 +536,35 @@ class Run:
             n_left -= 0 if served else n_fits
         return granted
 
-    def _try(self, part: str, granted: Collection[str], run: Callable[[], Any]) -> Any:
-        """Return what a part of the report finds; None where it is not run, or Ctrl-C stops it."""
+    def _test_all(
+        self, granted: Collection[str], names: tuple[str, ...] | None, rare: RareClass | None
+    ) -> dict[str, Any]:
+        """Return what is found by fits under other weights, features and labels.
+
+        A permutation test that runs by itself ends as soon as P cannot be `ALPHA` or less.
+        """
+        n, stop = self.counts["permutation"], None
+        if self.include == "auto":
+            stop = max(1, int(ALPHA * (1 + n)))
+        perturb = partial(self.steps.perturb, self.counts["perturbation"])
+        select = partial(self.steps.select, names)
+        permute = partial(self.steps.permute, n, None if rare is None else rare.metric, stop)
+        perturbation = self._try("perturbation", granted, perturb)
+        selected = self._try("selection", granted, select, "account of the selected features")
+        permutation = self._try("permutation", granted, permute, "permutation test")
+        return {
+            "perturbation": perturbation,
+            **(selected or NOTHING_SELECTED),
+            "permutation": permutation,
+        }
+
+    def _try(
+        self, part: str, granted: Collection[str], run: Callable[[], Any], what: str = ""
+    ) -> Any:
+        """Return what a part of the report finds; None where it is not run, or Ctrl-C stops it.
+
+        With `what`, a failing fit costs that part alone and a note, unless it is to raise.
+        """
         if part not in granted:
             return None
         if self.clock.stopped:
@@ -579,7 +575,12 @@ class Run:
             return run()
         except KeyboardInterrupt:
             self._stop_in(part)
-            return None
+        except Exception as error:
+            if not what or self.steps.task.error_score == "raise":
+                raise
+            text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+            self.notes.append(Caution("failed", text))
+        return None
 
     def _stop_in(self, part: str) -> None:
         """Note that Ctrl-C has stopped a part of the report."""
@@ -605,7 +606,7 @@ class Run:
                 continue
             self.say(part)
             try:
-                found = list(steps.estimate(part, getattr(self.counts, part, None)))
+                found = list(steps.estimate(part, self.counts.get(part)))
             except KeyboardInterrupt:
                 self._stop_in(part)
             except (NoFitLeftError, TooFewMembersError) as error:
@@ -615,41 +616,8 @@ class Run:
             else:
                 yield from found
 
-    def _perturb(self) -> tuple[Estimate, ...]:
-        """Return the perturbation intervals."""
-        return self.steps.perturb(self.counts.perturbation)
 
-    def _permute(self, rare: RareClass | None) -> Test | None:
-        """Return the permutation test; a note where a fit of it fails.
-
-        Unless it was asked for, it ends with the exceedance after which P cannot be 0.05 or less.
-        """
-        n, stop = self.counts.permutation, None
-        if self.include == "auto":
-            stop = max(1, int(ALPHA * (1 + n)))
-        try:
-            return self.steps.permute(n, None if rare is None else rare.metric, stop)
-        except Exception as error:
-            self._note_failure("permutation test", error)
-            return None
-
-    def _select(self, names: tuple[str, ...] | None) -> Selection:
-        """Return what is known of the selection of features; a note where a fit of it fails."""
-        try:
-            return self.steps.select(names)
-        except Exception as error:
-            self._note_failure("account of the selected features", error)
-            return NOTHING_SELECTED
-
-    def _note_failure(self, what: str, error: Exception) -> None:
-        """Note what a failing fit has cost, or raise where failing fits are to raise."""
-        if self.steps.task.error_score == "raise":
-            raise error
-        text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
-        self.notes.append(Caution("failed", text))
-
-
-NOTHING_SELECTED = Selection(None, None, None)
+NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 
 
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:

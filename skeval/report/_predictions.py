@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -24,12 +24,13 @@ from skeval._resampling.questions import (
     decides_by_pairs,
     find_response_method,
 )
+from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
+from skeval.model_selection._metric_interval import compare_subgroups, read_subgroups
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
 from skeval.utils._checks import naming
@@ -39,6 +40,7 @@ __all__ = [
     "ConfusionRates",
     "HardSamples",
     "add_search_question",
+    "count_classes",
     "find_hard_samples",
     "find_subgroups",
     "make_predictions_frame",
@@ -89,17 +91,6 @@ def summarize_found_searches(
             return summarize_searches([whole, *found.noted], ratio, confidence_level)
         except ValueError:  # fewer than two folds have a score
             return None
-
-
-class PredictionSummary(NamedTuple):
-    """What a report has from predictions; see `EvaluationReport`."""
-
-    out_of_fold: OutOfFold
-    metrics: Results
-    confusion: ConfusionRates | None
-    hard_samples: HardSamples
-    subgroups: Results | None
-    tuning: Estimate | None
 
 
 def resolve_scorers(scoring: Any) -> Questions:
@@ -174,19 +165,25 @@ def summarize_predictions(
     names: Sequence[Any] | None,
     by: Any,
     confidence_level: float,
-) -> PredictionSummary:
-    """Return what the predictions tell."""
+) -> dict[str, Any]:
+    """Return what the predictions tell, as the fields of an `EvaluationReport`."""
     metrics = measure_metrics(found, confidence_level)
     if answer.details["loss"] == "zero_one":
         metrics["accuracy"] = mirror(metrics["accuracy"], answer)
-    return PredictionSummary(
-        found,
-        metrics,
-        measure_confusion(found, confidence_level),
-        find_hard_samples(found, names),
-        None if by is None else _compare(task, answer, found, by),
-        summarize_found_searches(task, found, confidence_level) if questions.note else None,
-    )
+    subgroups, tuning = None, None
+    if by is not None:
+        measure = partial(error_of_some, task, found, answer)
+        subgroups = compare_subgroups(by, len(task.target), measure, answer.confidence_level)
+    if questions.note:
+        tuning = summarize_found_searches(task, found, confidence_level)
+    return {
+        "out_of_fold": found,
+        "metrics": metrics,
+        "confusion": measure_confusion(found, confidence_level),
+        "hard_samples": find_hard_samples(found, names),
+        "subgroups": subgroups,
+        "tuning": tuning,
+    }
 
 
 def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
@@ -203,15 +200,6 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
     """Return the ends of the interval of one less a value."""
     interval = answer.confidence_interval(confidence_level)
     return 1 - interval.high, 1 - interval.low
-
-
-def _compare(task: Task, answer: Estimate, found: OutOfFold, by: Any) -> Results:
-    """Return the error in each subgroup."""
-
-    def measure(chosen: np.ndarray) -> Estimate:
-        return error_of_some(task, found, chosen, answer)
-
-    return compare_subgroups(by, len(task.target), measure, answer.confidence_level)
 
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
@@ -233,10 +221,9 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         yield Caution("undefined", text)
 
 
-def warn_of_scores(summary: PredictionSummary, estimator: Any) -> list[Caution]:
+def warn_of_scores(found: OutOfFold, metrics: Results, estimator: Any) -> list[Caution]:
     """Say which metrics are undefined, and what could not be told."""
-    found = summary.out_of_fold
-    notes = [] if found.cases.n_units == 1 else list(warn_of_metrics(summary.metrics))
+    notes = [] if found.cases.n_units == 1 else list(warn_of_metrics(metrics))
     method = find_response_method(estimator, found.target)
     if method is not None and found.class_scores is None:
         text = (
@@ -321,6 +308,14 @@ class ConfusionRates(ShownAsText):
 def name_columns(labels: Sequence[str]) -> list[str]:
     """Return what stands above the confusion matrix: what the samples are, and are taken for."""
     return ["class", *(f"taken for {label}" for label in labels)]
+
+
+def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
+    """Return the number of samples of each class, or what they weigh; None of numbers."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
 def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:

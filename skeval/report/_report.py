@@ -9,6 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.procedure import OutOfFold
@@ -16,8 +17,7 @@ from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
-from skeval.model_selection._subgroups import describe_difference
-from skeval.report._plot import draw_residuals
+from skeval.model_selection._metric_interval import describe_difference
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -623,6 +623,18 @@ class EvaluationReport(ScoredReport):
         pandas.DataFrame
         """
         return self.predictions if part == "predictions" else super().to_frame(part)
+
+
+def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
+    """Draw the residual of each sample beside its mean prediction."""
+    n = len(found.target)
+    counts = np.bincount(found.row, minlength=n)
+    tested = counts > 0
+    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
+    true = found.target.y[tested].astype(float)
+    return PredictionErrorDisplay.from_predictions(
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
+    )
 
 
 def _write_shortly(each: Estimate) -> str:

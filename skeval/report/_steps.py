@@ -57,7 +57,7 @@ from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-__all__ = ["Clock", "Selected", "Selection", "Steps", "align_selections"]
+__all__ = ["Clock", "Selected", "Steps", "align_selections"]
 
 SCORINGS = {
     "zero_one": "accuracy",
@@ -129,17 +129,6 @@ class Clock:
         return n_fits * self.each
 
 
-class Selection(NamedTuple):
-    """What is known of a selection of features, as the report has it.
-
-    There is no stability where the folds choose from different features that have no names.
-    """
-
-    selection_bias: Estimate | None
-    selection_stability: Estimate | None
-    candidate_names: tuple[str, ...] | None
-
-
 @dataclass(frozen=True, eq=False)
 class Steps:
     """An estimator, its data and the settings that all steps share."""
@@ -150,11 +139,6 @@ class Steps:
     seed: int
     confidence_level: float
     _answers: list[FitOutput | None] = field(default_factory=list, repr=False)
-
-    @property
-    def estimator(self) -> Any:
-        """The estimator that is evaluated."""
-        return self.task.estimator
 
     @property
     def target(self) -> Target:
@@ -178,11 +162,6 @@ class Steps:
         return plan_answer(self.task, cv, {}, self.seed)
 
     @property
-    def counted(self) -> Task:
-        """The task with the units that its losses are counted by."""
-        return self.design.task
-
-    @property
     def ordered(self) -> bool:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
@@ -200,7 +179,7 @@ class Steps:
         Where time is limited, there are as many repeats of the folds as fit in, one at least; and
         as many as are done where Ctrl-C stops them, unless none is.
         """
-        task, whole, answers = self.counted, self.design.scheme, self._answers
+        task, whole, answers = self.design.task, self.design.scheme, self._answers
         try:
             for part in [whole] if clock.budget is None else whole.parts():
                 for answer in fit_scheme(task, part, questions):
@@ -283,7 +262,7 @@ class Steps:
         if part == "selection":
             return self.selects
         if part == "perturbation":
-            return self.groups is None and ends_in_linear_svc(self.estimator, self.target)
+            return self.groups is None and ends_in_linear_svc(self.task.estimator, self.target)
         return not self.ordered
 
     def n_fits_of(self, part: str) -> int:
@@ -293,7 +272,7 @@ class Steps:
     def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
         """Whether a solver does the fits of a part, so many times as fast as a loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
-        scorer = None if scoring is None else check_scoring(self.estimator, scoring)
+        scorer = None if scoring is None else check_scoring(self.task.estimator, scoring)
         return is_served(self.task, plan, scorer, scoring, max(1.0, times))
 
     def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
@@ -310,12 +289,16 @@ class Steps:
             return self.task.under(method=method), row, settings
         outputs = self._read_folds() if self.repeats_folds else None
         settings |= {"cv": self.folds, "outputs": outputs}
-        return self.counted.under(method=method), row, settings
+        return self.design.task.under(method=method), row, settings
 
     def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
         """Yield what the methods of a part find, from the same fits."""
         task, row, settings = self._read_row(part, size)
-        found = row.find_part(task, root_seed(self.seed), settings)
+        root = root_seed(self.seed)
+        if row.listed is None:
+            found = {task.method: row.run(task, root, settings)}
+        else:
+            found = row.listed(task, root, settings)
         for method, outcome in found.items():
             named = task.under(method=method)
             yield conclude_row(named, outcome, settings, self.confidence_level)
@@ -361,17 +344,17 @@ class Steps:
     @property
     def selects(self) -> bool:
         """Whether the estimator selects features, and classifies."""
-        found = _split_at_selector(self.estimator, self.task.X)
+        found = _split_at_selector(self.task.estimator, self.task.X)
         return found is not None and self.target.classes is not None
 
-    def select(self, feature_names: tuple[str, ...] | None) -> Selection:
+    def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
         """Return the bias of selecting outside the loop and the stability of the selection.
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
-        parts = _split_at_selector(self.estimator, self.task.X)
+        parts = _split_at_selector(self.task.estimator, self.task.X)
         if parts is None or self.target.classes is None:
-            return Selection(None, None, None)
+            return {}
         head, tail = parts
         plan = fold_plan(len(self.target), self.folds)
         weights = weight_parameters(head, self.task.weight)
@@ -387,10 +370,14 @@ class Steps:
         fits = fit_plan(self._strict.of(head), plan, asked)
         aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
-            return Selection(bias, None, None)
+            return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
         supports, names = aligned
         stability = selection_stability(supports, confidence_level=self.confidence_level)
-        return Selection(bias, stability, names)
+        return {
+            "selection_bias": bias,
+            "selection_stability": stability,
+            "candidate_names": names,
+        }
 
     @property
     def _strict(self) -> Task:

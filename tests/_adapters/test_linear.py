@@ -19,10 +19,16 @@ from helpers.label_free import (
 )
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import (
+    LinearRegression,
+    Ridge,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
@@ -111,3 +117,33 @@ def test_leaving_out_all_that_varies_is_left_to_the_estimator():
     for model in (SCALED["ridge"], LinearDiscriminantAnalysis()):
         found = adapter_of(model, X, y, plan)(whole_block(plan))
         assert_array_equal(np.flatnonzero(found.failed), [3])
+
+
+@pytest.mark.parametrize("parts", OTHER_PARTS)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_penalties_that_are_searched(parts, scaled):
+    rng, chosen = np.random.default_rng(0), set()
+    for kind, n_classes in (("plain", 2), ("integers", 3), ("constant columns", 0)):
+        X, alphas = some_samples(kind), np.logspace(-2, 4, 7)
+        model = RidgeClassifierCV(alphas) if n_classes else RidgeCV(alphas)
+        y = some_labels(n_classes=n_classes) if n_classes else rng.normal(size=48) + X[:, 0]
+        chosen.add(clone(model).fit(X, y).alpha_)
+        model = make_pipeline(StandardScaler(), model) if scaled else model
+        plan = other_parts_plan(parts)
+        assert check_against_single_fits(model, X, y, most_left=1.0, plan=plan) < 0.2
+    assert len(chosen) > 1
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RidgeCV(cv=3),
+        RidgeCV(fit_intercept=False),
+        RidgeClassifierCV(scoring="roc_auc"),
+        RidgeClassifierCV(class_weight="balanced"),
+    ],
+)
+def test_searches_that_are_not_served(model):
+    X, y = some_samples("plain"), some_labels()
+    y = y if is_classifier(model) else np.arange(48.0)
+    assert adapter_of(model, X, y, other_parts_plan("redrawn folds")) is None

@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay, cross_val_error, resubstitution_error
-from skeval.report._plot import MOST_POINTS, ShownClusters, draw_map, draw_silhouettes
+from skeval.report._clustering import MOST_POINTS, ShownClusters, draw_map, draw_silhouettes
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
