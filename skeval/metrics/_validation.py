@@ -299,9 +299,11 @@ def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
     return float(weight @ (y * line - np.logaddexp(0, line)))
 
 
-def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) -> Fit | None:
-    """Return the regression of the events on a design by Newton's method; None if it diverges."""
-    beta, y, weight = np.zeros(design.shape[1]), data.y, data.weight
+def maximize(
+    data: Validated, design: Floats, offset: Floats | float, start: Floats
+) -> tuple[Floats, float] | None:
+    """Return the best coefficients and their likelihood by Newton's method; None if it diverges."""
+    beta, y, weight = start, data.y, data.weight
     before = _log_likelihood(y, weight, design @ beta + offset)
     for _ in range(100):
         mean = expit(design @ beta + offset)
@@ -319,16 +321,23 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
         if np.abs(beta).max() > 1e4 or after > -SEPARATED * weight.sum():
             return None
         if np.abs(step).max() < 1e-9 * (1 + np.abs(beta).max()):
-            break
-    else:
+            return beta, before
+    return None
+
+
+def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) -> Fit | None:
+    """Return the regression of the events on a design; None where there is none."""
+    found = maximize(data, design, offset, np.zeros(design.shape[1]))
+    if found is None:
         return None
+    (beta, likelihood), weight = found, data.weight
     mean = expit(design @ beta + offset)
     information = design.T @ (design * (weight * mean * (1 - mean))[:, None])
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.linalg.inv(information)
-    robust = model @ data.spread(design * (y - mean)[:, None]) @ model
-    return Fit(beta, before, robust, model)
+    robust = model @ data.spread(design * (data.y - mean)[:, None]) @ model
+    return Fit(beta, likelihood, robust, model)
 
 
 def _give_nothing(confidence_level: float) -> Limits:
@@ -358,7 +367,11 @@ def _limit_shift(data: Validated, value: float, larger: float, confidence_level:
         mean = expit(shift + data.odds)
         return float(data.weight @ (data.y - mean) / np.sqrt(data.weight @ (mean * (1 - mean))))
 
-    low, high = (_cross(partial(_exceed, distance, -side * reach), value, side) for side in (-1, 1))
+    mean = expit(value + data.odds)
+    step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
+    low, high = (
+        _cross(partial(_exceed, distance, -side * reach), value, side, step) for side in (-1, 1)
+    )
     return low, high
 
 
@@ -366,15 +379,18 @@ def _exceed(function: Callable[[float], float], amount: float, at: float) -> flo
     return function(at) - amount
 
 
-def _cross(function: Callable[[float], float], start: float, side: int) -> float:
-    """Return where a function that changes its sign on one side of a place is 0."""
-    step, sign = 0.1, np.sign(function(start))
+def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
+    """Return where a function that changes its sign on one side of a place is 0.
+
+    The `first` step is about as far as it is.
+    """
+    step, sign = first, np.sign(function(start))
     while np.sign(function(start + side * step)) == sign:
         step *= 2
         if step > 1e4:
             return side * np.inf
-    ends = sorted([start + side * step / 2 * (step > 0.1), start + side * step])
-    return float(brentq(function, *ends, xtol=1e-10))
+    ends = sorted([start + side * step / 2 * (step > first), start + side * step])
+    return float(brentq(function, *ends, xtol=1e-9 * first))
 
 
 def _recalibrate(data: Validated) -> dict[str, Measure]:
@@ -401,12 +417,16 @@ def _profile(
 ) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
     bound = data.quantile(confidence_level) ** 2 * larger
+    best, other = float(fit.coefficients[at]), fit.coefficients[[1 - at]]
+    moves = fit.model[1 - at, at] / fit.model[at, at]  # of the other with this one
 
     def excess(value: float) -> float:
-        other = fit_logistic(data, design[:, [1 - at]], value * design[:, at])
-        return np.inf if other is None else 2 * (fit.likelihood - other.likelihood) - bound
+        start = other + moves * (value - best)
+        found = maximize(data, design[:, [1 - at]], value * design[:, at], start)
+        return np.inf if found is None else 2 * (fit.likelihood - found[1]) - bound
 
-    low, high = (_cross(excess, float(fit.coefficients[at]), side) for side in (-1, 1))
+    step = 1.1 * float(bound * fit.model[at, at]) ** 0.5
+    low, high = (_cross(excess, best, side, step) for side in (-1, 1))
     return low, high
 
 
