@@ -29,6 +29,7 @@ from skeval.report._comparison import EvaluationComparison, collect_cautions, co
 from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
 from skeval.report._predictions import (
     add_search_question,
+    count_classes,
     find_subgroups,
     name_rows,
     resolve_scorers,
@@ -423,14 +424,6 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
         f"{what}, fewer than {DEFAULT_FOLDS} folds need: the row of cross-validation has {n_folds}."
     )
     return n_folds, [Caution("few-folds", text)]
-
-
-def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
-    """Return the number of samples of each class, or what they weigh."""
-    if target.classes is None:
-        return None
-    sizes = np.bincount(target.codes, weight)
-    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
 @dataclass(eq=False)

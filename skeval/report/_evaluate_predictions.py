@@ -26,9 +26,7 @@ from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
     Given,
-    count_classes,
     find_answer,
-    find_rare,
     find_worst,
     list_systems,
     measure_calibration,
@@ -39,6 +37,7 @@ from skeval.report._given import (
     refuse_several,
 )
 from skeval.report._predictions import (
+    count_classes,
     measure_confusion,
     name_rows,
     warn_of_metrics,
@@ -47,6 +46,7 @@ from skeval.report._report import MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     find_guess,
+    find_rare_class,
     find_unanswered,
     name_metric,
     write_amount,
@@ -205,6 +205,7 @@ def evaluate_predictions(
             subgroups = compare_with_rest(by, n, measure, confidence_level)
         answer = find_answer(given, metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
+    weighed = count_classes(given.target, weight) if found.answers else None
     return PredictionsReport(
         answer=answer,
         kind=given.kind,
@@ -218,7 +219,7 @@ def evaluate_predictions(
         subgroups=subgroups,
         out_of_fold=found,
         guess=find_guess(found, given.loss) if found.answers else None,
-        rare=find_rare(given.target, weight, metrics) if found.answers else None,
+        rare=find_rare_class(weighed, metrics, "zero_one"),
         unanswered=find_unanswered(found) if found.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,

@@ -32,8 +32,6 @@ from skeval.report._predictions import (
     resolve_scorers,
 )
 from skeval.report._sentences import (
-    RareClass,
-    find_rare_class,
     name_metric,
 )
 from skeval.utils._checks import (
@@ -46,9 +44,7 @@ from skeval.utils._compat import metric_of_scorer
 __all__ = [
     "KINDS",
     "Given",
-    "count_classes",
     "find_answer",
-    "find_rare",
     "find_worst",
     "list_systems",
     "measure_calibration",
@@ -378,14 +374,6 @@ def _read_columns(
     return Given(kind, target, columns.argmax(axis=1), columns, None, None, given)
 
 
-def count_classes(target: Target) -> dict[Any, int] | None:
-    """Return the number of samples of each class."""
-    if target.classes is None:
-        return None
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
-
-
 def measure_some(
     given: Given, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
 ) -> Estimate:
@@ -395,17 +383,6 @@ def measure_some(
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
     answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
-
-
-def find_rare(
-    target: Target, weight: np.ndarray, metrics: Mapping[str, Estimate]
-) -> RareClass | None:
-    """Return the rarest class where it is rare, with the statistic that counts there."""
-    if target.classes is None:
-        return None
-    sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
-    named = dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
-    return find_rare_class(named, metrics, "zero_one")
 
 
 def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:

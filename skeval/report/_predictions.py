@@ -24,6 +24,7 @@ from skeval._resampling.questions import (
     decides_by_pairs,
     find_response_method,
 )
+from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
@@ -39,6 +40,7 @@ __all__ = [
     "ConfusionRates",
     "HardSamples",
     "add_search_question",
+    "count_classes",
     "find_hard_samples",
     "find_subgroups",
     "make_predictions_frame",
@@ -306,6 +308,14 @@ class ConfusionRates(ShownAsText):
 def name_columns(labels: Sequence[str]) -> list[str]:
     """Return what stands above the confusion matrix: what the samples are, and are taken for."""
     return ["class", *(f"taken for {label}" for label in labels)]
+
+
+def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
+    """Return the number of samples of each class, or what they weigh; None of numbers."""
+    if target.classes is None:
+        return None
+    sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
+    return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
 def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:

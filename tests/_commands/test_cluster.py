@@ -3,8 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -33,21 +31,17 @@ def printed(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_module_runs_and_says_what_it_did():
-    result = subprocess.run(
-        [sys.executable, "-m", "skeval", "cluster", "iris", *QUICK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    first, second, _, *lines = result.stdout.splitlines()
+def test_it_says_what_it_did(capsys):
+    assert main(["cluster", "iris", *QUICK]) == 0
+    out, err = capsys.readouterr()
+    first, second, _, *lines = out.splitlines()
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "kmeans, features scaled to variance 1, seed 0"
     assert "Choice: 2 clusters, the largest k with a prediction strength of 0.8 or more" in lines[0]
     assert lines[5].split()[0] == "k"
     assert [line.split()[0] for line in lines[6:9]] == ["2", "3", "4"]
-    assert "for orientation only" in result.stdout
-    assert without_progress(result.stderr) == ""
+    assert "for orientation only" in out
+    assert without_progress(err) == ""
 
 
 def test_row_numbers_of_pandas_are_left_out_and_told(capsys, tmp_path, iris):

@@ -23,7 +23,7 @@ ROWS = [f"{i},{i % 3},{i % 2}" for i in range(24)]
 ROWS_OF_TWO = [f"{i},{i % 2}" for i in range(24)]
 GOOD = "a,b,target\n" + "\n".join(ROWS) + "\n"
 FUZZ = settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,
@@ -249,7 +249,7 @@ def test_options(command, option, tmp_path, capsys):
 
 
 def test_as_a_process(tmp_path):
-    """One that fails; those that do not are run by the tests of each command."""
+    """One that fails; one that does not is run by the tests of `evaluate`."""
     (tmp_path / "data.csv").write_text("=1+1,target\n")
     words = ["cluster", str(tmp_path / "data.csv"), *QUICK["cluster"]]
     done = subprocess.run([sys.executable, "-m", "skeval", *words], capture_output=True, text=True)

@@ -591,7 +591,10 @@ def test_weights_train_and_count(method):
         error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)
 
 
-@every_method
+@pytest.mark.parametrize(
+    "method",
+    ["cross_validation", "holdout", "nested_cv", "replace_one_cv", ".632+", "perturbation"],
+)
 def test_any_procedure(method):
     tuned = GridSearchCV(
         make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)),

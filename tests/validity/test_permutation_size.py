@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 from skeval.model_selection import permutation_test
 
 PROCEDURE = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
-SHORT = {"n_data_sets": 60, "n_permutations": 19, "levels": (0.05, 0.1)}
+SHORT = {"n_data_sets": 40, "n_permutations": 19, "levels": (0.05, 0.1)}
 LONG = {"n_data_sets": 400, "n_permutations": 199, "levels": (0.01, 0.05, 0.1)}
 SIZES = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]
 
@@ -76,7 +76,7 @@ def test_the_whole_procedure_is_valid(design, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_selecting_before_is_not_valid(size):
     """The features were chosen with the true labels, and the permutations do not choose again."""
-    found = pvalues(plain, size["n_data_sets"], size["n_permutations"], selected_before=True)
+    found = pvalues(plain, size["n_data_sets"] // 2, size["n_permutations"], selected_before=True)
     assert np.mean(found <= 0.05) > 0.3
 
 
@@ -88,7 +88,7 @@ def test_ignoring_groups_is_not_valid(size):
         X, y, _ = whole_groups(rng)
         return X, y, {"cv": StratifiedKFold(3, shuffle=True, random_state=0)}
 
-    found = pvalues(ungrouped, size["n_data_sets"], size["n_permutations"])
+    found = pvalues(ungrouped, size["n_data_sets"] // 2, size["n_permutations"])
     assert np.mean(found <= 0.05) > 0.3
 
 
