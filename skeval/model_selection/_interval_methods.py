@@ -257,7 +257,8 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
             binomial=False,
         )
         findings.append(found)
-    return Outcome(findings, 1, n_tested=len(answer.rows))
+    n_groups = None if task.units.n_groups is None else n_test
+    return Outcome(findings, 1, n_tested=len(answer.rows), n_groups=n_groups)
 
 
 def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:

@@ -413,14 +413,14 @@ HELD = (
     "In simulations of {} it held that error in {} to {} % of the cases, by population and "
     "learner, where 95 % were promised."
 )
-MEASURED = {50: (91, 98), 100: (92, 100), 200: (91, 99), 500: (93, 100), 1000: (94, 100)}
+MEASURED = {50: (90, 100), 100: (92, 100), 200: (91, 99), 500: (90, 100), 1000: (94, 100)}
 """By number of samples, what benchmarks/results/inflation.csv says of error rates."""
 MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (91, 100)}
 """The same by loss of numbers, of 50 to 500 samples."""
 UNDETERMINED = " Of least squares with as many features as samples it was {} %."
 UNDETERMINED_RATES = {"squared": 32, "absolute": 1}
 """The cell that is not among these, since no inflation is enough there."""
-MEASURED_SHARES = {"log_loss": (89, 100), "brier": (92, 100)}
+MEASURED_SHARES = {"log_loss": (89, 100), "brier": (92, 99)}
 """The same by loss of probabilities, none of which is 0 for the first."""
 MEASURED_CERTAIN = (79, 100)
 """The same of the log loss of nearest neighbours, some of whose probabilities are 0."""

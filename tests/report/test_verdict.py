@@ -419,8 +419,8 @@ def test_what_is_said_of_coverage_is_what_the_benchmark_has():
         assert ends(loss, undetermined) == (UNDETERMINED_RATES[loss],) * 2
     for loss, told in MEASURED_SHARES.items():
         every = loss == "brier"
-        assert ends(loss, lambda row, e=every: e or "neighbours" not in row["learner"]) == told
-    assert ends("log_loss", lambda row: "neighbours" in row["learner"]) == MEASURED_CERTAIN
+        assert ends(loss, lambda row, e=every: e or "neighbour" not in row["learner"]) == told
+    assert ends("log_loss", lambda row: "neighbour" in row["learner"]) == MEASURED_CERTAIN
 
 
 def test_log_loss_of_certain_probabilities_is_not_trusted():
