@@ -572,8 +572,8 @@ def compare_predictions(
     Notes
     -----
     "max_t" has the covariance of all scores from one value for each sample or group, where the
-    metric is a mean over samples (`METRICS` that are), that of DeLong of areas under ROC curves,
-    else that of the bootstrap. The law of the largest statistic is that of 10,000 normal draws with
+    metric is a mean over samples, that of DeLong of areas under ROC curves, else that of the
+    bootstrap. The law of the largest statistic is that of 10,000 normal draws with
     this covariance [8]_; the quantile of a pair is Student's, of as many units as there are. Of
     answers that are right or wrong the interval is that of Agresti and Min: with few samples it
     does not collapse. P-values step down: after a pair is found different the others are held
