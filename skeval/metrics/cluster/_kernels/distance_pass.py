@@ -245,8 +245,9 @@ def distance_pass(
         return strip.reduce(tiles(rows), columns, sums=sums, extremes=extremes)
 
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
-    for reduce_strip in (reduce_own, reduce_later):
-        for strip in parallel(delayed(reduce_strip)(rows) for rows in layout.strips()):
+    *followed, last = layout.strips()
+    for reduce_strip, some in ((reduce_own, [*followed, last]), (reduce_later, followed)):
+        for strip in parallel(delayed(reduce_strip)(rows) for rows in some):
             result.gather(strip)
     np.minimum(result.smallest, result.smallest.T, out=result.smallest)
     return result

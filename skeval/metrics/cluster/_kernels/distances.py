@@ -117,7 +117,10 @@ def operands(columns: np.ndarray, centre: np.ndarray) -> np.ndarray:
 
 def left_operands(right: np.ndarray) -> np.ndarray:
     """Turn columns (x, |x|^2, 1) into rows (-2x, 1, |x|^2), the left operand of eq. 8."""
-    return np.column_stack([-2.0 * right[:-2].T, right[-1], right[-2]])
+    left = np.empty_like(right)
+    np.multiply(right[:-2], -2.0, out=left[:-2])
+    left[-2], left[-1] = right[-1], right[-2]
+    return left.T
 
 
 def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
