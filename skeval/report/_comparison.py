@@ -17,6 +17,7 @@ from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import forbid_quoting, name_metric
+from skeval.report._steps import SCORINGS
 from skeval.utils._text import write_pvalue
 
 __all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
@@ -34,7 +35,6 @@ USUAL = (
 MOST_TABULATED = 5
 """Of more systems the page has the ranks, and not the pairs."""
 CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-values"}
-SCORES = {"zero_one": "accuracy", "squared": "neg_mean_squared_error"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -212,7 +212,7 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     """Return the comparison of all pairs by the mean losses of the test sets, if there are any."""
     first = next(iter(reports.values()))
     loss, level = first.answer.details["loss"], first.confidence_level
-    scoring = SCORES.get(loss, f"minus the mean {loss} loss")
+    scoring = SCORINGS.get(loss, f"minus the mean {loss} loss")
     if first.out_of_fold.cases.name == "blocks of time":
         return _compare_in_time(reports, scoring)
     columns = [_score_test_sets(report) for report in reports.values()]

@@ -57,12 +57,14 @@ from skeval.report._report import PERTURBED
 from skeval.utils._seeds import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-__all__ = ["Clock", "Selected", "Steps", "align_selections"]
+__all__ = ["SCORINGS", "Clock", "Selected", "Steps", "align_selections"]
 
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
     "absolute": "neg_mean_absolute_error",
+    "log_loss": "neg_log_loss",
+    "brier": "neg_brier_score",
 }
 
 
@@ -323,7 +325,10 @@ class Steps:
         """Return what scores a metric of `RARE_SCORERS`, or the cross-validated loss."""
         if metric is not None:
             return RARE_SCORERS[metric]
-        loss = self.task.loss
+        loss, classes = self.task.loss, self.target.classes
+        if loss.response == "predict_proba" and len(classes) > 2:  # scikit-learn 1.6 has no Brier
+            mean = partial(_mean_share_loss, loss=loss, classes=classes)
+            return make_scorer(mean, greater_is_better=False, response_method="predict_proba")
         scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
         return SCORINGS.get(loss.name, scorer)
 
@@ -339,7 +344,9 @@ class Steps:
             confidence_level=self.confidence_level,
             random_state=self.seed,
         )
-        return found if metric is None else replace(found, name=metric)
+        loss = self.task.loss.name
+        named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
+        return replace(found, name=named if metric is None else metric)
 
     @property
     def selects(self) -> bool:
@@ -388,6 +395,13 @@ class Steps:
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     """Return the mean of a per-sample loss."""
     return float(np.mean(loss(y_true, y_pred)))
+
+
+def _mean_share_loss(
+    y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: np.ndarray
+) -> float:
+    """Return the mean of a per-sample loss of the probabilities of more than two classes."""
+    return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 
 
 def _split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:

@@ -628,3 +628,19 @@ def test_three_groups_are_too_few_to_hold_out_two_of_them():
     )
     assert [each.method for each in report.estimates] == ["resubstitution", "cross_validation"]
     assert any("There is no holdout estimate" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_part_judges_probabilities(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes, :2], np.array(["x", "a", "m"])[y[y < n_classes]]
+    model = make_pipeline(SelectKBest(k=1), GaussianNB())
+    few = {"cv": 3, "n_bootstraps": 5, "n_permutations": 9, "random_state": 0, "include": "all"}
+    for loss, score in (("log_loss", "neg_log_loss"), ("brier", "neg_brier_score")):
+        report = skeval.evaluate(model, X, y, loss=loss, **few)
+        shown = report.to_frame("metrics").set_index("metric")["value"]
+        assert report.answer.value == pytest.approx(shown[score.removeprefix("neg_")])
+        assert report.permutation.name == score
+        assert report.permutation.statistic == pytest.approx(-report["cross_validation"].value, rel=0.1)
+        assert report.guess.answer == "with the shares of the classes"
+        assert not np.isnan([estimate.value for estimate in report.estimates.values()]).any()
