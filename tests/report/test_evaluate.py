@@ -643,4 +643,4 @@ def test_every_part_judges_probabilities(n_classes):
         assert report.permutation.name == score
         assert report.permutation.statistic == pytest.approx(-report["cross_validation"].value, rel=0.1)
         assert report.guess.answer == "with the shares of the classes"
-        assert not np.isnan([estimate.value for estimate in report.estimates.values()]).any()
+        assert not np.isnan([estimate.value for estimate in report.estimates]).any()
