@@ -326,7 +326,7 @@ class Steps:
         if metric is not None:
             return RARE_SCORERS[metric]
         loss, classes = self.task.loss, self.target.classes
-        if loss.response == "predict_proba" and len(classes) > 2:  # scikit-learn 1.6 has no Brier
+        if loss.response == "predict_proba":  # scikit-learn's Brier score takes 0 and 1 alone
             mean = partial(_mean_share_loss, loss=loss, classes=classes)
             return make_scorer(mean, greater_is_better=False, response_method="predict_proba")
         scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
@@ -400,7 +400,8 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
 def _mean_share_loss(
     y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: np.ndarray
 ) -> float:
-    """Return the mean of a per-sample loss of the probabilities of more than two classes."""
+    """Return the mean loss of probabilities: of the second class alone where there are two."""
+    shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 
 
