@@ -397,9 +397,7 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
     return float(np.mean(loss(y_true, y_pred)))
 
 
-def _mean_share_loss(
-    y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: np.ndarray
-) -> float:
+def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
     """Return the mean loss of probabilities: of the second class alone where there are two."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
