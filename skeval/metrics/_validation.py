@@ -344,6 +344,7 @@ def _give_nothing(confidence_level: float) -> Limits:
     return np.nan, np.nan
 
 
+SMALLEST = float(np.finfo(float).tiny)
 NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
 
 
@@ -365,7 +366,8 @@ def _limit_shift(data: Validated, value: float, larger: float, confidence_level:
 
     def distance(shift: float) -> float:
         mean = expit(shift + data.odds)
-        return float(data.weight @ (data.y - mean) / np.sqrt(data.weight @ (mean * (1 - mean))))
+        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # 0 where all is certain
+        return float(data.weight @ (data.y - mean) / np.sqrt(variance))
 
     mean = expit(value + data.odds)
     step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5

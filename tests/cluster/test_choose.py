@@ -23,7 +23,7 @@ from skeval.cluster import (
     choose_n_clusters,
     predictive_power,
 )
-from skeval.cluster._choose import METHODS, find_parameter
+from skeval.cluster._choose import METHODS, Measured, find_parameter
 from skeval.cluster._stability import (
     AGREEMENTS,
     Halving,
@@ -110,7 +110,7 @@ NOTHING = np.zeros(5)
 
 def largest(values, errors, reference, method, threshold):
     """The candidates that reach their limits, by the same comparison as the choice."""
-    limits = METHODS[method].limits(values, errors, reference[:, None], threshold)
+    limits = METHODS[method].limits(Measured(values, errors, reference[:, None], threshold))
     return limits, K[(values >= limits) & (values > reference)].max(initial=1)
 
 
