@@ -11,6 +11,7 @@ because it has not been seen.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -325,15 +326,17 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
         value, gradient = metric(np.tensordot(weights, tables, 1))
         return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
-    found = minimize(
-        negative,
-        0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),
-        jac=True,
-        method="SLSQP",
-        bounds=[(_LEAST, 1.0)] + [(0.0, 1.0)] * (len(start) - 1),
-        constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
-        options={"ftol": 1e-12},
-    ).x
+    with warnings.catch_warnings():  # older versions of SciPy tell that they keep the bounds
+        warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
+        found = minimize(
+            negative,
+            0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),
+            jac=True,
+            method="SLSQP",
+            bounds=[(_LEAST, 1.0)] + [(0.0, 1.0)] * (len(start) - 1),
+            constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
+            options={"ftol": 1e-12},
+        ).x
     found = np.maximum(found, 0.0) / np.maximum(found, 0.0).sum()
     if found[0] > 0.5:
         return found
