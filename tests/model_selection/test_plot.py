@@ -194,7 +194,7 @@ def test_intervals_of_scores_and_of_one_result():
     alone = EstimatesDisplay.from_result(results["accuracy"])
     interval = results["accuracy"].interval
     assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
-    error = error_interval(GaussianNB(), X, y, method="holdout", loss="squared")
+    error = error_interval(GaussianNB(), X, y, method="holdout", loss="squared", random_state=0)
     with pytest.raises(ValueError, match="got mean squared error, accuracy: draw them one by one"):
         EstimatesDisplay.from_result([error, results["accuracy"]])
     with pytest.raises(TypeError, match=r"result must be an Estimate, .*; got \[3\]"):
