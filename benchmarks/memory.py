@@ -19,13 +19,7 @@ from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.svm import SVC
 
 from skeval.datasets import make_gaussian_classes
-from skeval.metrics import (
-    break_even_point,
-    cost_curve,
-    error_rate,
-    macro_fbeta_score,
-    ranking_loss,
-)
+from skeval.metrics import break_even_point, cost_curve, error_rate, macro_fbeta_score, ranking_loss
 from skeval.metrics.cluster import dunn_score, external_indices, internal_indices
 from skeval.model_selection import (
     bootstrap_error,

@@ -21,11 +21,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from skeval._inference.posteriors import (
-    dirichlet_weights,
-    largest_fractions,
-    signed_rank_draws,
-)
+from skeval._inference.posteriors import dirichlet_weights, largest_fractions, signed_rank_draws
 from skeval._inference.ranks import (
     EXACT_UP_TO,
     critical_difference,

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
         metric_interval,
         permutation_test,
     )
-    from skeval.report import (
-        EvaluationReport,
-        evaluate,
-        evaluate_clusterer,
-        evaluate_predictions,
-    )
+    from skeval.report import EvaluationReport, evaluate, evaluate_clusterer, evaluate_predictions
 
 __all__ = [
     "EvaluationReport",

@@ -94,10 +94,7 @@ SCORERS = {
         lambda: make_permutation_scorer(weighted_agreement, n_permutations=19, random_state=0),
         GaussianNB(),
     ),
-    "clustering": (
-        lambda: make_clustering_scorer(spread),
-        KMeans(2, n_init=1, random_state=0),
-    ),
+    "clustering": (lambda: make_clustering_scorer(spread), KMeans(2, n_init=1, random_state=0)),
 }
 
 

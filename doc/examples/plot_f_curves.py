@@ -19,12 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval.metrics import (
-    NetBenefitDisplay,
-    PrecisionRecallDisplay,
-    RocCurveDisplay,
-    net_benefit,
-)
+from skeval.metrics import NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay, net_benefit
 
 X, y = load_breast_cancer(return_X_y=True)
 chosen = np.random.default_rng(0).choice(len(y), 100, replace=False)

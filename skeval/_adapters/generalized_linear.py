@@ -20,13 +20,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_array
 
 from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_selection
-from skeval._adapters.svc_problems import (
-    TIED,
-    Boxes,
-    ColumnSteps,
-    make_boxes,
-    make_column_steps,
-)
+from skeval._adapters.svc_problems import TIED, Boxes, ColumnSteps, make_boxes, make_column_steps
 from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock

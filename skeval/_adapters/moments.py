@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
@@ -145,10 +142,7 @@ def make_quadratic(
 
 
 def make_linear(
-    estimator: LinearDiscriminantAnalysis,
-    n_classes: int,
-    samples: np.ndarray,
-    last: StandardScaler,
+    estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
 ) -> LinearGaussians | None:
     """Return the rule of linear discriminant analysis."""
     n, p = samples.shape

@@ -12,12 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._adapters.svc_problems import (
-    Boxes,
-    ColumnSteps,
-    are_certain,
-    is_served_scaler,
-)
+from skeval._adapters.svc_problems import Boxes, ColumnSteps, are_certain, is_served_scaler
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import Target

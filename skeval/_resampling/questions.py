@@ -23,12 +23,7 @@ from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval.utils._compat import limit_threads
 
-__all__ = [
-    "EachScorer",
-    "Questions",
-    "decides_by_pairs",
-    "find_response_method",
-]
+__all__ = ["EachScorer", "Questions", "decides_by_pairs", "find_response_method"]
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 

@@ -22,12 +22,7 @@ from skeval._resampling.outputs import RESPONSES, FitOutput
 from skeval._resampling.plan import ResamplingPlan
 from skeval._resampling.schemes import Cases, cases_of
 from skeval._resampling.target import Loss, LossLike, Target, check_task, resolve_loss
-from skeval._resampling.weights import (
-    Params,
-    check_params,
-    check_takes_weights,
-    weight_parameters,
-)
+from skeval._resampling.weights import Params, check_params, check_takes_weights, weight_parameters
 from skeval.utils._checks import check_jobs, check_weights
 from skeval.utils._compat import InvalidParameterError
 

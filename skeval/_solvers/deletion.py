@@ -508,12 +508,7 @@ class SortedNeighbours:
 
     @np.errstate(all="ignore")  # A neighbour at a distance of 0 makes a fit that is not certain.
     def _count(
-        self,
-        lists: Lists,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        fit: np.ndarray,
-        n_classes: int,
+        self, lists: Lists, labels: np.ndarray, weights: np.ndarray, fit: np.ndarray, n_classes: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return votes in fits, what is certain, and which lists are long enough."""
         k, start = self.n_neighbors, fit[:, None] * self.n_samples

@@ -1,10 +1,6 @@
 """Stability and comparison of clusterings."""
 
-from skeval.cluster._choose import (
-    NClustersChoice,
-    choose_n_clusters,
-    gap_statistic,
-)
+from skeval.cluster._choose import NClustersChoice, choose_n_clusters, gap_statistic
 from skeval.cluster._pareto import ClusteringComparison, compare_clusterings, pareto_dominance
 from skeval.cluster._plot import (
     ClusterStabilityDisplay,
@@ -12,11 +8,7 @@ from skeval.cluster._plot import (
     ParetoDisplay,
     StabilityDisplay,
 )
-from skeval.cluster._stability import (
-    ClusterStability,
-    cluster_stability,
-    predictive_power,
-)
+from skeval.cluster._stability import ClusterStability, cluster_stability, predictive_power
 from skeval.cluster._structure import index_interval, structure_test
 
 __all__ = [

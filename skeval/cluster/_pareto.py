@@ -166,11 +166,7 @@ def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
 
 
 @validate_params(
-    {
-        "partitions": [Mapping],
-        "indices": ["array-like", Mapping],
-        "n_jobs": [Integral, None],
-    },
+    {"partitions": [Mapping], "indices": ["array-like", Mapping], "n_jobs": [Integral, None]},
     prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
 )
 def compare_clusterings(

@@ -12,12 +12,7 @@ from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS
 from skeval.utils._plotting import Display, place_names, put_legend_above, shorten_name
 
-__all__ = [
-    "ClusterStabilityDisplay",
-    "IndicesDisplay",
-    "ParetoDisplay",
-    "StabilityDisplay",
-]
+__all__ = ["ClusterStabilityDisplay", "IndicesDisplay", "ParetoDisplay", "StabilityDisplay"]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

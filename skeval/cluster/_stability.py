@@ -29,12 +29,7 @@ from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils._checks import check_data, check_methods
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
-from skeval.utils._text import (
-    DataFrame,
-    align_text,
-    make_frame,
-    write_with_spread,
-)
+from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 __all__ = [
     "AGREEMENTS",
@@ -461,12 +456,7 @@ class ClusterStability(Result):
 
     def __str__(self) -> str:
         numbers = zip(
-            self.labels,
-            self.sizes,
-            self.values,
-            self.standard_errors,
-            self.verdicts,
-            strict=True,
+            self.labels, self.sizes, self.values, self.standard_errors, self.verdicts, strict=True
         )
         rows = [
             (f"cluster {label} ({size})", f"{write_with_spread(mean, error)}  {verdict}")

@@ -44,10 +44,7 @@ from skeval.utils._checks import (
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
 
-__all__ = [
-    "index_interval",
-    "structure_test",
-]
+__all__ = ["index_interval", "structure_test"]
 
 
 SMALL = 0.05

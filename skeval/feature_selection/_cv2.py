@@ -293,10 +293,7 @@ class CV2FeatureSelectionPipeline(
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _store_rounds(
-        self,
-        rounds: list[tuple[np.ndarray, Round]],
-        target: Target,
-        weights: np.ndarray | None,
+        self, rounds: list[tuple[np.ndarray, Round]], target: Target, weights: np.ndarray | None
     ) -> None:
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]

@@ -14,10 +14,7 @@ from skeval.feature_selection._stability import check_supports
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, shorten_name
 
-__all__ = [
-    "SelectionBiasDisplay",
-    "SelectionFrequencyDisplay",
-]
+__all__ = ["SelectionBiasDisplay", "SelectionFrequencyDisplay"]
 
 
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")

@@ -9,12 +9,7 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import normal_interval
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_data,
-    check_option,
-    warn_undefined,
-)
+from skeval.utils._checks import check_confidence_level, check_data, check_option, warn_undefined
 
 __all__ = ["check_supports", "selection_stability"]
 

@@ -195,12 +195,7 @@ INTERVALS = {"clopper_pearson": exact_interval, "wilson": wilson_interval}
 ROUNDING = 1e-12
 
 
-@validate_params(
-    {
-        **BIN_CONSTRAINTS,
-        "method": [StrOptions(set(INTERVALS))],
-    }
-)
+@validate_params({**BIN_CONSTRAINTS, "method": [StrOptions(set(INTERVALS))]})
 def calibration_curve(
     y_true: ArrayLike,
     y_proba: ArrayLike,

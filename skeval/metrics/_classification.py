@@ -100,10 +100,7 @@ def error_rate(
     return float(error / (error + rest))
 
 
-_OF_CLASS: dict[str, list[object]] = {
-    **_FBETA,
-    "pos_label": [Real, str, "boolean", None],
-}
+_OF_CLASS: dict[str, list[object]] = {**_FBETA, "pos_label": [Real, str, "boolean", None]}
 
 
 @validate_params(_OF_CLASS)

@@ -566,10 +566,7 @@ class CalibrationDisplay(ScoreDisplay):
         options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
         label = f"{self.name or 'observed'}, {level} intervals"
         self.errorbar_ = ax.errorbar(
-            curve.x,
-            curve.y,
-            yerr=np.maximum(reach, 0),
-            **{**options, "label": label, **kwargs},
+            curve.x, curve.y, yerr=np.maximum(reach, 0), **{**options, "label": label, **kwargs}
         )
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **self._axis_labels())
         ax.legend(loc="best", fontsize="small")

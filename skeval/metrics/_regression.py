@@ -49,11 +49,7 @@ Floats = NDArray[np.float64]
     }
 )
 def error_norm(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    ord: float = 2,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_pred: ArrayLike, *, ord: float = 2, sample_weight: ArrayLike | None = None
 ) -> float:
     r"""Norm of the vector of errors, of any order from 0 to infinity.
 

@@ -516,10 +516,7 @@ METRICS: tuple[Metric, ...] = (
         **CORRELATION,
     ),
     Metric(
-        sk.jaccard_score,
-        interval=(OF_TABLE,),
-        keywords=SKLEARN_F,
-        from_table=Averaged("jaccard"),
+        sk.jaccard_score, interval=(OF_TABLE,), keywords=SKLEARN_F, from_table=Averaged("jaccard")
     ),
     Metric(sensitivity_score, counted="y_true", side=True, **OF_RECALL),
     Metric(specificity_score, counted="y_true", side=False, **OF_RECALL),
@@ -607,9 +604,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.ndcg_score, response=SCORES),
     Metric(sk.label_ranking_average_precision_score, response=SCORES),
     Metric(
-        sk.r2_score,
-        reported=(Reported("r2", "R2, explained share of the variance"),),
-        **EXPLAINED,
+        sk.r2_score, reported=(Reported("r2", "R2, explained share of the variance"),), **EXPLAINED
     ),
     Metric(
         sk.root_mean_squared_error,

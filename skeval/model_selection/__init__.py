@@ -1,16 +1,8 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
-from skeval.model_selection._bootstrap import (
-    BootstrapSplit,
-    bootstrap_error,
-    refit_632,
-    score_632,
-)
-from skeval.model_selection._compare import (
-    compare_classifiers,
-    compare_predictions,
-)
+from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
@@ -20,16 +12,9 @@ from skeval.model_selection._estimates import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import (
-    HoldoutSize,
-    holdout_error,
-    holdout_size,
-)
+from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
 from skeval.model_selection._metric_interval import metric_interval
-from skeval.model_selection._permutation import (
-    make_permutation_scorer,
-    permutation_test,
-)
+from skeval.model_selection._permutation import make_permutation_scorer, permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
@@ -39,11 +24,7 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._run_over_datasets import run_over_datasets
 from skeval.model_selection._threshold import threshold_measures
-from skeval.model_selection._tuning import (
-    refit_one_se,
-    tuning_bias,
-    tuning_optimism,
-)
+from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_optimism
 from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [

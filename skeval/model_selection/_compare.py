@@ -26,12 +26,7 @@ from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_output
 from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task, read_task
-from skeval._resampling.units import (
-    DrawingUnits,
-    drawing_units,
-    values_or_nan,
-    warn_of_undefined,
-)
+from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
 from skeval._resampling.weights import Params, check_takes_weights
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
@@ -71,11 +66,7 @@ from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
-__all__ = [
-    "compare_classifiers",
-    "compare_predictions",
-    "default_rope",
-]
+__all__ = ["compare_classifiers", "compare_predictions", "default_rope"]
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Things by name, or a list of them."""

@@ -30,11 +30,7 @@ from skeval.model_selection._run_over_datasets import (
     read_score_table,
     read_splits_scores,
 )
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_option,
-    check_rope,
-)
+from skeval.utils._checks import check_confidence_level, check_option, check_rope
 from skeval.utils._compat import validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 

@@ -40,14 +40,7 @@ from skeval._inference.tables import score_form
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import (
-    METRICS,
-    Costs,
-    Metric,
-    Reported,
-    count_table,
-    give_no_limits,
-)
+from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits
 
 __all__ = ["measure_metrics", "summarize_losses"]
 

@@ -567,10 +567,7 @@ def make_mean_statistic(
 
 
 def find_sample_values(
-    metric: Callable[..., float],
-    y_true: Any,
-    y_pred: Any,
-    weight: Floats | None,
+    metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Floats | None:
     """Return one value for each sample, whose mean is the metric; None where none are known.
 

@@ -36,12 +36,7 @@ from skeval.report._given import (
     refuse_other_order,
     refuse_several,
 )
-from skeval.report._predictions import (
-    count_classes,
-    measure_confusion,
-    name_rows,
-    warn_of_metrics,
-)
+from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
 from skeval.report._report import MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (

@@ -17,28 +17,13 @@ from skeval._resampling.schemes import cases_of
 from skeval._resampling.target import Target
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
-from skeval.metrics._table import (
-    REPORTED,
-    find_row,
-    unwrap,
-)
+from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import read_rule
-from skeval.report._predictions import (
-    HardSamples,
-    find_hard_samples,
-    mirror,
-    resolve_scorers,
-)
-from skeval.report._sentences import (
-    name_metric,
-)
-from skeval.utils._checks import (
-    check_data,
-    check_y,
-    native_labels,
-)
+from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
+from skeval.report._sentences import name_metric
+from skeval.utils._checks import check_data, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
 
 __all__ = [

@@ -583,7 +583,7 @@ class EvaluationReport(ScoredReport):
                 "What selecting the features on all samples hides.",
                 label="The errors of selecting outside and inside the loop, and their difference.",
                 height=2.6,
-            ),
+            )
         ]
         if stability is not None:
             draw: Any = SelectionFrequencyDisplay.from_result

@@ -33,10 +33,7 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.target import Target
 from skeval._resampling.task import Task
 from skeval._resampling.weights import group_parameters, weight_parameters
-from skeval.feature_selection import (
-    CV2FeatureSelectionPipeline,
-    selection_stability,
-)
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compute_bias, fold_errors
 from skeval.model_selection._error_interval import (
@@ -45,12 +42,7 @@ from skeval.model_selection._error_interval import (
     plan_answer,
     read_answers,
 )
-from skeval.model_selection._estimates import (
-    Settings,
-    conclude,
-    find_perturbed,
-    make_weighted_plan,
-)
+from skeval.model_selection._estimates import Settings, conclude, find_perturbed, make_weighted_plan
 from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
 from skeval.report._report import PERTURBED
@@ -380,11 +372,7 @@ class Steps:
             return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
         supports, names = aligned
         stability = selection_stability(supports, confidence_level=self.confidence_level)
-        return {
-            "selection_bias": bias,
-            "selection_stability": stability,
-            "candidate_names": names,
-        }
+        return {"selection_bias": bias, "selection_stability": stability, "candidate_names": names}
 
     @property
     def _strict(self) -> Task:
@@ -451,9 +439,7 @@ def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tup
     return None
 
 
-def align_selections(
-    found: Sequence[Selected],
-) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
+def align_selections(found: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
     """Return the selections as rows over the same features, and the names of these.
 
     Folds may choose from different features, such as the words of their own texts; there the names

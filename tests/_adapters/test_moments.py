@@ -16,10 +16,7 @@ from helpers.label_free import (
 )
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid

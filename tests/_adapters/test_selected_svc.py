@@ -25,11 +25,7 @@ from skeval._resampling.adapters import adapter_of_steps
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.target import check_task
 from skeval.feature_selection import CV2FeatureSelectionPipeline
-from skeval.model_selection import (
-    bootstrap_error,
-    cross_val_error,
-    permutation_test,
-)
+from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
 pytestmark = pytest.mark.usefixtures("always_solve")
 

@@ -188,10 +188,7 @@ def test_bad_files(change, arguments, message, tmp_path, capsys, iris):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        (
-            {"X": np.where(np.eye(30) > 0, np.inf, 1.0)},
-            "column 'x0' must be finite, row 1 is not",
-        ),
+        ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "column 'x0' must be finite, row 1 is not"),
         ({"X": np.eye(30), "y": np.zeros(29, int)}, "must have the same length, got 30 and 29"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must hold at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),

@@ -104,10 +104,7 @@ def test_groups_stay_together(people, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ["--target", "survived"],
-            "no column 'survived' for --target; .* you mean 'Survived'",
-        ),
+        (["--target", "survived"], "no column 'survived' for --target; .* you mean 'Survived'"),
         (["--target", "Survived", "--drop", "name"], "did you mean 'Name'"),
         (["--target", "Survived", "--groups", "Familie"], "did you mean 'Family'"),
         (["--target", "Survived", "--task", "numbers"], "it holds 'no'|it holds 'yes'"),

@@ -6,12 +6,7 @@ from scipy import stats
 from scipy.signal import lfilter
 
 from skeval._inference import errors
-from skeval._inference.ordered import (
-    autocorrelation,
-    blocks_test,
-    diebold_mariano,
-    time_blocks,
-)
+from skeval._inference.ordered import autocorrelation, blocks_test, diebold_mariano, time_blocks
 
 
 def draw_series(rng, n, rho):

@@ -56,10 +56,7 @@ def test_functions_that_fit_take_the_same_arguments(function):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        make_pipeline(StandardScaler(), SVC(kernel="linear")),
-        DecisionTreeClassifier(random_state=0),
-    ],
+    [make_pipeline(StandardScaler(), SVC(kernel="linear")), DecisionTreeClassifier(random_state=0)],
     ids=["served", "in a loop"],
 )
 def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):

@@ -17,12 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 
-from skeval.cluster import (
-    NClustersChoice,
-    StabilityDisplay,
-    choose_n_clusters,
-    predictive_power,
-)
+from skeval.cluster import NClustersChoice, StabilityDisplay, choose_n_clusters, predictive_power
 from skeval.cluster._choose import METHODS, Measured, find_parameter
 from skeval.cluster._stability import (
     AGREEMENTS,

@@ -10,12 +10,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
-from skeval.cluster import (
-    IndicesDisplay,
-    ParetoDisplay,
-    compare_clusterings,
-    pareto_dominance,
-)
+from skeval.cluster import IndicesDisplay, ParetoDisplay, compare_clusterings, pareto_dominance
 from skeval.metrics.cluster import connectivity_score, dunn_score, internal_indices
 from skeval.metrics.cluster import silhouette_score as silhouette
 

@@ -363,8 +363,7 @@ def test_coverage(index):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "index",
-    [silhouette_score, within_cluster_sse, metrics_of_clusterings.calinski_harabasz_score],
+    "index", [silhouette_score, within_cluster_sse, metrics_of_clusterings.calinski_harabasz_score]
 )
 def test_coverage_long(index):
     assert coverage(index, 80, 200, 100, 1000) > 0.005
@@ -406,10 +405,7 @@ def test_undefined_halves():
     assert 0 < np.isnan(found.replicates).sum() < 20
     with pytest.raises(ValueError, match="no finite value on 3 of 3"):
         index_interval(
-            partial(silhouette_score, metric="precomputed"),
-            np.abs(X - X.T),
-            labels,
-            n_resamples=3,
+            partial(silhouette_score, metric="precomputed"), np.abs(X - X.T), labels, n_resamples=3
         )
 
 

@@ -678,7 +678,7 @@ def test_csv_in_any_dialect_is_read_as_written(tmp_path, table, dialect, mark, b
     tables(st.integers(-(2**53), 2**53))
     | tables(st.sampled_from([-0.25, 0.1, 1.0, 2.0, 1e-7]))
     | tables(st.sampled_from([1.0, 2.0]))
-    | tables(words.map("class {}".format)),
+    | tables(words.map("class {}".format))
 )
 def test_csv_npz_and_parquet_are_read_alike(tmp_path, table):
     rows, y, names = table

@@ -65,7 +65,7 @@ CLASSES = {
 }
 # (y_true, y_pred): numbers
 NUMBERS = {
-    **named(metrics, "error_norm mean_absolute_error mean_squared_error root_mean_squared_error"),
+    **named(metrics, "error_norm mean_absolute_error mean_squared_error root_mean_squared_error")
 }
 # (y_true, y_score): two classes and what ranks them
 SCORES = {
@@ -170,7 +170,7 @@ OPTIONS = {
 FUNCTIONS = {
     "expected_loss": with_options_of(metrics.expected_loss)(
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
-    ),
+    )
 }
 # (path,)
 FILES = {"load_table": datasets.load_table}

@@ -67,9 +67,7 @@ def mostly(draw, sound, rest):
 
 
 numbers = st.one_of(
-    vectors([0.0, 1.0, 2.0, 0.25]),
-    vectors(MAGNITUDES),
-    vectors(MAGNITUDES + NOT_FINITE),
+    vectors([0.0, 1.0, 2.0, 0.25]), vectors(MAGNITUDES), vectors(MAGNITUDES + NOT_FINITE)
 ).flatmap(shaped)
 labels = st.one_of(
     vectors([0, 1, 2]),

@@ -263,11 +263,7 @@ def test_error_bar_is_honest_in_two_dimensions(distribution):
     misses = 0
     for seed in range(60):
         result = expected_loss(
-            lambda X: X @ [1.0, 2.0],
-            lambda X: 0.0,
-            distribution,
-            n_points=1024,
-            random_state=seed,
+            lambda X: X @ [1.0, 2.0], lambda X: 0.0, distribution, n_points=1024, random_state=seed
         )
         misses += not within_its_error(result, 12.0)
     assert stats.binom.sf(misses - 1, 60, 0.05) > 0.005

@@ -51,9 +51,7 @@ def test_band_is_the_quantiles_of_resamples_one_by_one():
     y, score, other = scores(n=24)
     band = cost_curve_band(y, score, baseline=other, n_resamples=7, n_points=5, random_state=3)
     assert_allclose(
-        band.y,
-        cost_curve(y, score).at(band.x) - cost_curve(y, other).at(band.x),
-        atol=1e-14,
+        band.y, cost_curve(y, score).at(band.x) - cost_curve(y, other).at(band.x), atol=1e-14
     )
     assert_allclose(band.low, np.quantile(band.details["replicates"], 0.025, axis=0))
     assert band.details["replicates"].shape == (7, 5)

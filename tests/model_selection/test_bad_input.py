@@ -213,11 +213,7 @@ def test_folds(options, message, kind):
         (([0, np.nan], [0, 1]), {}, "Input y_true contains NaN"),
         (([0, 1], [0.2, 0.9]), {}, r"y_pred must hold class labels, got the number 0\.2"),
         (([0.5, 1], [0, 1]), {}, r"y_true must hold class labels, got the number 0\.5"),
-        (
-            (["a", "b"], [0, 1]),
-            {},
-            "both hold numbers or both hold strings, got 'a' and 0",
-        ),
+        ((["a", "b"], [0, 1]), {}, "both hold numbers or both hold strings, got 'a' and 0"),
         (
             (np.array(["a", "b"], object), [0, 1]),
             {},

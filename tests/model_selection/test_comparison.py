@@ -26,11 +26,7 @@ from skeval._inference.paired import (
     mcnemar,
     paired_bootstrap,
 )
-from skeval.model_selection import (
-    compare_classifiers,
-    compare_predictions,
-    compare_scores,
-)
+from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 THREE = {

@@ -10,11 +10,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
 from skeval._inference.paired import step_down
-from skeval.model_selection import (
-    LeaderboardDisplay,
-    compare_predictions,
-    comparison_power,
-)
+from skeval.model_selection import LeaderboardDisplay, compare_predictions, comparison_power
 
 N, K = 120, 4
 RNG = np.random.default_rng(0)

@@ -303,8 +303,7 @@ def of_first(many):
 
 
 @pytest.mark.parametrize(
-    ("k", "width", "n_axes"),
-    [(3, 3.2, 2), (3, 9.0, 1), (12, 3.2, 1), (12, 9.0, 2)],
+    ("k", "width", "n_axes"), [(3, 3.2, 2), (3, 9.0, 1), (12, 3.2, 1), (12, 9.0, 2)]
 )
 def test_texts_lie_in_their_cells_whatever_the_size_of_the_axes(of_first, k, width, n_axes):
     comparison = of_first(k)

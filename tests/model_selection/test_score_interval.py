@@ -122,11 +122,7 @@ def test_several_scores_take_the_fits_of_one():
             n_fits.append(1)
             return super().fit(X, y)
 
-    scoring = {
-        "area": "roc_auc",
-        "F": make_scorer(f1_score, pos_label=0),
-        "right": "accuracy",
-    }
+    scoring = {"area": "roc_auc", "F": make_scorer(f1_score, pos_label=0), "right": "accuracy"}
     options = {"n_repeats": 6, "test_size": 0.25, "random_state": 0}
     results = score_interval(Counting(), X, Y, scoring=scoring, **options)
     assert len(n_fits) == 6

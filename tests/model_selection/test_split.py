@@ -19,12 +19,7 @@ def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
     scores = cross_validate(GaussianNB(), *cancer, cv=cv)["test_score"]
     assert len(scores) == cv.get_n_splits() == 26
     result = bootstrap_error(
-        GaussianNB(),
-        *cancer,
-        method=".632",
-        n_resamples=25,
-        average="bootstraps",
-        random_state=2,
+        GaussianNB(), *cancer, method=".632", n_resamples=25, average="bootstraps", random_state=2
     )
     assert scores[0] == pytest.approx(1 - result.details["resubstitution"])
     np.testing.assert_allclose(1 - scores[1:], result.replicates)
@@ -201,14 +196,8 @@ def test_bad_input(make, message):
         ({"y": [0, 1]}, "X and y must have the same length, got 6 and 2"),
         ({"groups": [0, 1]}, "X and groups must have the same length, got 6 and 2"),
         ({"y": [np.nan, 1, 2, 3, 4, 5]}, "y contains NaN"),
-        (
-            {"groups": [np.nan, 1, 1, 2, 2, 3]},
-            "groups must name .*, 1 of 6 are missing",
-        ),
-        (
-            {"groups": [None, "a", "a", "b", "b", None]},
-            "groups must name .*, 2 of 6 are",
-        ),
+        ({"groups": [np.nan, 1, 1, 2, 2, 3]}, "groups must name .*, 1 of 6 are missing"),
+        ({"groups": [None, "a", "a", "b", "b", None]}, "groups must name .*, 2 of 6 are"),
     ],
 )
 def test_bad_labels_and_groups(given, message):

@@ -29,11 +29,7 @@ from skeval._inference.areas import delong, partial_delong
 from skeval._inference.paired import five_by_two_f, five_by_two_t
 from skeval.metrics import bleu_score
 from skeval.metrics._text import find_sums
-from skeval.model_selection import (
-    compare_classifiers,
-    compare_predictions,
-    compare_scores,
-)
+from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
 TREE, BAYES = DecisionTreeClassifier(max_depth=2, random_state=0), GaussianNB()

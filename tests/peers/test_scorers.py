@@ -12,5 +12,5 @@ globals().update(swapped_tests("sklearn.metrics.tests.test_score_objects", SCORE
 UNLISTED = "no data are listed for a scorer that scikit-learn does not have"
 OF_OURS = sorted(set(get_scorer_names()) - set(sklearn.metrics.get_scorer_names()))
 DIFFERENT = {f"test_scorer_memmap_input[{name}]": UNLISTED for name in OF_OURS} | {
-    "test_classification_scorer_sample_weight": UNLISTED,
+    "test_classification_scorer_sample_weight": UNLISTED
 }

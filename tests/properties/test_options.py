@@ -16,12 +16,7 @@ from sklearn.svm import SVC
 
 from skeval.datasets import load_table, make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
-from skeval.model_selection import (
-    BootstrapSplit,
-    compare_scores,
-    comparison_power,
-    holdout_size,
-)
+from skeval.model_selection import BootstrapSplit, compare_scores, comparison_power, holdout_size
 
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]

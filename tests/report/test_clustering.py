@@ -99,12 +99,7 @@ def test_same_seed_same_numbers_and_the_report_names_it():
 )
 def test_any_clusterer_and_any_table(clusterer, X):
     report = evaluate_clusterer(
-        clusterer,
-        X,
-        n_clusters=[3, 2],
-        labels_true=BLOB.astype(str),
-        n_repeats=2,
-        random_state=0,
+        clusterer, X, n_clusters=[3, 2], labels_true=BLOB.astype(str), n_repeats=2, random_state=0
     )
     assert report.n_clusters == 3
     assert [indices["adjusted_rand"] for indices in report.external] == [

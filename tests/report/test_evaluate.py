@@ -36,15 +36,7 @@ def evaluate(*arguments, **options):
     return skeval.evaluate(*arguments, **({"include": "all", "n_permutations": 0} | options))
 
 
-METHODS = [
-    "resubstitution",
-    "holdout",
-    "cross_validation",
-    "leave_one_out",
-    "oob",
-    ".632",
-    ".632+",
-]
+METHODS = ["resubstitution", "holdout", "cross_validation", "leave_one_out", "oob", ".632", ".632+"]
 
 
 @pytest.fixture(scope="module")

@@ -95,10 +95,7 @@ def list_results():
 @pytest.mark.parametrize("result", list_results(), ids=lambda result: result.__name__)
 def test_every_public_result_is_shown_in_notebooks_and_has_a_short_repr(result):
     assert callable(result._repr_html_)
-    assert result.__repr__.__qualname__ in (
-        "write_fields",
-        "Report.__repr__",
-    )
+    assert result.__repr__.__qualname__ in ("write_fields", "Report.__repr__")
 
 
 @dataclass(frozen=True)

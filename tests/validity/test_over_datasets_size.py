@@ -5,12 +5,7 @@ import pytest
 from scipy import stats
 
 from skeval._inference.paired import holm
-from skeval._inference.ranks import (
-    critical_difference,
-    friedman,
-    rank_rows,
-    signed_rank_test,
-)
+from skeval._inference.ranks import critical_difference, friedman, rank_rows, signed_rank_test
 
 N, K = 15, 5
 

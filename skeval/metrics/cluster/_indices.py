@@ -41,12 +41,7 @@ from skeval.metrics.cluster._external import (
     purity_score,
 )
 from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles, slices
-from skeval.metrics.cluster._measures import (
-    check_n_neighbors,
-    measure,
-    silhouettes,
-    to_centroids,
-)
+from skeval.metrics.cluster._measures import check_n_neighbors, measure, silhouettes, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
@@ -55,13 +50,7 @@ from skeval.metrics.cluster._samples import (
     check_samples,
 )
 from skeval.utils._checks import give_nan, warn_undefined
-from skeval.utils._compat import (
-    Interval,
-    StrOptions,
-    num_samples,
-    safe_indexing,
-    validate_params,
-)
+from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
 from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = [

@@ -26,19 +26,12 @@ from skeval.metrics.cluster._measures import (
     measure,
     measure_without_pass,
 )
-from skeval.metrics.cluster._samples import (
-    PASS_CONSTRAINTS,
-    Partition,
-    Samples,
-    check_samples,
-)
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Partition, Samples, check_samples
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = [
-    "internal_indices",
-]
+__all__ = ["internal_indices"]
 
 
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}

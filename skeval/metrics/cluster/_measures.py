@@ -43,11 +43,7 @@ from skeval.metrics.cluster._kernels.distances import (
     squared_norms,
 )
 from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
-from skeval.metrics.cluster._kernels.neighbours import (
-    VISIT_COST,
-    PlaceTree,
-    foreign_weight_by_rows,
-)
+from skeval.metrics.cluster._kernels.neighbours import VISIT_COST, PlaceTree, foreign_weight_by_rows
 from skeval.metrics.cluster._samples import Partition, Samples, has_centroids
 from skeval.utils._checks import check_count
 

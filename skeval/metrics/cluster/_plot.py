@@ -12,9 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from skeval.metrics.cluster._pairs import check_labels, make_contingency
 from skeval.utils._plotting import Display
 
-__all__ = [
-    "ContingencyDisplay",
-]
+__all__ = ["ContingencyDisplay"]
 
 
 @dataclass(eq=False, repr=False)

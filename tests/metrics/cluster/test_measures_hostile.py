@@ -40,8 +40,7 @@ def tile(request, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "offset", "metric"),
     every_other(
-        KINDS,
-        [(0.0, "euclidean"), (0.0, "manhattan"), (1e8, "manhattan"), (1e8, "euclidean")],
+        KINDS, [(0.0, "euclidean"), (0.0, "manhattan"), (1e8, "manhattan"), (1e8, "euclidean")]
     ),
 )
 def test_hostile_data_equal_the_double_loops(kind, offset, metric):
