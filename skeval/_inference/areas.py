@@ -26,11 +26,19 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
+from skeval._inference.groups import (
+    Codes,
+    Spread,
+    Totals,
+    combine_ways,
+    measure_sums,
+    spread_between,
+)
 from skeval._inference.proportions import binomial_limits
 
 __all__ = [
     "Steps",
-    "area_error",
+    "area_spread",
     "class_size",
     "curve_distances",
     "curve_limits",
@@ -271,7 +279,6 @@ def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
     return np.sqrt(squared.min(axis=-1).max(axis=-1))
 
 
-Groups = NDArray[np.intp] | None
 _CUTS = 50
 """At how many cuts of a class the spread between groups is taken."""
 
@@ -281,36 +288,56 @@ def independent_size(weight: Floats) -> float:
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def class_size(score: Floats, weight: Floats, group: Groups) -> float:
+def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     """Return how many independent samples have rates as exact as those of the samples of a class.
 
-    With groups, numbered from 0, it is the mean of ``p (1 - p)`` over the cuts, over the mean of
-    the variance between groups (CR1); never more than the number without, nor less than 1.
+    With groups it is the mean of ``p (1 - p)`` over the cuts, over the mean of the variance between
+    groups; never more than the number without, nor less than 1.
     """
     largest = independent_size(weight)
     if group is None:
         return largest
-    codes = np.unique(group, return_inverse=True)[1]
-    n_groups = int(codes.max()) + 1
+    kinds = group.reshape(len(group), -1).T
+    n_groups = min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
     if n_groups == 1:
         return 1.0
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
     if not len(cuts):
         return min(largest, float(n_groups))
-    admitted = (score[:, None] >= cuts).astype(np.float64)
-    rate = weight @ admitted / weight.sum()
-    sums = np.zeros((n_groups, len(cuts)))
-    np.add.at(sums, codes, weight[:, None] * (admitted - rate))
-    between = n_groups / (n_groups - 1) * np.mean(sums**2, axis=1).sum() / weight.sum() ** 2
-    alone = float(np.mean(rate * (1 - rate)))
+    place, n_places = np.searchsorted(cuts, score, side="right"), len(cuts) + 1
+    weight = weight / weight.sum()
+
+    def admit(counts: Floats) -> Floats:
+        """Return what is above each cut, from what is between cuts; along the last axis."""
+        above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
+        return above
+
+    rate, above = (admit(np.bincount(place, each, n_places)) for each in (weight, weight**2))
+    variances = rate * (1 - rate)
+    whole = float(np.sum(weight**2))
+    squares = (1 - 2 * rate) * above + rate**2 * whole
+    totals = Totals(np.array([squares.sum()]), np.array([variances.sum()]))
+
+    def measure(code: Codes) -> Spread:
+        n = int(code.max()) + 1
+        counts = np.bincount(code * n_places + place, weight, n * n_places).reshape(n, n_places)
+        own = counts.sum(axis=1, keepdims=True)
+        sums = (admit(counts) - rate * own).T[:, :, None]
+        squared = np.bincount(code, weight**2, n)[:, None]
+        return measure_sums(sums, own, squared, totals, own)
+
+    between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)
+    alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
 
 
-def area_error(positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Groups) -> float:
-    """Return the standard error of the area under the ROC curve of weighted samples.
+def area_spread(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Codes | None
+) -> Spread:
+    """Return how far the area under the ROC curve of weighted samples is known.
 
-    Of samples of one weight it is that of DeLong; with groups their deviations are added up first
-    (Obuchowski 1997, CR1). A class of one sample has none: nan.
+    Of samples of one weight the variance is that of DeLong; with groups their deviations are added
+    up first (Obuchowski 1997). A class of one sample has none: nan.
     """
     placement = np.empty(len(score))
     for own in (positive, ~positive):
@@ -320,14 +347,13 @@ def area_error(positive: NDArray[np.bool_], score: Floats, weight: Floats, group
     share = weight / np.where(positive, weight[positive].sum(), weight[~positive].sum())
     deviation = share * (placement - area)
     if group is not None:
-        sums = np.bincount(group, deviation)
-        n_groups = len(np.unique(group))
-        return float(np.sqrt(n_groups / (n_groups - 1) * np.sum(sums**2)))
+        return spread_between(deviation, group, weight, positive.astype(np.intp))
     sizes = [independent_size(weight[own]) for own in (positive, ~positive)]
     if min(sizes) < 1.5:  # A class of one sample, or of one that counts.
-        return float("nan")
+        return Spread(np.array([[np.nan]]))
     squares = [np.sum(deviation[own] ** 2) for own in (positive, ~positive)]
-    return float(np.sqrt(sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))))
+    variance = sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))
+    return Spread(np.array([[variance]]))
 
 
 def _mass_below(points: Floats, score: Floats, weight: Floats) -> Floats:

@@ -85,8 +85,9 @@ class Task:
     @property
     def kept_together(self) -> np.ndarray | None:
         """The unit of each sample; None where its losses count by themselves."""
-        units = self.counted
-        return units.unit if units is not None and units.name == "folds" else self.groups
+        if self.counted is not None and self.counted.name == "folds":
+            return self.counted.unit
+        return None if self.groups is None else cases_of(self.target, self.groups).unit
 
     def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
         """Return the losses of all answers of some fits."""

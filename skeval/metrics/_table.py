@@ -21,6 +21,7 @@ from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference.estimate import Limits
+from skeval._inference.groups import Codes
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     log_odds_interval,
@@ -98,7 +99,7 @@ class Sample(NamedTuple):
     y_pred: Array
     value: float
     weight: Floats | None = None
-    groups: Any = None
+    groups: Codes | None = None
 
 
 class Form(NamedTuple):

@@ -174,7 +174,7 @@ def evaluate_predictions(
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
-    groups = check_groups(groups, n)
+    groups = check_groups(groups, n, crossed=True)
     weight = check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")

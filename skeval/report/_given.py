@@ -364,7 +364,7 @@ def measure_some(
 ) -> Estimate:
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
-    alone = some is not None and len(np.unique(some)) < 2
+    alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
     answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
