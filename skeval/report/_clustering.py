@@ -1,21 +1,23 @@
-"""Every view of one clusterer over a range of numbers of clusters, in one call.
+"""Every view of one clusterer, or of several, over a range of numbers of clusters, in one call.
 
-The function, its report section by section, its sentences, and the one clustering that a page shows
-sample by sample.
+The function, its report section by section, its sentences, the one clustering that a page shows
+sample by sample, and several clusterers side by side.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from textwrap import shorten
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Results
 from skeval.cluster import (
@@ -25,6 +27,7 @@ from skeval.cluster import (
     StabilityDisplay,
     choose_n_clusters,
     compare_clusterings,
+    pareto_dominance,
 )
 from skeval.cluster._choose import check_candidates, resolve_parameter
 from skeval.cluster._stability import (
@@ -35,15 +38,28 @@ from skeval.cluster._stability import (
     check_points,
     seed_clusterer,
 )
-from skeval.metrics.cluster import external_indices, silhouette_samples
+from skeval.metrics.cluster import adjusted_rand_score, external_indices, silhouette_samples
+from skeval.model_selection import Comparison
+from skeval.model_selection._comparison_methods import Question, Splits, compare
+from skeval.report._comparison import ReportsByName
 from skeval.report._evaluate import make_announcer
 from skeval.report._sections import Figure, Report, Section, Table
 from skeval.report._source import describe_run, write_estimator
-from skeval.utils._checks import check_option, check_same_length
+from skeval.utils._checks import check_methods, check_option, check_same_length
+from skeval.utils._plotting import Display, put_legend_above, shorten_name
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import DataFrame, make_frame, write_with_spread
+from skeval.utils._text import (
+    DataFrame,
+    count,
+    make_frame,
+    write_ends,
+    write_number,
+    write_pvalue,
+    write_with_spread,
+)
 
 __all__ = [
+    "ClustererComparison",
     "ClusteringReport",
     "evaluate_clusterer",
     "show_clusters",
@@ -57,6 +73,12 @@ MOST, MOST_SIZES = 8, 12
 LONGEST_FACT = 300
 
 
+@overload
+def evaluate_clusterer(
+    clusterer: Mapping[str, Any], X: Any, **options: Any
+) -> ClustererComparison: ...
+@overload
+def evaluate_clusterer(clusterer: Any, X: Any, **options: Any) -> ClusteringReport: ...
 def evaluate_clusterer(
     clusterer: Any,
     X: Any,
@@ -72,8 +94,11 @@ def evaluate_clusterer(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
-) -> ClusteringReport:
+) -> ClusteringReport | ClustererComparison:
     """Evaluate a clusterer at several numbers of clusters, side by side.
+
+    Of several clusterers, given as a dict, it evaluates each on the same halves of the data and on
+    the same data without structure, and compares how stable they are.
 
     Internal indices of the clustering of all samples, the Pareto front over them, the stability
     between random halves with the number of clusters that it chooses, agreement with known
@@ -82,8 +107,9 @@ def evaluate_clusterer(
 
     Parameters
     ----------
-    clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
+    clusterer : estimator, or dict of str to estimator
+        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters;
+        or two of them at least, by name.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
         beforehand.
@@ -116,6 +142,7 @@ def evaluate_clusterer(
     Returns
     -------
     ClusteringReport
+        Of a dict a `ClustererComparison`, which holds one for each clusterer.
 
     Raises
     ------
@@ -147,6 +174,8 @@ def evaluate_clusterer(
     (3, ('k = 3',))
     """
     arguments = dict(locals())  # first, while the only local variables are the arguments
+    if isinstance(clusterer, Mapping):
+        return _evaluate_each(**arguments)
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_same_length(X=X, labels_true=labels_true)
@@ -191,6 +220,31 @@ def evaluate_clusterer(
         n_features=X.shape[1],
         clusterer=write_estimator(clusterer),
         **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
+    )
+
+
+def _evaluate_each(clusterer: Mapping[str, Any], **arguments: Any) -> ClustererComparison:
+    """Return the reports of several clusterers under one seed, and how they compare."""
+    if len(clusterer) < 2:
+        raise ValueError(f"clusterer must hold at least two clusterers, got {len(clusterer)}.")
+    for name, each in clusterer.items():
+        check_methods(f"clusterer[{name!r}]", each, "fit_predict", "get_params", "set_params")
+        resolve_parameter(each, arguments["param_name"])
+    if isinstance(arguments["n_clusters"], Iterable):
+        arguments["n_clusters"] = list(arguments["n_clusters"])  # each reads it
+    arguments["random_state"] = seed = small_seed(arguments["random_state"])
+    say = make_announcer(arguments["n_jobs"], arguments["verbose"])
+    reports = {}
+    for name, each in clusterer.items():
+        say(f"evaluating {name}")
+        reports[str(name)] = evaluate_clusterer(each, **arguments)
+    made = {"clusterer": dict(clusterer)} | arguments
+    return ClustererComparison(
+        reports=reports,
+        comparisons=compare_stabilities(reports),
+        indices=_compare_indices(reports),
+        warnings=tuple(f"{name}: {text}" for name, one in reports.items() for text in one.warnings),
+        **describe_run("skeval.report.evaluate_clusterer", made, seed),
     )
 
 
@@ -414,20 +468,23 @@ class ClusteringReport(Report):
 
     def _show_numbers(self) -> Section:
         """Show all numbers as a table."""
+        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
+        tables, results = [self.tabulate_numbers()], {"rows": self.rows()}
+        return Section("All numbers", sentences=sentences, tables=tables, results=results)
+
+    def tabulate_numbers(self) -> Table:
+        """Return the table of all numbers, a row for each number of clusters."""
         columns = list(self._make_columns())
         chosen = self.stability.candidates == self.n_clusters
         columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
         heads, cells = zip(*columns, strict=True)
-        table = Table(
+        return Table(
             "Which way is better stands below each name; k is the number of clusters.",
             ["\n".join(filter(None, head)) for head in heads],
             list(zip(*cells, strict=True)),
             quoted={str(self.n_clusters)},
             left=(len(columns) - 1,),
         )
-        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        results = {"rows": self.rows()}
-        return Section("All numbers", sentences=sentences, tables=[table], results=results)
 
     def _make_columns(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
         """Yield the name of each column, in up to three lines, and its cells."""
@@ -697,3 +754,297 @@ def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
     ax.set_ylim(start, 0)
     ax.set(xlabel="silhouette (larger is better)", ylabel="cluster (samples)")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderaxespad=0)
+
+
+LEVEL = 0.05
+"""Of all statements on which of several clusterers is more stable, together."""
+
+
+@dataclass(frozen=True)
+class Halvings:
+    """Stabilities of several clusterers on the same halvings, of shape (n_repeats, n_names)."""
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    scoring: str
+    n_samples: int
+
+    def halvings(self) -> Splits:
+        """Return the stabilities, as of splits that are independent given the data."""
+        return Splits(self.scores, 0.0)
+
+
+def compare_stabilities(reports: Mapping[str, ClusteringReport]) -> dict[int, Comparison]:
+    """Return the comparison of all pairs at each number of clusters that halves can hold.
+
+    The level of each makes all statements hold together.
+    """
+    first = next(iter(reports.values()))
+    choices = [report.stability for report in reports.values()]
+    tried = [
+        (row, k)
+        for row, k in enumerate(first.stability.candidates.tolist())
+        if k * SMALLEST <= first.n_samples // 2
+    ]
+    question = Question(confidence_level=1 - LEVEL / max(len(tried), 1))
+    comparisons = {}
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        for row, k in tried:
+            scores = np.column_stack([choice.replicates[row] for choice in choices])
+            source = Halvings(tuple(reports), scores, first.stability.method, first.n_samples)
+            comparisons[k] = compare(source, "halvings", question)
+    return comparisons
+
+
+def _compare_indices(reports: Mapping[str, ClusteringReport]) -> ClusteringComparison:
+    """Return the internal indices of all clusterings of all clusterers, with one front."""
+    parts = {name: report.comparison for name, report in reports.items()}
+    first = next(iter(parts.values()))
+    values = np.concatenate([part.values for part in parts.values()])
+    return ClusteringComparison(
+        tuple(f"{name}, {each}" for name, part in parts.items() for each in part.names),
+        first.indices,
+        first.greater_is_better,
+        values,
+        np.concatenate([part.n_clusters for part in parts.values()]),
+        *pareto_dominance(values, greater_is_better=first.greater_is_better),
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClustererComparison(ReportsByName):
+    """The reports of several clusterers on the same halves of the data, and how stable each is.
+
+    It is a mapping: ``comparison["ward"]`` is the report of one of them. It has the `warnings` of
+    all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of every report.
+
+    Attributes
+    ----------
+    reports : dict of str to ClusteringReport
+        One for each clusterer, on the same halves and the same data without structure.
+    comparisons : dict of int to Comparison
+        By number of clusters, as far as halves hold so many: the stabilities of all pairs, by
+        Student's t of their differences halving by halving. The intervals of all pairs and all
+        numbers of clusters hold together at 95 %, over random halvings of these data.
+    indices : ClusteringComparison
+        Internal indices of the clusterings of all samples by each clusterer and number of
+        clusters, and the Pareto front of all of them.
+    """
+
+    comparisons: dict[int, Comparison]
+    indices: ClusteringComparison
+
+    title, before = "Comparison of clusterers", "Before you quote a choice"
+    main_part = "clusterings"
+
+    @property
+    def n_clusters(self) -> dict[str, int]:
+        """The choice of each; 1 where no number of clusters is stable enough."""
+        return {name: report.n_clusters for name, report in self.items()}
+
+    @property
+    def verdict(self) -> str:
+        """What each chooses, and which is more stable there."""
+        chosen = [f"{name} {count(k, 'cluster')}" for name, k in self.n_clusters.items()]
+        told = [f"Choices: {', '.join(chosen)}."]
+        found = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
+        if found:
+            repeats = self._first.stability.replicates.shape[1]
+            told += [*found, f"This is of {repeats} random halvings of these data, the same for"]
+            told[-1] += " all, and says nothing of new data, nor that the more stable is right."
+        return " ".join(told)
+
+    @property
+    def facts(self) -> list[str]:
+        """The size of the data, and of how many clusterers."""
+        return [
+            f"{self._first.n_samples} samples, {self._first.n_features} features, "
+            f"{len(self)} clusterers on the same halves"
+        ]
+
+    @property
+    def _quoted(self) -> list[int]:
+        """The numbers of clusters that are chosen by one of them, and compared."""
+        return sorted({*self.n_clusters.values()} & {*self.comparisons})
+
+    def plot(self, ax: Any = None) -> StabilitiesDisplay:
+        """Draw the stability of each clusterer at each number of clusters; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        Display
+        """
+        return StabilitiesDisplay({n: report.stability for n, report in self.items()}).plot(ax)
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield all side by side, each pair, and each clusterer."""
+        yield self._show_side_by_side()
+        yield self._show_pairs()
+        for name, report in self.items():
+            numbers = replace(report.tabulate_numbers(), n_in_text=0)
+            told = [report.verdict]
+            yield Section(name, explains=told, code=report.clusterer, tables=[numbers])
+
+    def _show_side_by_side(self) -> Section:
+        """Show what each chooses, with the numbers of its choice."""
+        method, known = self._first.stability.method, self._first.external is not None
+        head = ["clusterer", "choice", " ".join(MEASURES[method]), "needed", "Pareto front"]
+        head += ["adjusted Rand\nwith classes"] * known
+        rows, quoted = self.rows(), []
+        for name, k in self.n_clusters.items():
+            cells = ["--"] * (len(head) - 2)
+            for row in rows:
+                if row["name"] == name and row["chosen"]:
+                    value = write_with_spread(row[method], row["standard_error"])
+                    cells = [value, f"{row['limit']:.3f}", "yes" if row["front"] else "no"]
+                    if known:
+                        cells.append(f"{row['external']['adjusted_rand']:.3f}")
+            quoted.append([name, str(k), *cells])
+        figure = Figure(
+            self.plot,
+            "Each with its standard error over the halvings; a ring is the choice. Dashed: the "
+            "same clusterer on data without structure.",
+            label=f"Stability of {len(self)} clusterers against the number of clusters.",
+            height=3.4,
+        )
+        sentences = [FRONT_OF_ALL, ORIENTATION] if known else [FRONT_OF_ALL]
+        table = Table("The choice of each.", head, quoted)
+        results = {"clusterings": rows}
+        return Section(
+            "Side by side", sentences=sentences, figures=[figure], tables=[table], results=results
+        )
+
+    def _show_pairs(self) -> Section:
+        """Show the difference of every two at each number of clusters."""
+        rows, lines = self.differences(), []
+        for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
+            ends = (row["low"], row["high"])
+            cells = row["value"], ends, write_pvalue(row["pvalue"]), f"{row['adjusted_rand']:.3f}"
+            lines.append((str(row["n_clusters"]), f"{row['a']} - {row['b']}", *cells))
+        head = ["k", "pair", "difference", "interval", "P", "agreement"]
+        n_quoted = sum(row["n_clusters"] in self._quoted for row in rows)
+        table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))
+        held = LEVEL / max(len(self.comparisons), 1)
+        told = (
+            f"The difference is that of the {' '.join(MEASURES[self._first.stability.method])}, by "
+            "Student's t over the halvings. The intervals hold together at "
+            f"{100 * (1 - LEVEL):g} %, for all pairs and every k; P is corrected for the pairs, "
+            f"and shows a difference from {held:.2g} down. Agreement is the adjusted Rand index of "
+            "the clusterings of all samples by the two: 1 where they are the same."
+        )
+        return Section(
+            "Which is more stable?",
+            explains=[NOT_RIGHT, told],
+            tables=[table],
+            results={"differences": rows},
+        )
+
+    def differences(self) -> list[dict[str, Any]]:
+        """Return the difference of every two clusterers at each number of clusters.
+
+        Returns
+        -------
+        list of dict
+            With the number of clusters, the names `a` and `b`, the stability of `a` less that of
+            `b` as `value` with its `standard_error`, `low`, `high` and `pvalue`, and the adjusted
+            Rand index of the two clusterings of all samples.
+        """
+        return [
+            {
+                "n_clusters": k,
+                "a": each.a,
+                "b": each.b,
+                "value": each.value,
+                "standard_error": each.standard_error,
+                "low": each.interval.low,
+                "high": each.interval.high,
+                "pvalue": each.pvalue,
+                "adjusted_rand": adjusted_rand_score(
+                    self[each.a].partitions[k], self[each.b].partitions[k]
+                ),
+            }
+            for k, found in self.comparisons.items()
+            for each in found.differences.values()
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each clusterer and number of clusters, as plain Python objects.
+
+        Returns
+        -------
+        list of dict
+            The rows of the reports, each with the name of its clusterer; `front` is of all of them.
+        """
+        rows = [{"name": name} | row for name, report in self.items() for row in report.rows()]
+        fronts = self.indices.front.tolist()
+        return [row | {"front": front} for row, front in zip(rows, fronts, strict=True)]
+
+
+FRONT_OF_ALL = (
+    "Pareto front: no other k of any clusterer is at least as good on every index and better on "
+    "one."
+)
+NOT_RIGHT = (
+    "The more stable one is not the right one for that: an algorithm that cuts a cloud at the same "
+    "place every time is stable, whatever the data. All halvings hold the same samples, so how the "
+    "difference would vary with new ones is not told."
+)
+
+
+def write_stabler(k: int, found: Comparison) -> str:
+    """Say which clusterer is more stable than which at a number of clusters, and what is open."""
+    order = [found.names[place] for place in found.order]
+    best, others = order[0], order[1:]
+    pairs = {
+        name: found.differences.get((best, name)) or found.differences[name, best]
+        for name in others
+    }
+    same = [name for name, each in pairs.items() if each.value == 0 == each.standard_error]
+    shown = [name for name, each in pairs.items() if each.pvalue <= each.level]
+    left = [name for name in others if name not in same and name not in shown]
+    told = [f"is as stable as {' and '.join(same)} on every halving"] if same else []
+    for names, word in ((shown, "is"), (left, "is not shown to be")):
+        if names:
+            ends = [_write_ends_from(best, pairs[name]) for name in names]
+            listed = " and ".join(f"{n} ({e})" for n, e in zip(names, ends, strict=True))
+            told.append(f"{word} more stable than {listed}")
+    return f"At k = {k} {best} {', and '.join(told)}."
+
+
+def _write_ends_from(first: str, each: Any) -> str:
+    """Return how much more stable the first of a pair is, with the interval."""
+    low, high = each.interval.low, each.interval.high
+    value = each.value
+    if each.a != first:
+        value, low, high = -value, -high, -low
+    return f"by {write_number(value)}, {write_ends(low, high)}"
+
+
+@dataclass(eq=False, repr=False)
+class StabilitiesDisplay(Display):
+    """The stability of several clusterers against the number of clusters, and their choices."""
+
+    choices: Mapping[str, NClustersChoice]
+
+    def _draw(self, ax: Any) -> None:
+        """Draw the curve of each, dashed that of data without structure, and mark the choices."""
+        for place, (name, each) in enumerate(self.choices.items()):
+            at = each.candidates + 0.08 * (place - (len(self.choices) - 1) / 2)  # side by side
+            style: dict[str, Any] = {"color": f"C{place % 2}"}
+            style["marker"] = MARKERS[place % len(MARKERS)]
+            options = style | {"label": shorten_name(name), "capsize": 3}
+            ax.errorbar(at, each.values, each.standard_errors, **options)
+            ax.plot(at, each.reference_values, linestyle="--", alpha=0.5, markersize=3, **style)
+            chosen = each.candidates == each.n_clusters
+            ring = {"fillstyle": "none", "markersize": 13, "color": style["color"]}
+            ax.plot(at[chosen], each.values[chosen], "o", **ring)
+        ax.set_xticks(each.candidates)
+        ax.set_xlabel("number of clusters")
+        ax.set_ylabel(f"{each.method.replace('_', ' ')}\n(mean and standard error)")
+        put_legend_above(ax, 0.22, ncols=3)
