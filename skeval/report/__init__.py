@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from skeval.report._clustering import ClustererComparison, ClusteringReport, evaluate_clusterer
+from skeval.report._clustering import ClusteringReport
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
+from skeval.report._evaluate_clusterer import ClustererComparison, evaluate_clusterer
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
 from skeval.report._report import EvaluationReport
 

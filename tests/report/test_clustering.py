@@ -21,7 +21,8 @@ from skeval.cluster import choose_n_clusters, compare_clusterings, predictive_po
 from skeval.metrics.cluster import internal_indices
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report import ClustererComparison, evaluate_clusterer
-from skeval.report._clustering import Halvings, write_choice, write_stabler, write_warnings
+from skeval.report._clustering import write_choice, write_warnings
+from skeval.report._evaluate_clusterer import Halvings, write_stabler
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
