@@ -30,6 +30,7 @@ from skeval._inference.groups import (
     Codes,
     Spread,
     Totals,
+    add_up,
     combine_ways,
     measure_sums,
     spread_between,
@@ -312,7 +313,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         return above
 
-    rate, above = (admit(np.bincount(place, each, n_places)) for each in (weight, weight**2))
+    rate, above = (admit(add_up(place, each, n_places)) for each in (weight, weight**2))
     variances = rate * (1 - rate)
     whole = float(np.sum(weight**2))
     squares = (1 - 2 * rate) * above + rate**2 * whole
@@ -320,10 +321,10 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
 
     def measure(code: Codes) -> Spread:
         n = int(code.max()) + 1
-        counts = np.bincount(code * n_places + place, weight, n * n_places).reshape(n, n_places)
+        counts = add_up(code * n_places + place, weight, n * n_places).reshape(n, n_places)
         own = counts.sum(axis=1, keepdims=True)
         sums = (admit(counts) - rate * own).T[:, :, None]
-        squared = np.bincount(code, weight**2, n)[:, None]
+        squared = add_up(code, weight**2, n)[:, None]
         return measure_sums(sums, own, squared, totals, own)
 
     between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "Spread", "Totals", "combine_ways", "measure_sums", "spread_between"]
+__all__ = ["Codes", "Spread", "Totals", "add_up", "combine_ways", "measure_sums", "spread_between"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -148,21 +148,26 @@ def spread_between(
     n_parts = int(part.max()) + 1
     squares = np.einsum("ij,ij->i", moved, moved)
     counted = np.divide(squares, weight, out=np.zeros(len(moved)), where=weight > 0)
-    totals = Totals(*(np.bincount(part, each, n_parts) for each in (squares, counted)))
+    totals = Totals(add_up(part, squares, n_parts), add_up(part, counted, n_parts))
 
     def measure(code: Codes) -> Spread:
         n_groups = int(code.max()) + 1
         cell = code if n_parts == 1 else code * n_parts + part
         added = [
-            np.bincount(cell, each, n_groups * n_parts).reshape(n_groups, n_parts)
+            add_up(cell, each, n_groups * n_parts).reshape(n_groups, n_parts)
             for each in (weight, weight**2, *moved.T)
         ]
         share = added[0]
         if leverage is not None:
-            share = np.bincount(cell, leverage, len(share.ravel())).reshape(share.shape)
+            share = add_up(cell, leverage, share.size).reshape(share.shape)
         return measure_sums(np.array(added[2:]), added[0], added[1], totals, share)
 
     return combine_ways(group, measure)
+
+
+def add_up(code: Codes, values: Floats, size: int) -> Floats:
+    """Return the sum of the values of each code."""
+    return np.bincount(code, values, size).astype(np.float64, copy=False)
 
 
 class Totals(NamedTuple):

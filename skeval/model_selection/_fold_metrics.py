@@ -38,7 +38,7 @@ from skeval._inference.proportions import (
     wilson_interval,
 )
 from skeval._inference.tables import score_form
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits
@@ -264,10 +264,10 @@ def measure_ranking(
     is_positive[found.row[positive]] = True
     unit = found.cases.unit
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
-    spread = Spread(np.array([[np.sum(influence**2)]]))
+    known = Spread(np.array([[np.sum(influence**2)]]))
     if found.cases.n_groups is not None:
-        spread = spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
-    variance = spread.variance
+        known = spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
+    variance = known.variance
     areas = [
         within_fold_area(
             positive[part], score[part], found.row[part], found.fit[part], found.weight
@@ -276,7 +276,7 @@ def measure_ranking(
     ]
     larger = inflate(found, variance, areas)
     error, each = float(np.sqrt(larger * variance)), (sizes[0] / larger, sizes[1] / larger)
-    degrees = spread.degrees_of_freedom
+    degrees = known.degrees_of_freedom
     limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
     if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
