@@ -38,7 +38,6 @@ from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
     conclude_row,
     count_in_time,
-    label_of,
     plan_answer,
     read_positive_weight,
 )
@@ -50,7 +49,7 @@ from skeval.model_selection._interval_methods import (
 )
 from skeval.utils._checks import check_confidence_level, check_data, naming
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
-from skeval.utils._text import mean_loss_name, write_ends, write_number
+from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 __all__ = ["learning_curve_band"]
 
@@ -364,6 +363,9 @@ def measure_losses(thinned: Thinned, confidence_level: float) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
     answers = list(fit_scheme(thinned.task, thinned.scheme))
     by_size = [answers[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
+    for size, each in zip(thinned.sizes, by_size, strict=True):
+        if each.count(None) == len(each):
+            raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
     design = count_in_time(thinned.design, by_size[-1])
     task, scheme = design.task, design.scheme
     values, factors, of_units, of_repeats = [], [], [], []
@@ -395,13 +397,13 @@ def influences(
     tested = task.count(rows, losses)
     weight = np.ones(len(rows)) if tested.weight is None else tested.weight
     moved = weight * (losses - mean_loss(tested)) / weight.sum()
-    unit = np.bincount(task.units.unit[rows], moved, minlength=task.units.n_units)
-    return unit, np.bincount(repeat, moved, minlength=scheme.n_repeats)
+    of_unit = np.bincount(task.units.unit[rows], moved, task.units.n_units)
+    return of_unit.astype(float), np.bincount(repeat, moved, scheme.n_repeats).astype(float)
 
 
 def spread_of(influence: Floats) -> Floats:
     """Return the covariance of sums of influences, shape (n_sizes, n_terms), 0 of one term."""
-    n = np.count_nonzero(np.any(influence != 0, axis=0))
+    n = int(np.count_nonzero(np.any(influence != 0, axis=0)))
     return influence @ influence.T * (n / max(1, n - 1))
 
 
@@ -420,7 +422,7 @@ def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> M
         )
     covariance = (1 / n + thinned.ratio) * np.cov(kept, rowvar=False)
     classes = task.target.classes
-    label = label_of(scoring, getattr(scoring, "__name__", type(scoring).__name__))
+    label = name_scoring(scoring)
     bounds = range_of(label, None if classes is None else len(classes))
     values = [
         Estimate(

@@ -9,6 +9,7 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -18,6 +19,7 @@ from sklearn.model_selection import (
     learning_curve,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from skeval._resampling.schemes import cases_of
 from skeval._resampling.task import read_task
@@ -205,3 +207,12 @@ def test_intervals_hold_the_expected_error():
         held.append([*((curve.low <= truth) & (truth <= curve.high)), 0.0127 in gain])
     for share in np.sum(held, axis=0):
         assert stats.binomtest(int(share), n_sets, 0.95, alternative="less").pvalue > 0.001
+
+
+def test_a_size_at_which_all_fits_fail_is_named():
+    options = {"train_sizes": [3, 40, 80], "cv": StratifiedKFold(5), "error_score": np.nan}
+    with (
+        pytest.warns(FitFailedWarning),
+        pytest.raises(ValueError, match="all fits on 3 fail"),
+    ):
+        learning_curve_band(KNeighborsClassifier(5), X, Y, **options)
