@@ -37,6 +37,7 @@ __all__ = [
     "delong",
     "independent_size",
     "partial_delong",
+    "precision_influence",
     "rates_on_sphere",
     "within_fold_area",
 ]
@@ -161,6 +162,27 @@ def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> 
     low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
     below = (sums[low] + sums[high]) / 2
     return below if sign > 0 else sums[-1] - below
+
+
+def precision_influence(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
+) -> tuple[float, Floats]:
+    r"""Return the average precision, and how much each sample moves it, shape (n_samples,).
+
+    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` that of all
+    samples down to it, :math:`p_k` the precision there and P the weight of all positives, the value
+    is :math:`A = \sum_k a_k p_k / P`. Its derivative by the weight of a sample i, at score k(i), is
+
+    .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
+    """
+    _, place = np.unique(-score, return_inverse=True)
+    own = np.bincount(place, weight * positive)
+    below = np.cumsum(np.bincount(place, weight))
+    precision, total = np.cumsum(own) / below, own.sum()
+    value = float(own @ precision / total)
+    gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
+    slope = positive * (precision[place] - value + gain[place]) - loss[place]
+    return value, weight * slope / total
 
 
 _DIRECTIONS = 13

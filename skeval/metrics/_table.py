@@ -20,12 +20,18 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
+from skeval._inference.areas import independent_size, precision_influence, within_fold_area
 from skeval._inference.estimate import Limits
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
+    area_interval,
+    effective_size,
     log_odds_interval,
     mean_interval,
     normal_interval,
+    normal_quantile,
+    shrink_area_variance,
+    wilson_interval,
 )
 from skeval._inference.tables import (
     ConfusionTable,
@@ -35,6 +41,7 @@ from skeval._inference.tables import (
     f_score_gradient,
     kappa,
     mean_cost,
+    mean_of_labels,
     phi,
     score_form,
 )
@@ -83,6 +90,7 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
+SEVERAL_LABELS = "multilabel-indicator"
 CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
@@ -314,9 +322,12 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     """Return the closed forms that fit the metric and the data by method, the best first."""
     function, arguments = unwrap(metric)
     row = find_row(function)
-    if row is None or stratify or not set(arguments) <= row.keywords:
+    if row is None or stratify or not row.interval:
         return {}
-    if not row.interval or type_of_target(sample.y_true) not in row.targets:
+    kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
+    if kind == SEVERAL_LABELS and more <= {"average"}:
+        return make_label_forms(row, arguments, sample)
+    if more or kind not in row.targets:
         return {}
     if row.side is not None:
         label = arguments.get("pos_label")
@@ -336,6 +347,118 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
             made = form.make(row, arguments, sample) if np.isfinite(sample.value) else {}
             forms |= {name: made.get(name, (give_no_limits, np.nan)) for name in methods}
     return forms
+
+
+def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return the score interval of a metric of several labels of each sample, if there is one.
+
+    Samples are the units, whatever their labels have to do with each other: the decisions on the
+    labels of one sample, or of one group of samples, belong together. Both arrays have shape
+    (n_samples, n_labels).
+    """
+    if sample.y_true.shape != sample.y_pred.shape:
+        return {}
+    n, n_labels = sample.y_true.shape
+    unit = np.arange(n) if sample.groups is None else np.asarray(sample.groups)
+    weight = None if sample.weight is None else np.repeat(sample.weight, n_labels)
+    flat = Sample(
+        sample.y_true.ravel(),
+        sample.y_pred.ravel(),
+        sample.value,
+        weight,
+        np.repeat(unit, n_labels),
+    )
+    ranked = row.function in (sk.roc_auc_score, sk.average_precision_score)
+    average = arguments.get("average", "macro" if ranked else "binary")
+    if ranked and average in ("micro", "macro"):
+        return use_label_ranking(row, sample if average == "macro" else flat, sample)
+    table = None
+    if row.function in (sk.accuracy_score, sk.zero_one_loss):  # all labels of a sample at once
+        exact = np.all(sample.y_true == sample.y_pred, axis=1)
+        flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
+        table = count_table(row, arguments, *flat[:2], sample.weight)
+    elif row.function is sk.hamming_loss or average == "micro":
+        arguments = {**arguments, "average": "binary"} if "average" in arguments else arguments
+        table = count_table(row, arguments, *flat[:2], weight)
+    elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
+        table = count_labels(row.from_table, arguments, sample, flat)
+    if table is None or not _agree(table.metric(table.share)[0], sample.value):
+        return {}
+    return {"score": score_form(table, sample.value, flat.groups)}
+
+
+def count_labels(
+    averaged: Averaged, arguments: Arguments, sample: Sample, flat: Sample
+) -> ConfusionTable:
+    """Return the tables of all labels as one, of shape (n_labels, 2, 2), and the mean of it."""
+    label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
+    cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
+    weight = np.ones(len(cell)) if flat.weight is None else flat.weight
+    counts = np.bincount(cell, weight, minlength=4 * (label.max() + 1)).reshape(-1, 2, 2)
+    score = FScore(
+        averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
+    )
+    return ConfusionTable(counts, cell, weight, partial(mean_of_labels, score=score))
+
+
+def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return the interval of the average precision of weighted or grouped samples."""
+    positive = sample.y_true == arguments.get("pos_label", 1)
+    columns = sample._replace(y_true=positive.astype(int))
+    return use_label_ranking(row, columns, columns)
+
+
+def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
+    """Return the score interval of the mean area, or average precision, of the columns.
+
+    The variance of the mean is that of its influence values; that of each column is at least what
+    the interval of this column alone would be made of. The quantile is Student's, with the degrees
+    of freedom of a sum of variances of as many samples as the smaller class of each column has.
+    """
+    true, score = (each.reshape(len(each), -1) for each in columns[:2])
+    weight = np.ones(len(true)) if columns.weight is None else columns.weight
+    unit = np.arange(len(true)) if columns.groups is None else columns.groups
+    unit = np.unique(unit, return_inverse=True)[1]
+    n, of_area = int(unit.max()) + 1, row.function is sk.roc_auc_score
+    values, moved, short, sizes, spread = [], np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
+    for positive, own in zip((true == 1).T, score.T.astype(float), strict=True):
+        m = [independent_size(weight[side]) for side in (positive, ~positive) if side.any()]
+        if len(m) < 2:
+            return {}
+        if of_area:
+            rows, fold = np.arange(len(true)), np.zeros(len(true), dtype=np.intp)
+            value, influence = within_fold_area(positive, own, rows, fold, weight)
+        else:
+            value, influence = precision_influence(positive, own, weight)
+        influence = np.bincount(unit, influence)
+        variance = float(np.sum(influence**2))
+        least = value * (1 - value) / m[0]
+        if of_area:
+            least = shrink_area_variance(value, variance, (m[0], m[1]))
+        values.append(value)
+        moved, short = moved + influence, short + max(0.0, least - variance)
+        sizes += 1 / np.array(m)
+        larger_one = max(variance, least)
+        spread += larger_one, larger_one**2 / max(1.0, min(m) - 1)
+    k = len(values)
+    if not _agree(float(np.mean(values)), sample.value):
+        return {}
+    larger = 1.0 if of_area and sample.groups is None else n / (n - 1)  # areas have theirs by class
+    error = float(np.sqrt(larger * np.sum(moved**2) + short)) / k
+    positives, negatives = (k**2 / sizes if error > 0 else k / sizes).tolist()
+    if spread[1] > 0:
+        n = min(n, 1 + float(spread[0] ** 2 / spread[1]))
+    if of_area:
+        limits = partial(area_interval, sample.value, error, (positives, negatives), n_groups=n)
+        return {"score": (limits, error)}
+    size = effective_size(sample.value, error, positives)
+    return {"score": (partial(_limit_share, sample.value, size, n), error)}
+
+
+def _limit_share(value: float, size: float, n_units: float, confidence_level: float) -> Limits:
+    """Return Wilson's interval with Student's quantile of a spread among so many units."""
+    wider = normal_quantile(confidence_level, n_units) / normal_quantile(confidence_level)
+    return wilson_interval(value * size / wider**2, size / wider**2, confidence_level)
 
 
 def give_no_limits(confidence_level: float) -> Limits:
@@ -425,6 +548,7 @@ def count_table(
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
 OF_POSITIVES = Form(("wilson",), use_proportion)
+OF_RANKING = Form(("score",), use_ranking)
 OF_TABLE = Form(("score",), use_table)
 OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
@@ -585,7 +709,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.average_precision_score,
         response=SCORES,
-        interval=(OF_POSITIVES,),
+        interval=(OF_POSITIVES, OF_RANKING),
         keywords=frozenset({"pos_label"}),
         targets=BINARY,
         counted="y_true",

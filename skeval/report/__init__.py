@@ -4,12 +4,14 @@ from skeval.report._clustering import ClusteringReport, evaluate_clusterer
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
+from skeval.report._multilabel import MultilabelReport
 from skeval.report._report import EvaluationReport
 
 __all__ = [
     "ClusteringReport",
     "EvaluationComparison",
     "EvaluationReport",
+    "MultilabelReport",
     "PredictionsReport",
     "evaluate",
     "evaluate_clusterer",

@@ -20,7 +20,7 @@ from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.model_selection._threshold import threshold_measures
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
@@ -28,14 +28,17 @@ from skeval.report._given import (
     Given,
     find_answer,
     find_worst,
+    is_wide,
     list_systems,
     measure_calibration,
     measure_scoring,
     measure_some,
     read_predictions,
     refuse_other_order,
-    refuse_several,
+    tabulate_slices,
+    write_few_groups,
 )
+from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
 from skeval.report._report import MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
@@ -83,7 +86,7 @@ def evaluate_predictions(
     labels: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PredictionsReport | EvaluationComparison:
+) -> PredictionsReport | MultilabelReport | EvaluationComparison:
     """Return every metric of predictions with its interval, and what else they tell.
 
     For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
@@ -94,10 +97,11 @@ def evaluate_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True classes or numbers.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        True classes or numbers; of several labels a sample 0 or 1 for each.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
+        Of several labels a sample 0 or 1, or a probability, for each of them.
         A dict, or a data frame whose columns are no classes of `y_true`, holds those of several
         systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
@@ -126,8 +130,8 @@ def evaluate_predictions(
         Of two classes the one that probabilities or scores are of; None is the second in sorted
         order.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `predictions`; None takes the names of the columns of a data
-        frame, else the sorted classes of `y_true`.
+        The class of each column of `predictions`, or the label of each column of `y_true`; None
+        takes the names of the columns of a data frame, else the sorted classes of `y_true`.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
@@ -136,13 +140,14 @@ def evaluate_predictions(
     Returns
     -------
     PredictionsReport
-        Of several systems an `EvaluationComparison`, which holds one for each.
+        Of several labels a sample a `MultilabelReport`; of several systems an
+        `EvaluationComparison`, which holds one for each.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule; the message names argument, rule and value. `y_true` of
-        several columns is refused.
+        If an argument breaks a rule; the message names argument, rule and value. Of several
+        labels a sample `scoring`, `pos_label` and the choice of a threshold are refused.
 
     See Also
     --------
@@ -169,7 +174,8 @@ def evaluate_predictions(
     systems = list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
-    refuse_several(y_true)
+    if is_wide(y_true):
+        return evaluate_labels(arguments)
     refuse_other_order(y_true, predictions)
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
@@ -255,6 +261,9 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
         given = {name: each.predicted for name, each in found.items()}
+    elif getattr(first, "labels", None):
+        given = {name: -each.loss for name, each in found.items()}
+        scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
         given = {name: each.class_scores[:, 1] for name, each in found.items()}
@@ -502,29 +511,7 @@ class PredictionsReport(ScoredReport):
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
-        found, heading = self.subgroups, "By subgroup"
-        if found is None:
-            return Section(heading, results={"subgroups": None, "less_the_rest": None})
-        less = found.less_the_rest
-        rows = [
-            (
-                str(name),
-                f"{each.n_samples}",
-                each.value,
-                (each.interval.low, each.interval.high),
-                less[name].value,
-                (less[name].interval.low, less[name].interval.high),
-                write_number(less[name].details["pvalue_adjusted"]),
-            )
-            for name, each in found.items()
-        ]
-        head = ["subgroup", "samples", self.answer.name, self.level, "less the rest", self.level]
-        return Section(
-            heading,
-            sentences=[describe_slices(found)],
-            tables=[Table("The answer in each.", [*head, "adjusted P"], rows, left=(0, 3, 5))],
-            results={"subgroups": found, "less_the_rest": less},
-        )
+        return tabulate_slices(self.subgroups, self.answer.name, self.level)
 
     def _show_hard_samples(self) -> Section:
         """Show the samples that are predicted worst."""
@@ -669,11 +656,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
     elif n_groups is None:
         yield from _warn_of_copies(given)
     if n_groups is not None and n_groups < FEW_GROUPS:
-        yield Caution(
-            "few-groups",
-            f"There are {n_groups} groups: intervals made of so few may hold less often than "
-            "their level says.",
-        )
+        yield Caution("few-groups", write_few_groups(n_groups))
 
 
 def _warn_of_certainty(given: Given) -> Iterator[Caution]:

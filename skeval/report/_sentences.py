@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ __all__ = [
     "find_rare_class",
     "find_unanswered",
     "forbid_quoting",
+    "make_guess",
     "name_metric",
     "write_amount",
     "write_chance",
@@ -173,12 +175,16 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
         losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
-    verb, error = Guess.verb, float(np.average(losses, weights=weight))
-    if lag is not None and repeated is not None:
-        of_last = float(np.average(repeated, weights=weight))
-        if of_last < error:
-            losses, error, verb = repeated, of_last, "answering"
-            answer = "the value before" if lag == 1 else f"the value {lag} samples before"
+    mean = partial(np.average, weights=weight)
+    if lag is not None and repeated is not None and mean(repeated) < mean(losses):
+        answer = "the value before" if lag == 1 else f"the value {lag} samples before"
+        return make_guess(found, answer, repeated, "answering")
+    return make_guess(found, answer, losses)
+
+
+def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
+    """Return the answer with these losses, and how the predictions do beside it."""
+    error = float(np.average(losses, weights=found.weight[found.row]))
     difference, spread, degrees = summarize_losses(found, found.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach, verb)
