@@ -104,6 +104,13 @@ def add_evaluate(commands: Any) -> None:
         help="a score beside the usual ones, such as f1_weighted; more than once for more",
     )
     add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
+    _add_predictions(parser)
+    _add_sizes(parser)
+
+
+def _add_predictions(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of predictions that are given."""
+    add = parser.add_argument
     add(
         "--predictions",
         metavar="COLUMN",
@@ -125,7 +132,6 @@ def add_evaluate(commands: Any) -> None:
         help="with --predictions: from which probability or score on the second class is "
         "predicted; youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
     )
-    _add_sizes(parser)
 
 
 def _read_threshold(text: str) -> Any:

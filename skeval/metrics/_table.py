@@ -20,7 +20,7 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
-from skeval._inference.areas import independent_size, precision_influence, within_fold_area
+from skeval._inference.areas import rank_columns
 from skeval._inference.estimate import Limits
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
@@ -30,7 +30,6 @@ from skeval._inference.proportions import (
     mean_interval,
     normal_interval,
     normal_quantile,
-    shrink_area_variance,
     wilson_interval,
 )
 from skeval._inference.tables import (
@@ -409,50 +408,28 @@ def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 
 def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
-    """Return the score interval of the mean area, or average precision, of the columns.
-
-    The variance of the mean is that of its influence values; that of each column is at least what
-    the interval of this column alone would be made of. The quantile is Student's, with the degrees
-    of freedom of a sum of variances of as many samples as the smaller class of each column has.
-    """
+    """Return the score interval of the mean area, or average precision, of the columns."""
     true, score = (each.reshape(len(each), -1) for each in columns[:2])
     weight = np.ones(len(true)) if columns.weight is None else columns.weight
     unit = np.arange(len(true)) if columns.groups is None else columns.groups
-    unit = np.unique(unit, return_inverse=True)[1]
-    n, of_area = int(unit.max()) + 1, row.function is sk.roc_auc_score
-    values, moved, short, sizes, spread = [], np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
-    for positive, own in zip((true == 1).T, score.T.astype(float), strict=True):
-        m = [independent_size(weight[side]) for side in (positive, ~positive) if side.any()]
-        if len(m) < 2:
-            return {}
-        if of_area:
-            rows, fold = np.arange(len(true)), np.zeros(len(true), dtype=np.intp)
-            value, influence = within_fold_area(positive, own, rows, fold, weight)
-        else:
-            value, influence = precision_influence(positive, own, weight)
-        influence = np.bincount(unit, influence)
-        variance = float(np.sum(influence**2))
-        least = value * (1 - value) / m[0]
-        if of_area:
-            least = shrink_area_variance(value, variance, (m[0], m[1]))
-        values.append(value)
-        moved, short = moved + influence, short + max(0.0, least - variance)
-        sizes += 1 / np.array(m)
-        larger_one = max(variance, least)
-        spread += larger_one, larger_one**2 / max(1.0, min(m) - 1)
-    k = len(values)
-    if not _agree(float(np.mean(values)), sample.value):
+    of_area = row.function is sk.roc_auc_score
+    found = rank_columns(
+        true == 1,
+        score.astype(float),
+        weight,
+        unit,
+        of_area=of_area,
+        grouped=sample.groups is not None,
+    )
+    if not _agree(found.value, sample.value):
         return {}
-    larger = 1.0 if of_area and sample.groups is None else n / (n - 1)  # areas have theirs by class
-    error = float(np.sqrt(larger * np.sum(moved**2) + short)) / k
-    positives, negatives = (k**2 / sizes if error > 0 else k / sizes).tolist()
-    if spread[1] > 0:
-        n = min(n, 1 + float(spread[0] ** 2 / spread[1]))
     if of_area:
-        limits = partial(area_interval, sample.value, error, (positives, negatives), n_groups=n)
-        return {"score": (limits, error)}
-    size = effective_size(sample.value, error, positives)
-    return {"score": (partial(_limit_share, sample.value, size, n), error)}
+        limits = partial(
+            area_interval, found.value, found.error, found.sizes, n_groups=found.n_units
+        )
+        return {"score": (limits, found.error)}
+    size = effective_size(found.value, found.error, found.sizes[0])
+    return {"score": (partial(_limit_share, found.value, size, found.n_units), found.error)}
 
 
 def _limit_share(value: float, size: float, n_units: float, confidence_level: float) -> Limits:

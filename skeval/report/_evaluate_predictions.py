@@ -34,6 +34,7 @@ from skeval.report._given import (
     measure_scoring,
     measure_some,
     read_predictions,
+    read_units,
     refuse_other_order,
     tabulate_slices,
     write_few_groups,
@@ -51,13 +52,7 @@ from skeval.report._sentences import (
     write_chance,
 )
 from skeval.report._source import describe_run
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_groups,
-    check_option,
-    check_same_length,
-    check_weights,
-)
+from skeval.utils._checks import check_confidence_level, check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
 from skeval.utils._text import count, write_ends, write_estimate, write_number
 
@@ -180,10 +175,7 @@ def evaluate_predictions(
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
-    groups = check_groups(groups, n)
-    weight = check_weights("sample_weight", sample_weight, n)
-    if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    groups, weight = read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined

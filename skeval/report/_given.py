@@ -25,7 +25,7 @@ from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
 from skeval.report._sections import Section, Table
 from skeval.report._sentences import name_metric
-from skeval.utils._checks import check_data, check_y, native_labels
+from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
 from skeval.utils._text import write_number
 
@@ -41,6 +41,7 @@ __all__ = [
     "measure_scoring",
     "measure_some",
     "read_predictions",
+    "read_units",
     "refuse_other_order",
     "tabulate_slices",
     "write_few_groups",
@@ -177,6 +178,14 @@ def is_wide(y_true: Any) -> bool:
     """Whether there are several columns of targets."""
     shape = getattr(y_true, "shape", None) or np.shape(y_true)
     return len(shape) > 1 and shape[1] > 1
+
+
+def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the group of each sample, if there are any, and its weight."""
+    weight = check_weights("sample_weight", sample_weight, n)
+    if not weight.all():
+        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    return check_groups(groups, n), weight
 
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:

@@ -25,6 +25,7 @@ from skeval.model_selection._fold_metrics import measure_loss, settle
 from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.report._given import (
     collect_given,
+    read_units,
     refuse_other_order,
     tabulate_slices,
     write_few_groups,
@@ -34,7 +35,7 @@ from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import make_guess, write_amount, write_chance
 from skeval.report._source import describe_run
-from skeval.utils._checks import check_data, check_groups, check_weights
+from skeval.utils._checks import check_data
 from skeval.utils._seeds import small_seed
 from skeval.utils._text import count, write_estimate, write_number
 
@@ -188,7 +189,7 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
         values = values.toarray()
     if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[2] == 2:
         values = np.asarray(values)[:, :, 1].T
-    columns: np.ndarray = check_data(name, values, dtype=np.float64)
+    columns: np.ndarray = check_data(name, values, ensure_2d=False, dtype=np.float64)
     return columns
 
 
@@ -204,10 +205,7 @@ def evaluate_labels(arguments: Mapping[str, Any]) -> MultilabelReport:
     options = ("kind", "threshold", "labels", "pos_label")
     read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
     n = len(read.true)
-    groups = check_groups(arguments["groups"], n)
-    weight = check_weights("sample_weight", arguments["sample_weight"], n)
-    if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
     everyone, seed = np.arange(n), small_seed(arguments["random_state"])
     with warnings.catch_warnings():  # the report says what is undefined, and that groups are few
         warnings.simplefilter("ignore", UserWarning)
