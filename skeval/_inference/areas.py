@@ -219,8 +219,8 @@ def rank_columns(
     what the interval of this column alone would be made of. The degrees of freedom are those of a
     sum of variances of as many samples as the smaller class of each column has.
     """
-    unit, (n_rows, k) = np.unique(unit, return_inverse=True)[1], positive.shape
-    n = int(unit.max()) + 1
+    codes, (n_rows, k) = np.unique(unit, return_inverse=True)[1], positive.shape
+    n = int(codes.max()) + 1
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
         if own.all() or not own.any():
@@ -232,11 +232,11 @@ def rank_columns(
             )
         else:
             value, influence = precision_influence(own, column, weight)
-        influence = np.bincount(unit, influence)
-        variance = float(np.sum(influence**2))
+        added = np.bincount(codes, influence)
+        variance = float(np.sum(added**2))
         least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
         larger = max(variance, least)
-        values[at], moved, short = value, moved + influence, short + larger - variance
+        values[at], moved, short = value, moved + added, short + larger - variance
         sizes += 1 / np.array(m)
         spread += larger, larger**2 / max(1.0, min(m) - 1)
     factor = 1.0 if of_area and not grouped else n / (n - 1)  # areas have theirs by class

@@ -397,7 +397,9 @@ def count_labels(
     score = FScore(
         averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
     )
-    return ConfusionTable(counts, cell, weight, partial(mean_of_labels, score=score))
+    return ConfusionTable(
+        counts.astype(np.float64), cell, weight, partial(mean_of_labels, score=score)
+    )
 
 
 def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:

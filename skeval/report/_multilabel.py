@@ -50,6 +50,8 @@ AVERAGED = {
     "average_precision": ("average precision", sk.average_precision_score),
 }
 """Metrics of each label, and averaged: what people call them."""
+SHORT = {"area under the ROC curve": "ROC area", "average precision": "av. precision"}
+"""Heads of narrow columns."""
 RANKED = ("roc_auc", "average_precision")
 WHOLE = {
     "exact_match": "all labels of a sample right",
@@ -98,7 +100,8 @@ class Labels(NamedTuple):
     @property
     def varied(self) -> np.ndarray:
         """Which labels some samples have and some have not."""
-        varied: np.ndarray = self.true.any(axis=0) & ~self.true.all(axis=0)
+        share = self.true.mean(axis=0)
+        varied: np.ndarray = (share > 0) & (share < 1)
         return varied
 
     def find_losses(self, predicted: np.ndarray, name: str) -> np.ndarray:
@@ -187,13 +190,13 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
     """
     if issparse(values):
         values = values.toarray()
-    if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[2] == 2:
+    if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[-1] == 2:
         values = np.asarray(values)[:, :, 1].T
     columns: np.ndarray = check_data(name, values, ensure_2d=False, dtype=np.float64)
     return columns
 
 
-def evaluate_labels(arguments: Mapping[str, Any]) -> MultilabelReport:
+def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
     """Return the report of the arguments of `evaluate_predictions`."""
     y_true, level = arguments["y_true"], arguments["confidence_level"]
     if arguments["scoring"] is not None:
@@ -275,9 +278,10 @@ def measure_labels(
     exact = np.all(true == called, axis=1)
     add("exact_match", measure(sk.accuracy_score, np.ones(len(exact), dtype=bool), exact))
     add("hamming_loss", measure(sk.hamming_loss, true, called), better=False)
-    for name in LOSSES if read.proba is not None else ():
-        part = replace(found, loss=read.find_losses(read.proba, name))
-        add(name, _measure_loss(name, part, confidence_level), better=False)
+    if read.proba is not None:
+        for name in LOSSES:
+            part = replace(found, loss=read.find_losses(read.proba, name))
+            add(name, _measure_loss(name, part, confidence_level), better=False)
     for k in np.flatnonzero(varied):
         for name in shown:
             judged = read.proba if name in RANKED and read.proba is not None else called
@@ -476,7 +480,7 @@ class MultilabelReport(ScoredReport):
             replace(
                 table,
                 caption="By label.",
-                head=["label", "samples", *table.head[1:]],
+                head=["label", "samples", *(SHORT.get(name, name) for name in table.head[1:])],
                 rows=[(row[0], f"{sizes[row[0]]}", *row[1:]) for row in table.rows],
                 n_in_text=0,
             )
