@@ -32,6 +32,7 @@ __all__ = [
     "group_parameters",
     "is_routed",
     "mean_of_tested",
+    "params_of_part",
     "takes_weights",
     "weight_parameters",
 ]
@@ -169,6 +170,25 @@ def check_params(params: Params, n_samples: int) -> None:
                     f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
                     f"got {found}."
                 )
+
+
+def params_of_part(part: Any, params: Params) -> dict[str, Any]:
+    """Return those arguments of the `fit` of an estimator that are of some of its steps.
+
+    Weights and groups that are of no step are of all that takes them.
+    """
+    found: dict[str, Any] = {}
+    for name, value in (params or {}).items():
+        step, is_of_step, _ = name.partition("__")
+        if is_routed(part):
+            found |= {name: value} if consumes(part, name) else {}
+        elif is_of_step:
+            found |= {name: value} if step in part.named_steps else {}
+        elif name == "sample_weight":
+            found |= weight_parameters(part, value)
+        elif name == "groups":
+            found |= group_parameters(part, value)
+    return found
 
 
 def count_effective(weights: np.ndarray) -> float:

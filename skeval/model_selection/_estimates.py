@@ -245,6 +245,8 @@ def resubstitution_error(
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
+    memory: Any = None,
+    error_score: float | str = "raise",
 ) -> Estimate:
     r"""Estimate the error on the training samples themselves.
 
@@ -276,6 +278,11 @@ def resubstitution_error(
         Weights of the samples, in the fit and in the mean of the losses.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
+    memory : str, path-like or joblib.Memory, default=None
+        Where the finished fit is kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when the fit raises: raise its error, or under ``numpy.nan``, as where all fits
+        of an estimate fail, a `ValueError`; no estimate can do without the only fit.
 
     Returns
     -------
@@ -304,9 +311,18 @@ def resubstitution_error(
     0.0
     """
     check_confidence_level(confidence_level)
-    given: dict[str, Any] = {"sample_weight": sample_weight, "params": params}
-    given["method"] = "resubstitution"
-    task = read_task(estimator, X, y, groups=groups, loss=loss, **given)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        sample_weight=sample_weight,
+        params=params,
+        memory=memory,
+        error_score=error_score,
+        method="resubstitution",
+    )
     return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
 
 
@@ -326,7 +342,7 @@ def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Ou
 
 def answer_own_samples(task: Task) -> FitOutput:
     """Return what one fit on all samples answers to those samples."""
-    task = task.under(n_jobs=None, verbose=0, error_score="raise")
+    task = task.under(n_jobs=None, verbose=0)
     ((_, output),) = fit_plan(task, whole_plan(len(task.target)))
     return output
 

@@ -31,7 +31,7 @@ from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, write_pvalue
 
-__all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
+__all__ = ["EvaluationComparison", "ReportsByName", "collect_cautions", "compare_reports"]
 
 USUAL = (
     "balanced_accuracy",
@@ -51,7 +51,39 @@ CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EvaluationComparison(Report, Mapping):
+class ReportsByName(Report, Mapping):
+    """Reports of several things, by name, and how these compare; a subclass says of what."""
+
+    reports: dict[str, Any]
+
+    row_name = "name"
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the report of one of them."""
+        if name not in self.reports:
+            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
+        return self.reports[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.reports)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections: every report."""
+        return {"reports": self.reports}
+
+    @property
+    def _first(self) -> Any:
+        return next(iter(self.values()))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationComparison(ReportsByName):
     """The reports of several estimators, or systems, and the comparison of all pairs of them.
 
     It is a mapping: ``comparison["svm"]`` is the report of one of them. It has the
@@ -68,29 +100,14 @@ class EvaluationComparison(Report, Mapping):
         same samples, by the largest t.
     """
 
-    reports: dict[str, Any]
     comparison: Comparison | None
 
-    main_part, row_name = "estimators", "name"
+    main_part = "estimators"
 
     @property
     def title(self) -> str:  # type: ignore[override]
         """The heading of the page."""
         return f"Comparison of {self._first.compared.split()[0]}"
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the report of an estimator."""
-        if name not in self.reports:
-            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
-        return self.reports[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the estimators."""
-        return iter(self.reports)
-
-    def __len__(self) -> int:
-        """Return the number of estimators."""
-        return len(self.reports)
 
     @property
     def verdict(self) -> str:
@@ -139,15 +156,6 @@ class EvaluationComparison(Report, Mapping):
         steps = [f"{name}: {each.evaluated[0]}" for name, each in self.items() if each.evaluated]
         size = f"{self._first.facts[0]}; {len(self)} {self._first.compared}"
         return [size, *([list_few(steps)] if steps else []), *self._first.basis[:1]]
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections: every report."""
-        return {"reports": self.reports}
-
-    @property
-    def _first(self) -> Any:
-        return next(iter(self.values()))
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield all side by side, each pair, and each estimator."""

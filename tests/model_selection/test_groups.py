@@ -56,6 +56,7 @@ from skeval.model_selection import (
     permutation_test,
     perturbation_interval,
     resubstitution_error,
+    run_over_datasets,
     score_interval,
     threshold_measures,
     tuning_optimism,
@@ -244,6 +245,13 @@ def take_groups():
         "CV2FeatureSelectionPipeline.fit": (
             CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
             (TABLE, LABELS),
+            {},
+        ),
+        "run_over_datasets": (
+            lambda *data, groups: run_over_datasets(
+                {"a": data[0]}, {"b": data[1:]}, groups={"b": groups}, cv=3, random_state=0
+            ),
+            (GaussianNB(), TABLE, LABELS),
             {},
         ),
         "BootstrapSplit.split": (
