@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Results
 from skeval._resampling.procedure import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
@@ -321,7 +321,6 @@ class PredictionsReport(ScoredReport):
         Number of samples of each class; None for numbers.
     """
 
-    answer: Estimate
     kind: str
     threshold: float | None
     positive: Any

@@ -23,7 +23,7 @@ from skeval.report._predictions import (
     make_predictions_frame,
     name_columns,
 )
-from skeval.report._sections import Figure, Line, Report, Section, Table, list_few
+from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
 from skeval.report._sentences import (
     ALPHA,
     Guess,
@@ -97,6 +97,7 @@ class ScoredReport(Report):
     Its fields are those of the subclasses, which say in sentences what the predictions are.
     """
 
+    answer: Estimate
     metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
@@ -139,7 +140,11 @@ class ScoredReport(Report):
 
     @property
     def line(self) -> Line | None:
-        """The answer on a line to the guess, above the other estimates of the same."""
+        """The answer on a line to the guess; of a rare class what counts there."""
+        return self.draw_answer(None if list_grave(self.warnings) else self.rare)
+
+    def draw_answer(self, rare: RareClass | None = None) -> Line:
+        """Return the answer on a line to the guess, above the other estimates of the same."""
         squared = self.answer.details.get("loss") == "squared"
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high
@@ -150,8 +155,8 @@ class ScoredReport(Report):
             for each in self.listed_estimates
         }
         guess, best = None, 0.0
-        if self.rare is not None and not any(one.headline for one in self.warnings):
-            rare, others = self.rare, {}
+        if rare is not None:
+            others = {}
             value, low, high, quantity = (
                 rare.estimate,
                 rare.low,
@@ -304,8 +309,9 @@ class ScoredReport(Report):
         results = {"subgroups": found, "largest_difference": found and found.largest_difference}
         if found is None:
             return Section("By subgroup", results=results)
-        ends = found.largest_difference.interval
-        differ = "differs between" if ends.low > 0 or ends.high < 0 else "may be the same in all"
+        differ, largest = "may be the same in all", found.largest_difference
+        if largest and (largest.interval.low > 0 or largest.interval.high < 0):
+            differ = "differs between"
         rows = [
             (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
             for name, each in found.items()
@@ -387,7 +393,6 @@ class EvaluationReport(ScoredReport):
         Names of the features, where they are known.
     """
 
-    answer: Estimate
     tuning: Estimate | None
     estimates: tuple[Estimate, ...]
     perturbation: tuple[Estimate, ...] | None
@@ -548,7 +553,8 @@ class EvaluationReport(ScoredReport):
         head = ["sample", "is", "predicted" if numbers else "taken for"]
         head.append("usual residual" if numbers else "wrong in")
         table = Table("The worst predicted.", head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
-        what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
+        what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
+        what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"
         return Section(
             f"{count(hard.always, 'sample')} {verb} {what}",

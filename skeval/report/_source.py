@@ -323,11 +323,7 @@ def _name_call(node: ast.AST) -> str:
     held |= dict(zip(("steps" if name == "Pipeline" else "estimator",), node.args, strict=False))
     steps = held.get("steps")
     if isinstance(steps, ast.List):
-        return " → ".join(_name_call(each.elts[1]) for each in steps.elts if _is_pair(each))
+        pairs = [each.elts for each in steps.elts if isinstance(each, ast.Tuple)]
+        return " → ".join(_name_call(step) for _, step in pairs)
     inner = held.get("estimator")
     return f"{name} of {_name_call(inner)}" if isinstance(inner, ast.Call) else name
-
-
-def _is_pair(node: ast.AST) -> bool:
-    """Whether source text is a tuple of two."""
-    return isinstance(node, ast.Tuple) and len(node.elts) == 2
