@@ -15,17 +15,15 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
-from skeval._resampling.fits import fit_plan
+from skeval._resampling.fits import OutOfFold, fit_plan
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.questions import (
     EachScorer,
     Questions,
     decides_by_pairs,
     find_response_method,
 )
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task
+from skeval._resampling.task import Target, Task
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some

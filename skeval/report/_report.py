@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay

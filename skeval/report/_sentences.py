@@ -24,8 +24,8 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._inference.proportions import normal_quantile
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import Cases
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Cases
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
