@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.target import Target
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
@@ -24,10 +23,10 @@ from skeval.model_selection._metric_interval import describe_slices
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
 from skeval.report._sections import Section, Table
-from skeval.report._sentences import name_metric
+from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
-from skeval.utils._text import write_number
+from skeval.utils._text import write_estimate, write_number
 
 __all__ = [
     "KINDS",
@@ -43,6 +42,7 @@ __all__ = [
     "read_predictions",
     "read_units",
     "refuse_other_order",
+    "say_answer",
     "tabulate_slices",
     "write_few_groups",
 ]
@@ -50,6 +50,8 @@ __all__ = [
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MOST_CLASSES = 20
 """Whole numbers of more distinct values than this are numbers, and no names of classes."""
+SHARES = ("error rate", "share of wrong labels")
+"""Answers that are said in percent."""
 ROUNDING = 1e-6
 """By so much the probabilities of a sample may miss 1, and one of them 0 or 1."""
 ANSWERS = {
@@ -397,9 +399,8 @@ def measure_some(
 
 def tabulate_slices(found: Results | None, name: str, level: str) -> Section:
     """Return the answer of a name in each subgroup, and how it differs from the rest."""
-    heading = "By subgroup"
     if found is None:
-        return Section(heading, results={"subgroups": None, "less_the_rest": None})
+        return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
     less = found.less_the_rest
     rows = [
         (
@@ -414,12 +415,30 @@ def tabulate_slices(found: Results | None, name: str, level: str) -> Section:
         for subgroup, each in found.items()
     ]
     head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
+    told = describe_slices(found)
     return Section(
-        heading,
-        sentences=[describe_slices(found)],
+        told.partition(" (")[0].rstrip("."),
+        sentences=[told],
         tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
         results={"subgroups": found, "less_the_rest": less},
     )
+
+
+def say_answer(answer: Estimate) -> str:
+    """Return the answer with its interval, as the beginning of a sentence."""
+    level, interval = f"{100 * answer.confidence_level:g} % interval", answer.interval
+    if answer.name in SHARES:
+        value = write_amount(answer.value, "zero_one")
+        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+        ends[0] = ends[0].removesuffix(" %")
+    else:
+        spread = (interval.high - interval.low) / 4
+        value, *ends = (
+            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+        )
+    start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    known = np.isfinite(interval.low)
+    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
 
 
 def write_few_groups(n_groups: int) -> str:

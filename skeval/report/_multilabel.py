@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval._resampling.target import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import EstimatesDisplay, metric_interval
@@ -27,17 +27,18 @@ from skeval.report._given import (
     collect_given,
     read_units,
     refuse_other_order,
+    say_answer,
     tabulate_slices,
     write_few_groups,
 )
 from skeval.report._predictions import HardSamples, name_rows
 from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import make_guess, write_amount, write_chance
+from skeval.report._sentences import make_guess, write_amount, write_chance, write_headline
 from skeval.report._source import describe_run
 from skeval.utils._checks import check_data
 from skeval.utils._seeds import small_seed
-from skeval.utils._text import count, write_estimate, write_number
+from skeval.utils._text import count, write_number
 
 __all__ = ["MultilabelReport", "evaluate_labels"]
 
@@ -382,7 +383,6 @@ class MultilabelReport(ScoredReport):
         As in every report of scores; there is no confusion matrix of several labels.
     """
 
-    answer: Estimate
     kind: str
     threshold: float | None
     labels: tuple[str, ...]
@@ -399,8 +399,13 @@ class MultilabelReport(ScoredReport):
     @property
     def verdict(self) -> str:
         """The answer with its interval, the guess, and whether it is better than that."""
+        return write_labels_verdict(self)
+
+    @property
+    def headline(self) -> str:
+        """The answer with its interval beside the guess."""
         loss = "zero_one" if self.kind == "labels" else "brier"
-        return write_labels_verdict(self, loss)
+        return write_headline(say_answer(self.answer), loss, guess=self.guess)
 
     @property
     def basis(self) -> list[str]:
@@ -443,6 +448,7 @@ class MultilabelReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics, then subgroups and samples."""
         yield self._show_metrics()
+        yield Section("Label by label", figures=list(self._draw_curves()))
         yield tabulate_slices(self.subgroups, self.answer.name, self.level)
         yield self._show_hard_samples()
 
@@ -539,28 +545,18 @@ class MultilabelReport(ScoredReport):
         return Section("Samples to look at", tables=[table], results=results)
 
 
-def write_labels_verdict(report: MultilabelReport, loss: str) -> str:
+def write_labels_verdict(report: MultilabelReport) -> str:
     """Say the answer, two averages, and whether it beats the guess."""
-    answer, guess = report.answer, report.guess
-    level = f"{100 * report.confidence_level:g} % interval"
-    ends = answer.interval.low, answer.interval.high
-    spread = (ends[1] - ends[0]) / 4
-    if loss == "zero_one":
-        value, low, high = (write_amount(each, loss) for each in (answer.value, *ends))
-        low = low.removesuffix(" %")
-    else:
-        value, low, high = (write_estimate(each, spread) for each in (answer.value, *ends))
-    text = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
-    text += f", {level} {low} to {high}" if np.isfinite(spread) else ", without an interval"
+    guess, loss = report.guess, "zero_one" if report.kind == "labels" else "brier"
+    text = say_answer(report.answer)
     if guess is not None:
-        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
-    averages = [
-        f"{said} {report.metrics[name].value:.2f}"
-        for name, said in (
-            ("f1_macro", "F1, macro"),
-            ("f1_micro", "micro"),
-            ("exact_match", "all labels right in"),
-        )
-        if name in report.metrics
+        text += f"; {guess} has {write_amount(guess.error, loss)}"
+    told = (
+        ("f1_macro", "F1, macro"),
+        ("f1_micro", "micro"),
+        ("exact_match", "all labels right in"),
+    )
+    known = [
+        f"{said} {report.metrics[name].value:.2f}" for name, said in told if name in report.metrics
     ]
-    return f"{text}; {', '.join(averages)}. {write_chance(guess, None, None)}".rstrip()
+    return f"{text}; {', '.join(known)}. {write_chance(guess, None, None)}".rstrip()
