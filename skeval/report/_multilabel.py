@@ -448,7 +448,7 @@ class MultilabelReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics, then subgroups and samples."""
         yield self._show_metrics()
-        yield Section("Label by label", figures=list(self._draw_curves()))
+        yield self._show_labels()
         yield tabulate_slices(self.subgroups, self.answer.name, self.level)
         yield self._show_hard_samples()
 
@@ -493,18 +493,21 @@ class MultilabelReport(ScoredReport):
             for table in tables
         ]
 
-    def _draw_curves(self) -> Iterator[Figure]:
-        """Yield the F1 of each label."""
+    def _show_labels(self) -> Section:
+        """Show the F1 of each label."""
         shown = self._find_drawn()
-        if not shown:
-            return
-        yield Figure(
+        known = {name: each.value for name, each in shown.items() if name in self.labels}
+        if not known:
+            return Section("Label by label")
+        lowest = min(known, key=lambda name: known[name])
+        figure = Figure(
             self.plot,
             f"F1 of {'the commonest labels' if len(shown) < len(self.labels) else 'each label'}, "
             f"and their mean, with {self.level}s.",
             label=f"Forest plot of the F1 of {len(shown)} labels.",
             height=1.2 + 0.3 * len(shown),
         )
+        return Section(f"F1 is lowest for {lowest}: {known[lowest]:.2f}", figures=[figure])
 
     def _find_drawn(self) -> dict[str, Estimate]:
         """Return the F1 of the mean and of the commonest labels."""

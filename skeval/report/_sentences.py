@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -180,8 +179,7 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
         losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
-    mean = partial(np.average, weights=weight)
-    if lag is not None and repeated is not None and mean(repeated) < mean(losses):
+    if lag is not None and repeated is not None and weight @ repeated < weight @ losses:
         answer = "the value before" if lag == 1 else f"the value {lag} samples before"
         return make_guess(found, answer, repeated, "answering")
     return make_guess(found, answer, losses)
