@@ -37,7 +37,7 @@ from skeval._inference.proportions import (
     wilson_interval,
 )
 from skeval._inference.tables import score_form
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits

@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
+from skeval._inference.estimate import Results
+from skeval._resampling.fits import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
@@ -37,7 +37,7 @@ from skeval.report._given import (
     refuse_several,
 )
 from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
-from skeval.report._report import MOST_ROWS, ScoredReport
+from skeval.report._report import FIRST_ROWS, MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     find_guess,
@@ -46,6 +46,7 @@ from skeval.report._sentences import (
     name_metric,
     write_amount,
     write_chance,
+    write_headline,
 )
 from skeval.report._source import describe_run
 from skeval.utils._checks import (
@@ -320,7 +321,6 @@ class PredictionsReport(ScoredReport):
         Number of samples of each class; None for numbers.
     """
 
-    answer: Estimate
     kind: str
     threshold: float | None
     positive: Any
@@ -344,6 +344,16 @@ class PredictionsReport(ScoredReport):
         return write_verdict(self)
 
     @property
+    def headline(self) -> str:
+        """The answer with its interval beside the guess."""
+        if self.answer.name == name_metric("roc_auc"):
+            return self.verdict
+        loss = {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+        rare = self.rare if self.kind != "probabilities" else None
+        known: dict[str, Any] = {"guess": self.guess, "rare": rare, "unanswered": self.unanswered}
+        return write_headline(say_answer(self), loss, **known)
+
+    @property
     def basis(self) -> list[str]:
         """What the answer is, where few know it, and what the intervals are for."""
         n_groups, weighted = self.out_of_fold.cases.n_groups, np.ptp(self.out_of_fold.weight)
@@ -362,12 +372,9 @@ class PredictionsReport(ScoredReport):
         what = self.kind
         if self.positive is not None:
             what += f" of class {self.positive}"
-        facts = [f"{self.n_samples} samples with {what}"]
+        facts = [f"{self._describe_classes()} with {what}"]
         if self.threshold is not None:
             facts.append(f"predicted as {self.positive} from {self.threshold:g} on")
-        if self.class_sizes:
-            sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
-            facts.append(f"{count(len(sizes), 'class')} ({', '.join(sizes)})")
         n_groups = self.out_of_fold.cases.n_groups
         return facts if n_groups is None else [*facts, f"{n_groups} groups"]
 
@@ -391,6 +398,7 @@ class PredictionsReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics with the curves, then subgroups and samples."""
         yield self._show_metrics()
+        yield self._show_curves()
         yield self._show_threshold()
         yield self._show_calibration()
         yield self._show_subgroups()
@@ -458,10 +466,12 @@ class PredictionsReport(ScoredReport):
 
     def _show_threshold(self) -> Section:
         """Show what is right at the threshold, and what choosing it has cost."""
-        found, heading = self.at_threshold, f"Predicted {self.positive} from the threshold on"
+        found = self.at_threshold
         if found is None:
             return Section("The threshold", results={"at_threshold": None})
         cut, *shares = found.values()
+        told = [f"{WORDS[each.name]} is {each.value:.2f}" for each in shares[:2]]
+        heading = f"From {write_number(cut.value)} on, {' and '.join(told)}"
         rows: list[Any] = [
             (WORDS[each.name], each.value, (each.interval.low, each.interval.high))
             for each in shares
@@ -483,9 +493,9 @@ class PredictionsReport(ScoredReport):
 
     def _show_calibration(self) -> Section:
         """Show how far the probabilities are off."""
-        found, heading = self.calibration, "Are the probabilities right?"
+        found = self.calibration
         if found is None:
-            return Section(heading, results={"calibration": None})
+            return Section("Calibration", results={"calibration": None})
         rows = [
             (each.name, each.value, (each.interval.low, each.interval.high))
             for each in found.values()
@@ -497,14 +507,14 @@ class PredictionsReport(ScoredReport):
             notes={found[name].name: note for name, note in BEST.items()},
             left=(0, 2),
         )
-        sentences = [write_calibration(found)]
-        return Section(heading, sentences, tables=[table], results={"calibration": found})
+        told, known = write_calibration(found)
+        return Section(told, [f"{told}.{known}"], tables=[table], results={"calibration": found})
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
-        found, heading = self.subgroups, "By subgroup"
+        found = self.subgroups
         if found is None:
-            return Section(heading, results={"subgroups": None, "less_the_rest": None})
+            return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
         less = found.less_the_rest
         rows = [
             (
@@ -519,9 +529,10 @@ class PredictionsReport(ScoredReport):
             for name, each in found.items()
         ]
         head = ["subgroup", "samples", self.answer.name, self.level, "less the rest", self.level]
+        told = describe_slices(found)
         return Section(
-            heading,
-            sentences=[describe_slices(found)],
+            told.partition(" (")[0].rstrip("."),
+            sentences=[told],
             tables=[Table("The answer in each.", [*head, "adjusted P"], rows, left=(0, 3, 5))],
             results={"subgroups": found, "less_the_rest": less},
         )
@@ -533,12 +544,15 @@ class PredictionsReport(ScoredReport):
         records = hard.to_records()
         results = {"hard_samples": records}
         if not records or not found.answers:
-            return Section("Samples to look at", results=results)
+            return Section("Samples", results=results)
+        n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
+        heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} predicted wrongly"
         told, head = [], ["sample", "is", "predicted" if numbers else "taken for"]
         if numbers:
-            told.append(
-                f"{count(len(records), 'sample')} more than three times as far off as usual."
-            )
+            verb = "is" if len(records) == 1 else "are"
+            heading = f"{count(len(records), 'sample')} {verb} more than three times as far off"
+            heading += " as usual"
+            told.append(f"{heading}.")
             head.append("usual residual")
         elif found.probabilities is not None:
             head.append("probability of the truth")
@@ -557,29 +571,18 @@ class PredictionsReport(ScoredReport):
         caption = "The worst predicted."
         if not numbers and found.class_scores is None:
             caption = "Predicted wrongly, the first of them."
-        table = Table(caption, head, rows, n_in_text=0)
-        return Section("Samples to look at", sentences=told, tables=[table], results=results)
+        table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+        return Section(heading, sentences=told, tables=[table], results=results)
 
 
 def write_verdict(report: PredictionsReport) -> str:
     """Say the answer, what it must not be read without, and whether it beats the guess."""
     answer, guess, kind = report.answer, report.guess, report.kind
-    interval, level = answer.interval, f"{100 * report.confidence_level:g} % interval"
-    if answer.name == "error rate":
-        start = f"Error rate {write_amount(answer.value, 'zero_one')}"
-        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-        ends[0] = ends[0].removesuffix(" %")
-    else:
-        spread = (interval.high - interval.low) / 4
-        value, *ends = (
-            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
-        )
-        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    interval, text = answer.interval, say_answer(report)
     known = np.isfinite(interval.low)
-    text = start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
     if guess is not None and answer.name != name_metric("roc_auc"):
         loss = {"numbers": "squared", "probabilities": "brier"}.get(kind, "zero_one")
-        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
+        text += f"; {guess} has {write_amount(guess.error, loss)}"
     for name in {"numbers": ["r2"], "probabilities": ["roc_auc"]}.get(kind, []):
         if name in report.metrics and np.isfinite(report.metrics[name].value):
             text += f"; {name_metric(name).split(',')[0]} {report.metrics[name].value:.2f}"
@@ -594,6 +597,24 @@ def write_verdict(report: PredictionsReport) -> str:
         return f"{text}: {chance}."
     more = write_chance(guess, report.rare if kind != "probabilities" else None, None)
     return f"{text}. {more}".rstrip()
+
+
+def say_answer(report: PredictionsReport) -> str:
+    """Return the answer with its interval, as the beginning of a sentence."""
+    answer, level = report.answer, f"{100 * report.confidence_level:g} % interval"
+    interval = answer.interval
+    if answer.name == "error rate":
+        start = f"Error rate {write_amount(answer.value, 'zero_one')}"
+        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+        ends[0] = ends[0].removesuffix(" %")
+    else:
+        spread = (interval.high - interval.low) / 4
+        value, *ends = (
+            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+        )
+        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    known = np.isfinite(interval.low)
+    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
 
 
 WORDS = {
@@ -615,8 +636,8 @@ BEST = {
 """What the measures of calibration are where all is right."""
 
 
-def write_calibration(found: Results) -> str:
-    """Say whether the slope and the number of events are those of right probabilities."""
+def write_calibration(found: Results) -> tuple[str, str]:
+    """Say whether the slope and the number of events are those of right probabilities, and more."""
     told = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
@@ -631,9 +652,7 @@ def write_calibration(found: Results) -> str:
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     if not np.isfinite([slope.low, slope.high]).all():
         known = ""
-    if told:
-        return f"Probabilities are {' and '.join(told)}.{known}"
-    return f"Probabilities are not shown to be off.{known}"
+    return f"Probabilities are {' and '.join(told) or 'not shown to be off'}", known
 
 
 def warn_of_predictions(

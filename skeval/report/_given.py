@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.target import Target
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
