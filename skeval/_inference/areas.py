@@ -35,7 +35,7 @@ from skeval._inference.groups import (
     measure_sums,
     spread_between,
 )
-from skeval._inference.proportions import binomial_limits
+from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
     "Steps",
@@ -46,6 +46,8 @@ __all__ = [
     "delong",
     "independent_size",
     "partial_delong",
+    "precision_influence",
+    "rank_columns",
     "rates_on_sphere",
     "within_fold_area",
 ]
@@ -170,6 +172,93 @@ def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> 
     low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
     below = (sums[low] + sums[high]) / 2
     return below if sign > 0 else sums[-1] - below
+
+
+def precision_influence(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
+) -> tuple[float, Floats]:
+    r"""Return the average precision, and how much each sample moves it, shape (n_samples,).
+
+    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` that of all
+    samples down to it, :math:`p_k` the precision there and P the weight of all positives, the value
+    is :math:`A = \sum_k a_k p_k / P`. Its derivative by the weight of a sample i, at score k(i), is
+
+    .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
+    """
+    _, place = np.unique(-score, return_inverse=True)
+    own = np.bincount(place, weight * positive)
+    below = np.cumsum(np.bincount(place, weight))
+    precision, total = np.cumsum(own) / below, own.sum()
+    value = float(own @ precision / total)
+    gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
+    slope = positive * (precision[place] - value + gain[place]) - loss[place]
+    return value, weight * slope / total
+
+
+class Ranking(NamedTuple):
+    """A mean area, or average precision, of columns; nan where one of them holds one class.
+
+    Attributes
+    ----------
+    value, error : float
+    sizes : tuple of two floats
+        Positives and negatives of which one column would be known as well.
+    degrees_of_freedom : float
+    """
+
+    value: float
+    error: float
+    sizes: tuple[float, float]
+    degrees_of_freedom: float
+
+
+def rank_columns(
+    positive: NDArray[np.bool_],
+    score: Floats,
+    weight: Floats,
+    group: Codes | None,
+    *,
+    of_area: bool,
+) -> Ranking:
+    """Return the mean area, or average precision, of the columns, shape (n_rows, n_columns).
+
+    The variance of the mean is that of the influence of rows or groups; that of each column is at
+    least what the interval of this column alone would be made of. The degrees of freedom are those
+    of a sum of variances of as many samples as the smaller class of each column has.
+    """
+    n, k = positive.shape
+    factor = 1.0 if of_area else n / (n - 1)  # areas have theirs by class
+
+    def judge(influence: Floats) -> Spread:
+        if group is None:
+            return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
+        return spread_between(influence, group, weight)
+
+    values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
+    for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
+        if own.all() or not own.any():
+            return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0)
+        m = independent_size(weight[own]), independent_size(weight[~own])
+        if of_area:
+            value, influence = within_fold_area(
+                own, column, np.arange(n), np.zeros(n, dtype=np.intp), weight
+            )
+        else:
+            value, influence = precision_influence(own, column, weight)
+        variance = judge(influence).variance
+        least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
+        larger = max(variance, least)
+        values[at], moved, short = value, moved + influence, short + larger - variance
+        sizes += 1 / np.array(m)
+        spread += larger, larger**2 / max(1.0, min(m) - 1)
+    whole = judge(moved)
+    error = float(np.sqrt(whole.variance + short)) / k
+    # Where nothing varies the columns may all say the same.
+    positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()
+    degrees = whole.degrees_of_freedom
+    if spread[1] > 0:
+        degrees = min(degrees, float(spread[0] ** 2 / spread[1]))
+    return Ranking(float(values.mean()), error, (positives, negatives), degrees)
 
 
 _DIRECTIONS = 13

@@ -54,6 +54,7 @@ from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "conclude_row",
+    "count_in_time",
     "error_interval",
     "error_of_some",
     "find_answer",

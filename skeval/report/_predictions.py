@@ -202,7 +202,11 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     """Say which metrics are undefined, or have no interval."""
-    undefined = [each.name for each in metrics.values() if np.isnan(each.value)]
+    names = {
+        name: REPORTED[name].label if name in REPORTED else each.name
+        for name, each in metrics.items()
+    }
+    undefined = [names[name] for name, each in metrics.items() if np.isnan(each.value)]
     if undefined:
         text = (
             f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
@@ -210,8 +214,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         )
         yield Caution("undefined", text)
     unvaried = [
-        each.name
-        for each in metrics.values()
+        names[name]
+        for name, each in metrics.items()
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
     if unvaried:

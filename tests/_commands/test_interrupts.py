@@ -80,6 +80,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
             raise KeyboardInterrupt
         return solve_block(adapter, block)
 
+    monkeypatch.setattr("skeval._resampling.fits.settles", lambda *_: True)  # it tries a few fits
     monkeypatch.setattr("skeval._resampling.fits.solve_block", stop_in_the_third)
     with pytest.raises(KeyboardInterrupt) as stop:
         skeval.evaluate(SVC(kernel="linear"), *data, cv=4, random_state=0)
