@@ -21,8 +21,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.task import read_task
+from skeval._resampling.task import cases_of, read_task
 from skeval.model_selection import error_interval, learning_curve_band
 from skeval.model_selection._error_interval import plan_answer
 from skeval.model_selection._learning_curve import EXPONENTS, Thinned, fit_law
@@ -211,8 +210,5 @@ def test_intervals_hold_the_expected_error():
 
 def test_a_size_at_which_all_fits_fail_is_named():
     options = {"train_sizes": [3, 40, 80], "cv": StratifiedKFold(5), "error_score": np.nan}
-    with (
-        pytest.warns(FitFailedWarning),
-        pytest.raises(ValueError, match="all fits on 3 fail"),
-    ):
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="all fits on 3 fail"):
         learning_curve_band(KNeighborsClassifier(5), X, Y, **options)
