@@ -396,8 +396,11 @@ def hold_together(
     return limits(together(confidence_level))
 
 
-def judge_splits(splits: Splits, question: Question) -> Findings:
-    """The corrected resampled t-test, and the Bayesian correlated t test beside it."""
+def judge_splits(splits: Splits, question: Question, *, method: str = "corrected_t") -> Findings:
+    """The corrected resampled t-test, and the Bayesian correlated t test beside it.
+
+    Without the ratio of sizes it is Student's t of the differences.
+    """
     (scores, ratio), rope = splits, question.rope
     values = scores.mean(axis=0)
 
@@ -410,7 +413,7 @@ def judge_splits(splits: Splits, question: Question) -> Findings:
             )
         value, error = float(values[a] - values[b]), test.standard_error
         regions = correlated_t_probabilities(value, error, len(scores), rope)
-        return Pair(value, test, "corrected_t", {"rope": rope, **regions._asdict()})
+        return Pair(value, test, method, {"rope": rope, **regions._asdict()})
 
     known = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
     return Findings(values, judge, known)
@@ -664,6 +667,7 @@ def describe_friedman(ranks: np.ndarray) -> Test:
 
 
 RULES = "This holds for these predictions; that training anew would change them is left out."
+HALVINGS = "This is of random halvings of these data, and says nothing of new data."
 DATASETS = "All this is of data sets like these, and of no single one."
 MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
 OF_LABELS: dict[str, Any] = {
@@ -677,6 +681,13 @@ OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": 
 
 ROWS = (
     ComparisonMethod("corrected_t", "corrected resampled t", "splits", judge_splits),
+    ComparisonMethod(
+        "halvings",
+        "Student's t of random halvings",
+        "halvings",
+        partial(judge_splits, method="halvings"),
+        scope=HALVINGS,
+    ),
     ComparisonMethod(
         "5x2cv_t", "5 x 2 folds, t", "halves", partial(judge_halves, method="5x2cv_t")
     ),
