@@ -37,9 +37,8 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.proportions import binomial_limits
-from skeval._resampling.procedure import fit_scheme
-from skeval._resampling.target import Target, resolve_loss
-from skeval._resampling.task import read_task
+from skeval._resampling.fits import fit_scheme
+from skeval._resampling.task import Target, read_task, resolve_loss
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._estimates import completed
 from skeval.model_selection._interval_methods import repeated_scheme

@@ -87,19 +87,3 @@ def test_help_names_kinds_of_data_in_a_word(name):
             assert len(kind if isinstance(kind, str) else inspect.formatannotation(kind)) <= 45
     result = is_dataclass(CALLABLES[name])  # users read it, and seldom build it
     assert len(str(signature)) < (900 if result else 650)
-
-
-FITTED = {"estimator", "estimators", "classifier", "search", "clusterer"}
-ANY_FIT = {"groups", "params", "sample_weight", "memory", "error_score"}
-# A clusterer is fitted to samples alone, and one fit that fails leaves no number.
-OF_CLUSTERER = {"groups", "params", "sample_weight", "error_score"}
-
-
-def test_whatever_fits_takes_weights_groups_arguments_memory_and_failures():
-    known = set()
-    for name, function in CALLABLES.items():
-        takes = set(inspect.signature(function).parameters)
-        if FITTED & takes and takes & {"X", "datasets"}:
-            assert ANY_FIT - takes == (OF_CLUSTERER if "clusterer" in takes else set()), name
-            known.add(name)
-    assert len(known) >= 17

@@ -25,7 +25,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.target import Target
+from skeval._resampling.task import Target
 from skeval.utils._checks import check_count, warn_user
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -42,10 +42,8 @@ __all__ = [
     "limit_folds",
     "make_dealer",
     "make_repeated_plan",
-    "make_splitter",
     "number_kept_together",
     "part_repeats",
-    "read_splits",
     "resolve_folds",
     "resolve_splitter",
     "seed_splitter",

@@ -15,9 +15,15 @@ from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import resolve_loss
-from skeval._resampling.task import Task, read_task, read_weight
-from skeval._resampling.weights import Params, fit_arguments, params_of_part
+from skeval._resampling.task import (
+    Params,
+    Task,
+    fit_arguments,
+    params_of_part,
+    read_task,
+    read_weight,
+    resolve_loss,
+)
 from skeval.feature_selection._cv2 import check_selector, check_support
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike

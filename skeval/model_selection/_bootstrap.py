@@ -25,13 +25,10 @@ from skeval._inference.errors import (
 )
 from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import row_means
-from skeval._resampling.fits import fit_plan
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.fits import fit_plan, fit_scheme
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.schemes import BootstrapScheme, bootstrap_scheme
-from skeval._resampling.target import LossLike
-from skeval._resampling.task import Task, read_task
+from skeval._resampling.task import LossLike, Params, Task, count_effective, read_task
 from skeval._resampling.units import (
     DrawingUnits,
     bootstrap_plan,
@@ -39,7 +36,6 @@ from skeval._resampling.units import (
     drawing_units,
     plan_resamples,
 )
-from skeval._resampling.weights import Params, count_effective
 from skeval.model_selection._estimates import (
     Outcome,
     Settings,
@@ -292,7 +288,8 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
     bags, average = sum_out_of_bag(task, plan, units), settings.get("average", "samples")
     loss, weights = task.loss, task.relative_weight
-    truth, predictions = loss.pair(task.target, task.target.codes, answer_own_samples(task))
+    own = answer_own_samples(task.under(error_score="raise"))  # no estimate can do without it
+    truth, predictions = loss.pair(task.target, task.target.codes, own)
     tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
     oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)

@@ -22,12 +22,10 @@ from skeval._inference.areas import delong, partial_delong
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
-from skeval._resampling.questions import Questions
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task, read_task
+from skeval._resampling.plan import RESPONSES, join_outputs
+from skeval._resampling.questions import Questions, ReplayedEstimator
+from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
 from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
-from skeval._resampling.weights import Params, check_takes_weights
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums

@@ -16,13 +16,18 @@ from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, make_limits, mirrored
+from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme, score_scheme
-from skeval._resampling.schemes import Cases
-from skeval._resampling.target import LossLike, resolve_loss
-from skeval._resampling.task import Task, read_task, read_weight
-from skeval._resampling.weights import Params
+from skeval._resampling.plan import FitOutput
+from skeval._resampling.task import (
+    Cases,
+    LossLike,
+    Params,
+    Task,
+    read_task,
+    read_weight,
+    resolve_loss,
+)
 from skeval.metrics._scorers import range_of, row_of_scorer
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (

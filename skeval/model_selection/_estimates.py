@@ -31,15 +31,23 @@ from skeval._inference.proportions import (
 )
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.target import Loss, LossLike, Target
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import (
+from skeval._resampling.plan import (
+    FitOutput,
+    PlanBlock,
+    ResamplingPlan,
+    concatenate_blocks,
+    whole_plan,
+)
+from skeval._resampling.task import (
+    Loss,
+    LossLike,
     Params,
+    Target,
+    Task,
     check_takes_weights,
     count_effective,
     mean_of_tested,
+    read_task,
     weight_parameters,
 )
 from skeval.utils._checks import (

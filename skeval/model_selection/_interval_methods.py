@@ -43,6 +43,7 @@ from skeval._inference.errors import (
     within_fold_error,
 )
 from skeval._inference.proportions import Finding
+from skeval._resampling.fits import fit_scheme
 from skeval._resampling.folds import (
     deals_at_random,
     draws_anew,
@@ -53,11 +54,8 @@ from skeval._resampling.folds import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.schemes import (
-    Cases,
     FoldScheme,
     RepeatedScheme,
     Scheme,
@@ -65,14 +63,11 @@ from skeval._resampling.schemes import (
     fold_scheme,
     given_scheme,
     halves_scheme,
-    number_by_appearance,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.target import Loss
-from skeval._resampling.task import Task
+from skeval._resampling.task import Cases, Loss, Task, check_takes_weights, number_by_appearance
 from skeval._resampling.units import TooFewMembersError
-from skeval._resampling.weights import check_takes_weights
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
     plan_bootstrap,

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.task import read_task
-from skeval._resampling.weights import Params, check_takes_weights
+from skeval._resampling.task import Params, check_takes_weights, read_task
 from skeval.model_selection._comparison_methods import (
     check_estimators,
     check_named,

@@ -17,8 +17,7 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.questions import Questions
-from skeval._resampling.task import read_task
-from skeval._resampling.weights import Params
+from skeval._resampling.task import Params, read_task
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,

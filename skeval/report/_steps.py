@@ -22,16 +22,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._resampling.fits import Outputs, fit_plan, is_served
+from skeval._resampling.fits import OutOfFold, Outputs, fit_plan, fit_scheme, is_served
 from skeval._resampling.folds import fold_plan, keeps_order
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import OutOfFold, fit_scheme
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task
-from skeval._resampling.weights import params_of_part, weight_parameters
+from skeval._resampling.task import Target, Task, params_of_part, weight_parameters
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
 from skeval.feature_selection._cv2 import default_selector
 from skeval.feature_selection._selection_bias import compare_selections

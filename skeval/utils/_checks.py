@@ -40,6 +40,7 @@ __all__ = [
     "check_probabilities",
     "check_rope",
     "check_same_length",
+    "check_square",
     "check_targets",
     "check_weights",
     "check_y",
@@ -136,6 +137,17 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
     # scikit-learn adds the numbers to see whether they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
+
+
+def check_square(X: Any) -> Any:
+    """Return the kernels or distances between all samples as an array that splits can index."""
+    X = check_data("X", X, accept_sparse="csr")
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "X must be square, a kernel or distance between each two samples, for this estimator; "
+            f"got shape {X.shape}."
+        )
+    return X
 
 
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:

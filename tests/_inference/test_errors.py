@@ -25,7 +25,7 @@ from skeval._inference.errors import (
     shared_variance,
     standard_error,
 )
-from skeval._resampling.target import Loss
+from skeval._resampling.task import Loss
 from skeval._resampling.units import DrawingUnits
 from skeval.metrics._regression import LOSSES
 from skeval.model_selection import bootstrap_error

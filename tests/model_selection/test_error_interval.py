@@ -29,18 +29,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.draws import DRAWN
 from skeval._inference.errors import nested_errors
-from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.fits import fit_scheme
 from skeval._resampling.schemes import (
     bootstrap_scheme,
-    cases_of,
     child_seed,
     fold_scheme,
     halves_scheme,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.target import Target, check_task, resolve_loss
-from skeval._resampling.task import Task
+from skeval._resampling.task import Target, Task, cases_of, check_task, resolve_loss
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
