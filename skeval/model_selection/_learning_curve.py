@@ -30,7 +30,7 @@ from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
 from skeval._resampling.schemes import RepeatedScheme, Scheme, child_seed
-from skeval._resampling.task import Cases, Task, cases_of, read_task
+from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
     conclude_row,
