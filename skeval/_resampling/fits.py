@@ -39,12 +39,12 @@ from skeval._resampling.task import (
     PlannedAdapter,
     Target,
     Task,
+    TooFewMembersError,
     Unserved,
     adapter_of_steps,
     fit_arguments,
     permute_labels,
 )
-from skeval._resampling.units import TooFewMembersError
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
