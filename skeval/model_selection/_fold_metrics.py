@@ -40,9 +40,18 @@ from skeval._inference.tables import score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits
+from skeval.metrics._table import (
+    METRICS,
+    Costs,
+    Metric,
+    Reported,
+    Sample,
+    count_table,
+    give_no_limits,
+    make_closed_forms,
+)
 
-__all__ = ["measure_metrics", "summarize_losses"]
+__all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
 SHOWN = [(row, each) for row in METRICS for each in row.reported]
 """What is measured without being asked for."""
@@ -149,7 +158,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                yield measure_loss(found, each.name, row.per_sample(codes, found.probabilities))
+                losses = row.per_sample(codes, found.probabilities)
+                yield measure_loss(found, each.name, losses, bounded=True)
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
@@ -203,12 +213,12 @@ def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float
 
 
 def measure_loss(
-    found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False
+    found: OutOfFold, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
-        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)
@@ -306,10 +316,11 @@ def measure_given_scores(
         precision = min(1.0, float(precision))  # rounding may exceed it
         if not found.ranks_nothing.all():
             sample = check_curve_sample(positive, score, True, weight, found.group)
-            size = sample.sizes[0]
             of_area = "score", *sample.area_form(area)
-            error = float(np.sqrt(precision * (1 - precision) / size))
-            of_precision = "wilson", partial(wilson_interval, precision * size, size), error
+            told = None if np.ptp(weight) == 0 else weight
+            given = Sample(positive.astype(int), score, precision, told, found.group)
+            forms = make_closed_forms(sk.average_precision_score, given)
+            of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
     n_positive = int(positive.sum())
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
@@ -336,7 +347,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
             losses = row.per_sample(true, found.predicted)
-            yield measure_loss(found, each.name, losses, root=row.root)
+            yield measure_loss(found, each.name, losses, bounded=False, root=row.root)
 
 
 def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
