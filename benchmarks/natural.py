@@ -354,13 +354,6 @@ def silhouette(data: Any, labels: np.ndarray) -> None:
     silhouette_score(data, labels)
 
 
-def disperse(data: Any, labels: np.ndarray) -> None:
-    """Draw a reference and sum the squares within clusters, as the gap statistic does."""
-    draw(data)
-    within = [data[labels == cluster] for cluster in np.unique(labels)]
-    np.log(sum(np.sum((part - part.mean(axis=0)) ** 2) for part in within))
-
-
 def transfer(data: Any, labels: np.ndarray) -> None:
     """Carry clusters over to other samples and see how far they agree, as halves are compared."""
     carried = KNeighborsClassifier(1).fit(data, labels).predict(data)
@@ -401,6 +394,33 @@ def clustered(
     return Call(
         f"{function.__name__}({type(clusterer).__name__}{said})",
         lambda X, y: function(clusterer, X, random_state=0, **asked),
+        loop,
+    )
+
+
+def gaps(clusterer: Any, n_references: int) -> Call:
+    """Return the gap statistic: each draw is clustered into 1 to 10 clusters, as the data are."""
+
+    def disperse(data: Any, labels: np.ndarray) -> float:
+        within = [data[labels == cluster] for cluster in np.unique(labels)]
+        return np.log(sum(np.sum((part - part.mean(axis=0)) ** 2) for part in within))
+
+    def loop(X: Any, y: Any) -> Iterator:
+        rng, centre = np.random.default_rng(0), X.mean(axis=0)
+        axes = np.linalg.svd(X - centre, full_matrices=False)[2]
+        scores, data = (X - centre) @ axes.T, X
+        yield 1 + n_references
+        while True:
+            for k in range(1, 11):
+                fitted = clone(clusterer).set_params(n_clusters=k)
+                disperse(data, fitted.fit_predict(data) if k > 1 else np.zeros(len(data)))
+            yield
+            box = rng.uniform(scores.min(axis=0), scores.max(axis=0), size=scores.shape)
+            data = centre + box @ axes
+
+    return Call(
+        f"gap_statistic({type(clusterer).__name__}, n_references={n_references})",
+        lambda X, y: gap_statistic(clusterer, X, random_state=0, n_references=n_references),
         loop,
     )
 
@@ -472,7 +492,7 @@ CALLS = [
     clustered(choose_n_clusters, KMEANS, transfer, n_repeats=3),
     clustered(cluster_stability, KMEANS, match),
     clustered(cluster_stability, AgglomerativeClustering(3), match),
-    clustered(gap_statistic, KMEANS, disperse, n_references=10),
+    gaps(KMEANS, 10),
     clustered(predictive_power, KMEANS, transfer),
     clustered(structure_test, KMEANS, silhouette, n_references=99),
     clustered(evaluate_clusterer, KMEANS, transfer),

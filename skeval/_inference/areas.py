@@ -18,7 +18,7 @@ observed one (`curve_distances`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from skeval._inference.proportions import binomial_limits
+from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
     "Steps",
@@ -37,6 +37,8 @@ __all__ = [
     "delong",
     "independent_size",
     "partial_delong",
+    "precision_influence",
+    "rank_columns",
     "rates_on_sphere",
     "within_fold_area",
 ]
@@ -161,6 +163,88 @@ def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> 
     low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
     below = (sums[low] + sums[high]) / 2
     return below if sign > 0 else sums[-1] - below
+
+
+def precision_influence(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
+) -> tuple[float, Floats]:
+    r"""Return the average precision, and how much each sample moves it, shape (n_samples,).
+
+    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` that of all
+    samples down to it, :math:`p_k` the precision there and P the weight of all positives, the value
+    is :math:`A = \sum_k a_k p_k / P`. Its derivative by the weight of a sample i, at score k(i), is
+
+    .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
+    """
+    _, place = np.unique(-score, return_inverse=True)
+    own = np.bincount(place, weight * positive)
+    below = np.cumsum(np.bincount(place, weight))
+    precision, total = np.cumsum(own) / below, own.sum()
+    value = float(own @ precision / total)
+    gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
+    slope = positive * (precision[place] - value + gain[place]) - loss[place]
+    return value, weight * slope / total
+
+
+class Ranking(NamedTuple):
+    """A mean area, or average precision, of columns; nan where one of them holds one class.
+
+    Attributes
+    ----------
+    value, error : float
+    sizes : tuple of two floats
+        Positives and negatives of which one column would be known as well.
+    n_units : float
+        For Student's quantile, one more than the degrees of freedom.
+    """
+
+    value: float
+    error: float
+    sizes: tuple[float, float]
+    n_units: float
+
+
+def rank_columns(
+    positive: NDArray[np.bool_],
+    score: Floats,
+    weight: Floats,
+    unit: NDArray[Any],
+    *,
+    of_area: bool,
+    grouped: bool,
+) -> Ranking:
+    """Return the mean area, or average precision, of the columns, shape (n_rows, n_columns).
+
+    The variance of the mean is that of the influence of the units; that of each column is at least
+    what the interval of this column alone would be made of. The degrees of freedom are those of a
+    sum of variances of as many samples as the smaller class of each column has.
+    """
+    codes, (n_rows, k) = np.unique(unit, return_inverse=True)[1], positive.shape
+    n = int(codes.max()) + 1
+    values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
+    for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
+        if own.all() or not own.any():
+            return Ranking(np.nan, np.nan, (1.0, 1.0), n)
+        m = independent_size(weight[own]), independent_size(weight[~own])
+        if of_area:
+            value, influence = within_fold_area(
+                own, column, np.arange(n_rows), np.zeros(n_rows, dtype=np.intp), weight
+            )
+        else:
+            value, influence = precision_influence(own, column, weight)
+        added = np.bincount(codes, influence)
+        variance = float(np.sum(added**2))
+        least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
+        larger = max(variance, least)
+        values[at], moved, short = value, moved + added, short + larger - variance
+        sizes += 1 / np.array(m)
+        spread += larger, larger**2 / max(1.0, min(m) - 1)
+    factor = 1.0 if of_area and not grouped else n / (n - 1)  # areas have theirs by class
+    error = float(np.sqrt(factor * np.sum(moved**2) + short)) / k
+    # Where nothing varies the columns may all say the same.
+    positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()
+    n_units = min(n, 1 + float(spread[0] ** 2 / spread[1])) if spread[1] > 0 else n
+    return Ranking(float(values.mean()), error, (positives, negatives), n_units)
 
 
 _DIRECTIONS = 13

@@ -39,6 +39,7 @@ __all__ = [
     "normal_interval",
     "normal_quantile",
     "row_means",
+    "shrink_area_variance",
     "standard_error_of_ratio",
     "stratified_wilson_interval",
     "wilson_interval",
@@ -272,7 +273,7 @@ def area_interval(
     standard_error: float,
     sizes: tuple[float, float],
     confidence_level: float,
-    n_groups: int | None = None,
+    n_groups: float | None = None,
 ) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
@@ -281,13 +282,12 @@ def area_interval(
     samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
     positives and negatives. The standard error of `n_groups` takes Student's quantile.
     """
-    quantile, n = normal_quantile(confidence_level), min(sizes)
+    quantile = normal_quantile(confidence_level)
     standard_error *= normal_quantile(confidence_level, n_groups) / quantile
     model = _area_variance(area, sizes)
     ratio = 1.0
     if model > 0 and np.isfinite(standard_error):
-        ratio = standard_error**2 / model
-        ratio = max(ratio, (n * ratio + 4) / (n + 4))
+        ratio = shrink_area_variance(area, standard_error**2, sizes) / model
     z2 = quantile**2 * ratio
 
     def excess(t: float) -> float:
@@ -300,6 +300,12 @@ def area_interval(
 
 
 _BESIDE = 1e-12
+
+
+def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
+    """Return DeLong's variance of an area, drawn toward that of the model where it is below."""
+    model, n = _area_variance(area, sizes), min(sizes)
+    return max(variance, (n * variance + 4 * model) / (n + 4))
 
 
 def _area_variance(t: float, sizes: tuple[float, float]) -> float:

@@ -34,6 +34,7 @@ __all__ = [
     "f_score_gradient",
     "kappa",
     "mean_cost",
+    "mean_of_labels",
     "phi",
     "score_form",
     "score_limits",
@@ -384,6 +385,29 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
 def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
     """Return the expected cost ``sum c_ij p_ij``."""
     return float(np.sum(costs * p)), costs
+
+
+def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
+    """Return the mean of a rate over labels, and its gradient by the cells of their tables.
+
+    `p` has shape (n_labels, 2, 2): truth and prediction of each label; "weighted" is by support.
+    """
+    top, by_row, by_column, by_diagonal = _coefficients(score)[0]
+    hit, row, column = p[:, 1, 1], p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
+    whole = by_row * row + by_column * column - by_diagonal * hit
+    known = whole > 0
+    scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=known)
+    values = top * hit * scale
+    weight = np.full(len(p), 1 / len(p))
+    if score.average == "weighted":
+        weight = row / row.sum()
+    mean, gradient = float(weight @ values), np.zeros_like(p)
+    gradient[:, 1, 1] = weight * scale * (top + by_diagonal * values)
+    gradient[:, 1, :] -= (weight * scale * by_row * values)[:, None]
+    gradient[:, :, 1] -= (weight * scale * by_column * values)[:, None]
+    if score.average == "weighted":
+        gradient[:, 1, :] += ((values - mean) / row.sum())[:, None]
+    return mean, gradient
 
 
 def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:

@@ -40,9 +40,18 @@ from skeval._inference.tables import score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits
+from skeval.metrics._table import (
+    METRICS,
+    Costs,
+    Metric,
+    Reported,
+    Sample,
+    count_table,
+    give_no_limits,
+    make_closed_forms,
+)
 
-__all__ = ["measure_metrics", "summarize_losses"]
+__all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
 SHOWN = [(row, each) for row in METRICS for each in row.reported]
 """What is measured without being asked for."""
@@ -306,10 +315,11 @@ def measure_given_scores(
         precision = min(1.0, float(precision))  # rounding may exceed it
         if not found.ranks_nothing.all():
             sample = check_curve_sample(positive, score, True, weight, found.group)
-            size = sample.sizes[0]
             of_area = "score", *sample.area_form(area)
-            error = float(np.sqrt(precision * (1 - precision) / size))
-            of_precision = "wilson", partial(wilson_interval, precision * size, size), error
+            told = None if np.ptp(weight) == 0 else weight
+            given = Sample(positive.astype(int), score, precision, told, found.group)
+            forms = make_closed_forms(sk.average_precision_score, given)
+            of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
     n_positive = int(positive.sum())
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
