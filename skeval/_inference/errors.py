@@ -42,6 +42,7 @@ __all__ = [
     "sampling_influence",
     "shared_variance",
     "standard_error",
+    "tail_index",
     "variance_of_mean",
     "weigh_values",
     "within_fold_error",
@@ -373,12 +374,13 @@ def inflation_of(shared: float, n_repeats: float) -> float:
     return max(1 + shared, LEAST + 0.5 / n_repeats)
 
 
-def degrees_of_mean(losses: Floats, n: float, inflation: float) -> float:
-    r"""Return Student's degrees of freedom of the mean of `n` non-negative losses.
+def degrees_of_mean(losses: Floats, n: float, inflation: float, *, bounded: bool) -> float:
+    r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
 
     Those by Satterthwaite of a variance of losses with kurtosis :math:`\kappa`,
     :math:`2 n / (f (\kappa - 1))`, and ``n / f - 1`` at most: few large losses carry the variance
-    of heavy tails, and tell it badly.
+    of heavy tails, and tell it badly. Losses that are not bounded and whose `tail_index`
+    :math:`\alpha` is less than 2 have no variance at all; then it is :math:`2 \alpha` at most.
     """
     squares = (losses - losses.mean()) ** 2
     spread = float(squares.mean())
@@ -386,7 +388,28 @@ def degrees_of_mean(losses: Floats, n: float, inflation: float) -> float:
     if spread > 0:
         excess = float(np.mean((squares / spread) ** 2)) - 1
         most = min(most, 2 * n / (inflation * excess)) if excess > 0 else most
+        index = np.inf if bounded else tail_index(losses, n)
+        most = min(most, 2 * max(1.0, index)) if index < 2 else most
     return max(1.0, most)
+
+
+def tail_index(losses: Floats, n: float) -> float:
+    r"""Return :math:`\alpha` of a tail :math:`P(L > x) \sim x^{-\alpha}`: Hill (1975).
+
+    .. math:: 1 / \alpha = \frac1k \sum_{i=1}^k \log (L_{(i)} / L_{(k + 1)})
+
+    over the largest losses of `n` samples, :math:`\sqrt n` or 10 of them. A mean of such losses has
+    a variance for :math:`\alpha > 2` only. It is infinite where the largest losses are alike, and
+    where they cannot tell: in fewer than 20 samples, or where most losses are 0.
+    """
+    k = round(max(10.0, np.sqrt(n)) * len(losses) / n)
+    if len(losses) <= 2 * k:
+        return np.inf
+    largest = np.partition(losses, -k - 1)[-k - 1 :]
+    if not largest[0] > 0:
+        return np.inf
+    mean = float(np.mean(np.log(largest[1:] / largest[0])))
+    return 1 / mean if mean > 0 else np.inf
 
 
 class Dealt(NamedTuple):

@@ -13,12 +13,14 @@ from skeval.model_selection._estimates import (
     resubstitution_error,
 )
 from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
+from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import make_permutation_scorer, permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
     LeaderboardDisplay,
+    LearningCurveDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
@@ -39,6 +41,7 @@ __all__ = [
     "EstimatesDisplay",
     "HoldoutSize",
     "LeaderboardDisplay",
+    "LearningCurveDisplay",
     "NullDistributionDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
@@ -52,6 +55,7 @@ __all__ = [
     "error_interval",
     "holdout_error",
     "holdout_size",
+    "learning_curve_band",
     "make_permutation_scorer",
     "metric_interval",
     "permutation_test",

@@ -158,7 +158,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                yield measure_loss(found, each.name, row.per_sample(codes, found.probabilities))
+                losses = row.per_sample(codes, found.probabilities)
+                yield measure_loss(found, each.name, losses, bounded=True)
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
@@ -212,12 +213,12 @@ def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float
 
 
 def measure_loss(
-    found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False
+    found: OutOfFold, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
-        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)
@@ -346,7 +347,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
             losses = row.per_sample(true, found.predicted)
-            yield measure_loss(found, each.name, losses, root=row.root)
+            yield measure_loss(found, each.name, losses, bounded=False, root=row.root)
 
 
 def measure_scorers(found: OutOfFold) -> Iterator[Measured]:

@@ -599,7 +599,8 @@ def find_repeated(
     elif plain:
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = degrees_of_mean(everything.losses, n, inflation)
+        bounded = loss.response == "predict_proba"
+        student = degrees_of_mean(everything.losses, n, inflation, bounded=bounded)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
 

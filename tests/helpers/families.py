@@ -234,6 +234,14 @@ SUPERVISED = {
     "score_interval": partial(
         model_selection.score_interval, TREE, n_repeats=4, test_size=0.3, random_state=0
     ),
+    "learning_curve_band": partial(
+        model_selection.learning_curve_band,
+        TREE,
+        train_sizes=[0.4, 0.6, 0.8, 1.0],
+        cv=3,
+        n_repeats=2,
+        random_state=0,
+    ),
     "permutation_test": partial(
         model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),

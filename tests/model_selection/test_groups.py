@@ -52,6 +52,7 @@ from skeval.model_selection import (
     compare_predictions,
     cross_val_error,
     error_interval,
+    learning_curve_band,
     metric_interval,
     permutation_test,
     perturbation_interval,
@@ -191,6 +192,7 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
 # a sample tells its group and its weight, so that a fit can see whether it is given its own
 TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
 FEW = {"cv": 3, "random_state": 0}
+SIZES = {"train_sizes": [0.5, 1.0], "n_repeats": 2}
 # not leave-one-out, whose fits are those of cross-validation
 QUICK = {"include": ["holdout", "bootstrap", "permutation"], "cv": 3}
 QUICK |= {"n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
@@ -206,6 +208,7 @@ def fit_all(estimator, **given):
     cases = {
         "evaluate": (evaluate, task, QUICK | {"random_state": 0} | given),
         "error_interval": (error_interval, task, {"n_folds": 3, "n_repeats": 2} | given),
+        "learning_curve_band": (learning_curve_band, task, FEW | SIZES | given),
         "cross_val_error": (cross_val_error, task, FEW | given),
         "resubstitution_error": (resubstitution_error, task, given),
         "bootstrap_error": (bootstrap_error, task, {"n_resamples": 3, "random_state": 0} | given),
