@@ -78,21 +78,6 @@ class ReportsByName(Report, Mapping):
         return {"reports": self.reports}
 
     @property
-    def scored_reports(self) -> dict[str, Any]:
-        """All of them, by name."""
-        return self.reports
-
-    def to_methods(self) -> str:
-        """Return a paragraph for the methods section, and one on the comparison.
-
-        Returns
-        -------
-        str
-        """
-        compared = "" if self.comparison is None else self.comparison.to_methods()
-        return "\n\n".join(filter(None, [super().to_methods(), compared]))
-
-    @property
     def _first(self) -> Any:
         return next(iter(self.values()))
 
@@ -123,6 +108,21 @@ class EvaluationComparison(ReportsByName):
     def title(self) -> str:  # type: ignore[override]
         """The heading of the page."""
         return f"Comparison of {self._first.compared.split()[0]}"
+
+    @property
+    def scored_reports(self) -> dict[str, Any]:
+        """All of them, by name."""
+        return self.reports
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, and one on the comparison.
+
+        Returns
+        -------
+        str
+        """
+        compared = "" if self.comparison is None else self.comparison.to_methods()
+        return "\n\n".join(filter(None, [super().to_methods(), compared]))
 
     @property
     def verdict(self) -> str:

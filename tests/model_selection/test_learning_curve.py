@@ -211,8 +211,5 @@ def test_intervals_hold_the_expected_error():
 
 def test_a_size_at_which_all_fits_fail_is_named():
     options = {"train_sizes": [3, 40, 80], "cv": StratifiedKFold(5), "error_score": np.nan}
-    with (
-        pytest.warns(FitFailedWarning),
-        pytest.raises(ValueError, match="all fits on 3 fail"),
-    ):
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="all fits on 3 fail"):
         learning_curve_band(KNeighborsClassifier(5), X, Y, **options)
