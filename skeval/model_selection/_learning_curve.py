@@ -30,9 +30,9 @@ from skeval._resampling.folds import draws_anew
 from skeval._resampling.outputs import FitOutput
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.procedure import fit_scheme, score_scheme
-from skeval._resampling.schemes import Cases, RepeatedScheme, Scheme, cases_of, child_seed
+from skeval._resampling.schemes import RepeatedScheme, Scheme, child_seed
 from skeval._resampling.target import LossLike
-from skeval._resampling.task import Task, read_task
+from skeval._resampling.task import Cases, Task, cases_of, read_task
 from skeval._resampling.weights import Params
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (

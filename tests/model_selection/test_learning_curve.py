@@ -21,8 +21,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.task import read_task
+from skeval._resampling.task import cases_of, read_task
 from skeval.model_selection import error_interval, learning_curve_band
 from skeval.model_selection._error_interval import plan_answer
 from skeval.model_selection._learning_curve import EXPONENTS, Thinned, fit_law
