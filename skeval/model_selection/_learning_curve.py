@@ -26,14 +26,11 @@ from sklearn.metrics import check_scoring
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
 from skeval._inference.proportions import bounds_of, normal_interval
+from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.procedure import fit_scheme, score_scheme
+from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
 from skeval._resampling.schemes import RepeatedScheme, Scheme, child_seed
-from skeval._resampling.target import LossLike
-from skeval._resampling.task import Cases, Task, cases_of, read_task
-from skeval._resampling.weights import Params
+from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
     conclude_row,

@@ -12,7 +12,7 @@ from typing import Any
 
 from skeval._inference.estimate import Estimate
 from skeval.metrics._table import REPORTED
-from skeval.utils._text import write_number
+from skeval.utils._text import DataFrame, make_frame, write_number
 
 __all__ = ["list_tripod", "tell_methods", "write_card"]
 
@@ -75,10 +75,10 @@ def _write_float(value: float) -> str:
     return mantissa + ".0" * ("." not in mantissa) + power + exponent
 
 
-def list_tripod(report: Any) -> list[dict[str, str]]:
+def list_tripod(report: Any) -> DataFrame:
     """Return the topics of the results section of TRIPOD+AI that a report answers, and where.
 
-    Topics go by their names, for the numbers of the checklist are not known here.
+    Topics go by their names, for the numbers of the checklist are not known here. Needs pandas.
     """
     rows: list[dict[str, str]] = []
 
@@ -97,7 +97,7 @@ def list_tripod(report: Any) -> list[dict[str, str]]:
             add(performance, part, name, _write_interval(each))
     for name, each in (report.subgroups or {}).items():
         add("performance in subgroups", "subgroups", str(name), _write_interval(each))
-    return rows
+    return make_frame(rows)
 
 
 def _write_interval(each: Estimate) -> str:

@@ -45,14 +45,7 @@ from skeval.report._sentences import (
     write_verdict,
 )
 from skeval.report._source import name_steps
-from skeval.utils._text import (
-    DataFrame,
-    count,
-    make_frame,
-    write_estimate,
-    write_number,
-    write_spread,
-)
+from skeval.utils._text import DataFrame, count, write_estimate, write_number, write_spread
 
 __all__ = ["FIRST_ROWS", "MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
 
@@ -135,11 +128,6 @@ class ScoredReport(Report):
         """Say what a curve and its band are of."""
         raise NotImplementedError
 
-    @property
-    def scored_reports(self) -> dict[str, ScoredReport]:
-        """This one alone."""
-        return {"": self}
-
     def to_frame(self, part: str | None = None) -> DataFrame:
         """Return the results of one name as a data frame; needs pandas.
 
@@ -159,7 +147,7 @@ class ScoredReport(Report):
         .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
            385, e078378. https://doi.org/10.1136/bmj-2023-078378
         """
-        return make_frame(list_tripod(self)) if part == "tripod" else super().to_frame(part)
+        return list_tripod(self) if part == "tripod" else super().to_frame(part)
 
     @property
     def main_metrics(self) -> dict[str, Estimate]:

@@ -403,7 +403,9 @@ class Report:
     @property
     def scored_reports(self) -> Mapping[str, Any]:
         """The reports of scored predictions by name, "" where it is this one."""
-        raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
+        if not hasattr(self, "main_metrics"):
+            raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
+        return {"": self}
 
     def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
         """Return the metrics with their intervals as the ``model-index`` of a model card, in YAML.
