@@ -712,7 +712,7 @@ def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
         owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
     if len(set(names)) < len(names):
         raise ValueError(f"predictions must have columns of different names, got {names}.")
-    columns = {name: frame.iloc[:, at].to_numpy() for at, name in enumerate(names)}
+    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
     return columns, owners
 
 

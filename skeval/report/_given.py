@@ -164,11 +164,11 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     """Return the predictions of several systems by name; None where there is one."""
     if isinstance(predictions, Mapping):
         found = {str(name): each for name, each in predictions.items()}
-    elif hasattr(predictions, "iloc") and hasattr(predictions, "columns") and not is_wide(y_true):
+    elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
         if len(names) < 2 or {str(each) for each in np.unique(y_true)} <= {*map(str, names)}:
             return None
-        found = {str(name): predictions.iloc[:, at] for at, name in enumerate(names)}
+        found = {str(name): predictions[name] for name in names}
     else:
         return None
     if len(found) < 2:

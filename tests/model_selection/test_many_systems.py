@@ -9,6 +9,7 @@ from helpers.coverage import consistent_with
 from scipy import stats
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
+from skeval import evaluate_predictions
 from skeval._inference.paired import step_down
 from skeval.model_selection import LeaderboardDisplay, compare_predictions, comparison_power
 
@@ -114,6 +115,12 @@ def test_of_losses_the_smallest_is_best(method):
     assert [found.names[place] for place in found.order] == ["near", "middle", "far"]
     assert found.ranks["near"].interval.high < found.ranks["far"].interval.low
     assert "near has the lowest score" in found.conclusion
+
+
+def test_columns_of_a_polars_frame_are_systems():
+    frame = pytest.importorskip("polars").DataFrame(SYSTEMS)
+    assert str(compare(Y, frame)) == str(compare(Y, SYSTEMS))
+    assert evaluate_predictions(Y, frame).comparison.names == tuple(SYSTEMS)
 
 
 def test_frames_are_taken_by_their_columns_or_rows():
