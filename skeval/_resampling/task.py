@@ -136,8 +136,9 @@ class Task:
     @property
     def kept_together(self) -> np.ndarray | None:
         """The unit of each sample; None where its losses count by themselves."""
-        units = self.counted
-        return units.unit if units is not None and units.name == "folds" else self.groups
+        if self.counted is not None and self.counted.name == "folds":
+            return self.counted.unit
+        return None if self.groups is None else cases_of(self.target, self.groups).unit
 
     def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
         """Return the losses of all answers of some fits."""
@@ -667,12 +668,15 @@ class Cases:
     kept_by : {"groups", "folds", "samples"}
         What keeps the samples of a unit together: the groups, or the folds that were given, which
         never part them; "samples" where a unit is the answers of several models to one sample.
+    crossed : int ndarray of shape (n_samples, n_kinds) or None
+        The groups of all kinds, where they cross; the units are those of the kind with the fewest.
     """
 
     unit: np.ndarray
     stratum: np.ndarray
     n_groups: int | None = None
     kept_by: str = "groups"
+    crossed: np.ndarray | None = None
 
     @property
     def n_units(self) -> int:
@@ -716,13 +720,16 @@ def cases_of(target: Target, groups: np.ndarray | None = None) -> Cases:
         classes = number_by_appearance(target.codes)
     if groups is None:
         return Cases(np.arange(len(target)), classes)
+    crossed = None
+    if groups.ndim == 2:
+        crossed, groups = groups, groups[:, groups.max(axis=0).argmin()]
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
         raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
-    return Cases(unit, members.argmax(axis=1), n_groups)
+    return Cases(unit, members.argmax(axis=1), n_groups, crossed=crossed)
 
 
 def number_by_appearance(values: np.ndarray) -> np.ndarray:
