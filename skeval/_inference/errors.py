@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import corrected_error
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "resampled_plus",
     "sampling_influence",
     "shared_variance",
+    "spread_of_mean",
     "standard_error",
     "tail_index",
     "variance_of_mean",
@@ -60,13 +62,13 @@ class Tested(NamedTuple):
     losses : ndarray of shape (n,)
     weight : ndarray of shape (n,) or None
         None where all samples weigh the same.
-    unit : int ndarray of shape (n,) or None
+    unit : int ndarray of shape (n,) or (n, n_kinds), or None
         The group of each sample; None where samples are independent.
     """
 
     losses: Floats
     weight: Floats | None = None
-    unit: NDArray[np.intp] | None = None
+    unit: Codes | None = None
 
 
 def concatenate_tested(parts: Sequence[Tested]) -> Tested:
@@ -85,8 +87,11 @@ def mean_loss(tested: Tested) -> float:
 
 
 def n_units(tested: Tested) -> int:
-    """Return the number of samples or groups."""
-    return len(tested.losses) if tested.unit is None else len(np.unique(tested.unit))
+    """Return the number of samples or groups, of crossed ones of the kind that has the fewest."""
+    if tested.unit is None:
+        return len(tested.losses)
+    kinds = tested.unit.reshape(len(tested.unit), -1).T
+    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
 
 def worth(tested: Tested) -> float:
@@ -96,18 +101,22 @@ def worth(tested: Tested) -> float:
     return float(tested.weight.sum() ** 2 / np.sum(tested.weight**2))
 
 
-def variance_of_mean(tested: Tested) -> float:
-    """Return ``G/(G-1) sum_g (sum_{i in g} w_i (e_i - mean))^2 / (sum w)^2``; nan for one unit.
+def spread_of_mean(tested: Tested) -> Spread:
+    """Return how far the mean is known, of samples or between groups; nan for one unit.
 
-    With `n` samples of equal weight it is ``var(e, ddof=1) / n``; with groups it is CR1, the
-    sandwich of clustered samples.
+    With `n` samples of equal weight the variance is ``var(e, ddof=1) / n``.
     """
     weight = np.ones(len(tested.losses)) if tested.weight is None else tested.weight
     residuals = weight * (tested.losses - mean_loss(tested)) / weight.sum()
     if tested.unit is not None:
-        residuals = np.bincount(np.unique(tested.unit, return_inverse=True)[1], residuals)
+        return spread_between(residuals, tested.unit, weight)
     n = len(residuals)
-    return float(n / (n - 1) * np.sum(residuals**2)) if n > 1 else np.nan
+    return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
+
+
+def variance_of_mean(tested: Tested) -> float:
+    """Return the variance of the mean."""
+    return spread_of_mean(tested).variance
 
 
 def design_effect(parts: Sequence[Tested]) -> float:

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference.areas import rank_columns
 from skeval._inference.estimate import Limits
+from skeval._inference.groups import Codes
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,
@@ -105,7 +106,7 @@ class Sample(NamedTuple):
     y_pred: Array
     value: float
     weight: Floats | None = None
-    groups: Any = None
+    groups: Codes | None = None
 
 
 class Form(NamedTuple):
@@ -365,7 +366,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         sample.y_pred.ravel(),
         sample.value,
         weight,
-        np.repeat(unit, n_labels),
+        np.repeat(unit, n_labels, axis=0),
     )
     ranked = row.function in (sk.roc_auc_score, sk.average_precision_score)
     average = arguments.get("average", "macro" if ranked else "binary")
@@ -413,30 +414,23 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
     """Return the score interval of the mean area, or average precision, of the columns."""
     true, score = (each.reshape(len(each), -1) for each in columns[:2])
     weight = np.ones(len(true)) if columns.weight is None else columns.weight
-    unit = np.arange(len(true)) if columns.groups is None else columns.groups
     of_area = row.function is sk.roc_auc_score
-    found = rank_columns(
-        true == 1,
-        score.astype(float),
-        weight,
-        unit,
-        of_area=of_area,
-        grouped=sample.groups is not None,
-    )
+    found = rank_columns(true == 1, score.astype(float), weight, columns.groups, of_area=of_area)
     if not _agree(found.value, sample.value):
         return {}
     if of_area:
-        limits = partial(
-            area_interval, found.value, found.error, found.sizes, n_groups=found.n_units
-        )
+        degrees = found.degrees_of_freedom
+        made_of = found.value, found.error, found.sizes
+        limits = partial(area_interval, *made_of, degrees_of_freedom=degrees)
         return {"score": (limits, found.error)}
     size = effective_size(found.value, found.error, found.sizes[0])
-    return {"score": (partial(_limit_share, found.value, size, found.n_units), found.error)}
+    limits = partial(_limit_share, found.value, size, found.degrees_of_freedom)
+    return {"score": (limits, found.error)}
 
 
-def _limit_share(value: float, size: float, n_units: float, confidence_level: float) -> Limits:
-    """Return Wilson's interval with Student's quantile of a spread among so many units."""
-    wider = normal_quantile(confidence_level, n_units) / normal_quantile(confidence_level)
+def _limit_share(value: float, size: float, degrees: float, confidence_level: float) -> Limits:
+    """Return Wilson's interval with Student's quantile of so many degrees of freedom."""
+    wider = normal_quantile(confidence_level, degrees) / normal_quantile(confidence_level)
     return wilson_interval(value * size / wider**2, size / wider**2, confidence_level)
 
 

@@ -25,8 +25,9 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
-from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
@@ -240,9 +241,11 @@ def summarize_losses(
         Tested(losses[part], weight[part], None if group is None else group[part])
         for part in found.repeats
     ]
-    variance = float(np.mean([variance_of_mean(each) for each in tested]))
-    n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
-    degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / found.inflation - 1)
+    spreads = [spread_of_mean(each) for each in tested]
+    variance = float(np.mean([spread.variance for spread in spreads]))
+    degrees = min(spread.degrees_of_freedom for spread in spreads)
+    if group is None:
+        degrees = max(1.0, len(found.target) / found.inflation - 1)
     mean = mean_loss(Tested(losses, weight))
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
@@ -270,10 +273,11 @@ def measure_ranking(
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
     unit = found.cases.unit
-    moved = np.bincount(unit, influence)
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
-    factor = 1.0 if found.cases.n_groups is None else len(moved) / max(1, len(moved) - 1)
-    variance = float(factor * np.sum(moved**2))
+    known = Spread(np.array([[np.sum(influence**2)]]))
+    if found.cases.n_groups is not None:
+        known = spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
+    variance = known.variance
     areas = [
         within_fold_area(
             positive[part], score[part], found.row[part], found.fit[part], found.weight
@@ -282,7 +286,9 @@ def measure_ranking(
     ]
     larger = inflate(found, variance, areas)
     error, each = float(np.sqrt(larger * variance)), (sizes[0] / larger, sizes[1] / larger)
-    form: Form = "score", partial(area_interval, area, error, each), error
+    degrees = known.degrees_of_freedom
+    limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
+    form: Form = "score", limits, error
     if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
         form = "none", give_no_limits, np.nan
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
@@ -362,7 +368,7 @@ def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
         if len(values) > 1:
             error = corrected_error(values, found.test_train_ratio)
         limits: Callable[[float], Limits] = partial(
-            normal_interval, mean, error, n_units=len(values)
+            normal_interval, mean, error, degrees_of_freedom=len(values) - 1
         )
         if len(values) < 2:
             limits = give_no_limits

@@ -427,7 +427,7 @@ def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> M
             value=float(mean),
             standard_error=float(error),
             method="corrected_t",
-            limits={"t": partial(normal_interval, mean, error, n_units=n)},
+            limits={"t": partial(normal_interval, mean, error, degrees_of_freedom=n - 1)},
             n_samples=len(task.target),
             n_failed=len(scores) - n,
             confidence_level=confidence_level,

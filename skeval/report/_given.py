@@ -164,11 +164,11 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     """Return the predictions of several systems by name; None where there is one."""
     if isinstance(predictions, Mapping):
         found = {str(name): each for name, each in predictions.items()}
-    elif hasattr(predictions, "iloc") and hasattr(predictions, "columns") and not is_wide(y_true):
+    elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
         if len(names) < 2 or {str(each) for each in np.unique(y_true)} <= {*map(str, names)}:
             return None
-        found = {str(name): predictions.iloc[:, at] for at, name in enumerate(names)}
+        found = {str(name): predictions[name] for name in names}
     else:
         return None
     if len(found) < 2:
@@ -187,7 +187,7 @@ def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | No
     weight = check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
-    return check_groups(groups, n), weight
+    return check_groups(groups, n, crossed=True), weight
 
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:
@@ -391,7 +391,7 @@ def measure_some(
 ) -> Estimate:
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
-    alone = some is not None and len(np.unique(some)) < 2
+    alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
     answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
